@@ -1,0 +1,2 @@
+//! The `vop` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Finds video instructions in source code.

@@ -1,0 +1,6 @@
+//! Whole PTX modules and source files.
+#![forbid(unsafe_code)]
+
+pub mod find;
+pub mod module;
+pub mod run;

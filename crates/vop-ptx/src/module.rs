@@ -1,0 +1,1 @@
+//! Lossless reader of PTX modules.

@@ -1,0 +1,1 @@
+//! Reads the golden data that the tests beside it share.
