@@ -1,1 +1,34 @@
 //! Reads the golden data that the tests beside it share.
+
+/// Facts measured with NVIDIA's own tools; README.md beside the files says how.
+pub mod golden {
+    /// Texts judged by ptxas 13.5: `OK` or `REJ`, text, ptxas's message. It was given [`REGISTERS`].
+    pub const ACCEPT: &str = include_str!("golden/accept.tsv");
+    /// Spellings seen in the wild or in doubt: text, the verdicts of ptxas 13.5, 12.9, 12.0 and 11.8, message.
+    pub const SYNTAX_FORMS: &str = include_str!("golden/syntax-forms.tsv");
+    /// Form, a, b, c, d by the manual, d by ptxas's code.
+    pub const VALUES: &str = include_str!("golden/values.tsv");
+    /// Form, a, b, c, d on a device, where the row comes from.
+    pub const DEVICE: &str = include_str!("golden/device.tsv");
+    /// Form, projects, what for.
+    pub const USES: &str = include_str!("golden/uses.tsv");
+
+    /// The declarations that `accept.tsv` was judged with.
+    pub const REGISTERS: &str =
+        ".reg .pred p; .reg .b32 a,b,c,d; .reg .u32 u; .reg .s32 s; .reg .f32 f; .reg .b16 h; .reg .u64 w;";
+
+    /// Non-empty lines, split at tabs, with their number from 1; a heading is left out.
+    pub fn rows(file: &'static str) -> impl Iterator<Item = (usize, Vec<&'static str>)> {
+        let rows = file.lines().enumerate().map(|(i, line)| (i + 1, line.split('\t').collect::<Vec<_>>()));
+        rows.filter(|(_, row)| !row[0].is_empty() && !["form", "text"].contains(&row[0]))
+    }
+
+    /// A register value as the files write it, `0x0000ffff`; `-`, where the form has no such operand, is 0.
+    pub fn value(text: &str) -> u32 {
+        if text == "-" {
+            return 0;
+        }
+        let digits = text.strip_prefix("0x").expect("values are hexadecimal");
+        u32::from_str_radix(digits, 16).expect("values have 32 bits")
+    }
+}

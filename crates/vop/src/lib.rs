@@ -1,4 +1,40 @@
-//! PTX video instructions. (being written)
+//! PTX video instructions, exactly: `vadd vsub vabsdiff vmin vmax vshl vshr vmad vset`, and the SIMD ones on half-words
+//! and bytes, `vadd2 … vset2` and `vadd4 … vset4` (PTX ISA manual, section 9.7.18).
+//!
+//! ```text
+//! text ──parse──► Instruction { guard, form, operands }
+//!                      │ form: all the meaning
+//!                ┌─────┴──────┐
+//!              eval        explain
+//! ```
+//!
+//! - [`parse`](parse()) takes what ptxas takes and refuses what it refuses, with every fault of the text as a
+//!   [`Diagnostic`]; [`Parser`] also judges register types.
+//! - [`Form`] is an instruction without its operands: 16 bytes, `Copy`, valid by construction.
+//! - [`Form::eval`] computes d; [`Form::explain`] returns every stage on the way as data.
+//! - [`Mnemonic::forms`] iterates over all forms there are; [`Mnemonic::row`] is the [table](isa::table) from which
+//!   everything follows.
+//!
+//! ```
+//! let instruction = vop::parse("vabsdiff4.u32.u32.u32.add d, a, b, c;").unwrap();
+//! assert_eq!(instruction.form.eval(0x10_20_30_40, 0x11_1e_33_3c, 100), 100 + 1 + 2 + 3 + 4);
+//!
+//! let faults = vop::parse("vmin4.u32.u32.u32.add d.b00, a, b, c").unwrap_err();
+//! assert_eq!(faults[0].code, vop::Code::V0304);
+//! assert_eq!(faults[0].span, 23..27);
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
+
 extern crate alloc;
+
+pub mod diagnostic;
+pub mod eval;
+pub mod isa;
+mod text;
+
+pub use diagnostic::{Code, Diagnostic};
+pub use isa::form::Form;
+pub use isa::forms::scalar_forms;
+pub use isa::table::Mnemonic;
+pub use text::{Declarations, Guard, Instruction, Operand, Parser, RegisterType, Registers, parse};

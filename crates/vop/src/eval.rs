@@ -1,0 +1,374 @@
+//! Evaluation, exact by the manual's pseudo code (PTX ISA 9.7.18), and the trace of it that people read.
+//!
+//! Intermediate values are exact integers: nothing wraps before the last stage takes the lower bits. The stages keep
+//! the manual's names and order: select, operate, saturate, then secondary operation, merge or accumulate. One
+//! definition of each stage serves both [`Form::eval`] and [`Form::explain`].
+
+use alloc::vec::Vec;
+
+use crate::isa::form::{Finish, Form, MadMode, Variant};
+use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Type};
+
+/// An exact intermediate value. The widest, `vmad`'s product of two 33-bit values plus c, needs 67 bits.
+pub type Exact = i128;
+
+impl Form {
+    /// The value of d for these register values: the lower 32 bits of what the manual's pseudo code computes.
+    ///
+    /// `c` does not matter where the form does not [use it](Form::uses_c).
+    ///
+    /// ```
+    /// let form: vop::Form = "vadd4.s32.s32.u32.sat d.b20, a, b, c".parse().unwrap();
+    /// assert_eq!(form.eval(0x12f48056, 0xff7f8001, 0x00000064), 0x00730057);
+    /// ```
+    #[inline]
+    pub fn eval(self, a: u32, b: u32, c: u32) -> u32 {
+        match self.mnemonic().shape() {
+            Shape::Scalar => self.eval_scalar(a, b, c),
+            Shape::Halves => self.eval_simd::<2>(a, b, c),
+            Shape::Bytes => self.eval_simd::<4>(a, b, c),
+        }
+    }
+
+    fn eval_scalar(self, a: u32, b: u32, c: u32) -> u32 {
+        let (ta, tb) = (self.select(0, false, a, b).value.into(), self.select(0, true, a, b).value.into());
+        let raw = match self.variant() {
+            Variant::Mad(mode, scale) => mad(ta, tb, self.mad_addend(c), mode, scale),
+            _ => self.operate(ta, tb),
+        };
+        let t = self.saturate(raw);
+        match self.finish() {
+            Finish::Secondary(secondary) => self.secondary(secondary, t, c) as u32,
+            Finish::Merge(part) => merge(t, c, part.shift(), part.bits()),
+            Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => t as u32,
+        }
+    }
+
+    fn eval_simd<const N: usize>(self, a: u32, b: u32, c: u32) -> u32 {
+        let bits = 32 / N as u32;
+        let (mask, accumulate) = match self.finish() {
+            Finish::Accumulate(mask) => (mask, true),
+            Finish::Lanes(mask) => (mask, false),
+            // A scalar finish: no SIMD form has one.
+            _ => return c,
+        };
+        let mut d = c;
+        for i in 0..N {
+            if mask.has(i) {
+                let ta = self.select(i, false, a, b).value;
+                let tb = self.select(i, true, a, b).value;
+                let t = self.saturate(self.operate(ta.into(), tb.into()));
+                d = if accumulate {
+                    // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
+                    d.wrapping_add(t as u32)
+                } else {
+                    merge(t, d, i as u32 * bits, bits)
+                };
+            }
+        }
+        d
+    }
+
+    /// Select: the value of lane `i`'s first or second input, sign- or zero-extended.
+    #[inline]
+    fn select(self, i: usize, second: bool, a: u32, b: u32) -> Selected {
+        let (selector, ty) = if second { (self.bsel(), self.btype()) } else { (self.asel(), self.atype()) };
+        let (from_b, shift, bits) = match selector {
+            Selector::Word => (second, 0, 32),
+            Selector::Part(part) => (second, part.shift(), part.bits()),
+            Selector::Halves(lanes) => (lanes[i & 1] >= 2, u32::from(lanes[i & 1] & 1) * 16, 16),
+            Selector::Bytes(lanes) => (lanes[i & 3] >= 4, u32::from(lanes[i & 3] & 3) * 8, 8),
+        };
+        let pattern = (if from_b { b } else { a }) >> shift & mask(bits);
+        Selected { from_b, shift, bits, pattern, value: extend(pattern, bits, ty) }
+    }
+
+    /// Operate: the raw result of one lane, for every operation but `vmad`'s.
+    #[inline]
+    fn operate(self, a: Exact, b: Exact) -> Exact {
+        match self.mnemonic().operation() {
+            Operation::Add => a + b,
+            Operation::Sub => a - b,
+            Operation::Absdiff => (a - b).abs(),
+            Operation::Min => a.min(b),
+            Operation::Max => a.max(b),
+            // "if ((Va + Vb) >= 0) t = (Va + Vb + 1) >> 1; else t = (Va + Vb) >> 1"
+            Operation::Avrg => (a + b + Exact::from(a + b >= 0)) >> 1,
+            Operation::Shl => a << self.shift_amount(b),
+            Operation::Shr => a >> self.shift_amount(b),
+            Operation::Set => Exact::from(self.comparison().is_some_and(|comparison| comparison.holds(a, b))),
+            Operation::Mad => a * b,
+        }
+    }
+
+    /// "if (mode == .clamp && tb > 32) tb = 32; if (mode == .wrap) tb = tb & 0x1f"
+    #[inline]
+    fn shift_amount(self, b: Exact) -> u32 {
+        match self.variant() {
+            Variant::Shift(ShiftMode::Wrap) => b as u32 & 31,
+            _ => b.clamp(0, 32) as u32,
+        }
+    }
+
+    /// Whether `vmad`'s final result is signed: if a or b is, or a negation makes it so. Its dtype plays no part.
+    fn mad_is_signed(self, mode: MadMode) -> bool {
+        self.atype().is_signed() || self.btype().is_signed() || mode.negates_product() || mode.negates_c()
+    }
+
+    /// `vmad`'s c, read by the sign of the final result.
+    #[inline]
+    fn mad_addend(self, c: u32) -> Exact {
+        match self.variant() {
+            Variant::Mad(mode, _) if self.mad_is_signed(mode) => (c as i32).into(),
+            _ => c.into(),
+        }
+    }
+
+    /// The range to which this form's results saturate, also where it does not; `None` for `vset` and the like.
+    #[inline]
+    fn range(self) -> Option<Range> {
+        let signed = match self.variant() {
+            Variant::Mad(mode, _) => self.mad_is_signed(mode),
+            _ => self.dtype()?.is_signed(),
+        };
+        let bits = match self.finish() {
+            Finish::Merge(part) => part.bits(),
+            _ => self.mnemonic().shape().bits(),
+        };
+        Some(Range { signed, bits })
+    }
+
+    /// Saturate: optSaturate, and the SIMD forms' CLAMP.
+    #[inline]
+    fn saturate(self, t: Exact) -> Exact {
+        match self.range() {
+            Some(range) if self.sat() => t.clamp(range.min(), range.max()),
+            _ => t,
+        }
+    }
+
+    /// optSecOp. "The sign of the third operand is based on `dtype`"; `vset` has none and is unsigned.
+    #[inline]
+    fn secondary(self, secondary: Secondary, t: Exact, c: u32) -> Exact {
+        let c = extend(c, 32, self.dtype().unwrap_or(Type::U32)).into();
+        match secondary {
+            Secondary::Add => t + c,
+            Secondary::Min => t.min(c),
+            Secondary::Max => t.max(c),
+        }
+    }
+}
+
+impl Comparison {
+    /// Whether it holds between two exact values.
+    pub fn holds(self, a: Exact, b: Exact) -> bool {
+        match self {
+            Comparison::Eq => a == b,
+            Comparison::Ne => a != b,
+            Comparison::Lt => a < b,
+            Comparison::Le => a <= b,
+            Comparison::Gt => a > b,
+            Comparison::Ge => a >= b,
+        }
+    }
+}
+
+/// The exact value of `vmad`'s sum, scaled.
+///
+/// The manual negates by complement and an added lsb; on exact integers that is negation. Its scaling keeps 64 bits,
+/// which hold every scaled sum.
+#[inline]
+fn mad(a: Exact, b: Exact, c: Exact, mode: MadMode, scale: Option<Scale>) -> Exact {
+    let product = if mode.negates_product() { -(a * b) } else { a * b };
+    let c = if mode.negates_c() { -c } else { c };
+    (product + c + Exact::from(mode == MadMode::PlusOne)) >> scale.map_or(0, Scale::bits)
+}
+
+impl Scale {
+    /// How far it shifts right.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Scale::Shr7 => 7,
+            Scale::Shr15 => 15,
+        }
+    }
+}
+
+/// The lower bits of a register.
+const fn mask(bits: u32) -> u32 {
+    u32::MAX >> (32 - bits)
+}
+
+/// The value of the lower `bits` bits of a pattern.
+#[inline]
+const fn extend(pattern: u32, bits: u32, ty: Type) -> i64 {
+    match ty {
+        Type::U32 => (pattern & mask(bits)) as i64,
+        Type::S32 => ((pattern << (32 - bits)) as i32 >> (32 - bits)) as i64,
+    }
+}
+
+/// optMerge: c with the lower bits of t in place of its own.
+#[inline]
+const fn merge(t: Exact, c: u32, shift: u32, bits: u32) -> u32 {
+    let mask = mask(bits) << shift;
+    ((t as u32) << shift & mask) | (c & !mask)
+}
+
+/// The values that a type of some width holds: where saturation clamps to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Whether it is signed.
+    pub signed: bool,
+    /// Its width: 8, 16 or 32.
+    pub bits: u32,
+}
+
+impl Range {
+    /// The least value.
+    pub const fn min(self) -> Exact {
+        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
+    }
+
+    /// The greatest value.
+    pub const fn max(self) -> Exact {
+        (1 << (self.bits - self.signed as u32)) - 1
+    }
+}
+
+/// An input of a lane as the select stage took it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Selected {
+    /// Whether it came from register b rather than a.
+    pub from_b: bool,
+    /// The position of its least significant bit there.
+    pub shift: u32,
+    /// Its width in bits.
+    pub bits: u32,
+    /// Its bits.
+    pub pattern: u32,
+    /// Its value, by the type of the operand it stands for.
+    pub value: i64,
+}
+
+/// Everything that happens on the way from inputs to d, by [`Form::explain`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// The form.
+    pub form: Form,
+    /// The values of registers a, b and c.
+    pub inputs: [u32; 3],
+    /// The lanes, lane 0 (the least significant) first: one, two or four.
+    pub lanes: Vec<Lane>,
+    /// What `.sat` clamped to, if there is one.
+    pub saturation: Option<Range>,
+    /// The last stage.
+    pub end: End,
+    /// The value of d.
+    pub d: u32,
+}
+
+/// One lane's way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// The two inputs.
+    pub inputs: [Selected; 2],
+    /// The exact raw result; of `vmad` the product, with its sign turned if the form says so.
+    pub raw: Exact,
+    /// `vmad` alone: what was added to the product and what became of the sum.
+    pub mad: Option<Mad>,
+    /// After saturation; equal to the result before it where nothing was clamped.
+    pub saturated: Exact,
+}
+
+impl Lane {
+    /// What went into the saturation: `vmad`'s scaled sum, else the raw result.
+    pub fn unsaturated(&self) -> Exact {
+        self.mad.as_ref().map_or(self.raw, |mad| mad.scaled)
+    }
+}
+
+/// The middle stages of `vmad`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mad {
+    /// c by its sign, negated if the form says so.
+    pub addend: Exact,
+    /// 1 with `.po`, else 0.
+    pub plus_one: Exact,
+    /// Product, addend and plus one.
+    pub sum: Exact,
+    /// The sum after `.shr7` or `.shr15`; the sum itself without.
+    pub scaled: Exact,
+}
+
+/// The last stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The lower 32 bits of the result.
+    Truncate,
+    /// A secondary operation.
+    Secondary {
+        /// Which.
+        operation: Secondary,
+        /// The value of c.
+        c: Exact,
+        /// The exact outcome, whose lower 32 bits are d.
+        outcome: Exact,
+    },
+    /// The lower bits of the result in place of a part of c.
+    Merge {
+        /// Where the part begins.
+        shift: u32,
+        /// How wide it is.
+        bits: u32,
+    },
+    /// The lanes of the mask, the others from c.
+    Lanes(Mask),
+    /// c plus the lanes of the mask.
+    Accumulate {
+        /// The lanes that count.
+        mask: Mask,
+        /// The exact sum of those lanes, without c.
+        sum: Exact,
+    },
+}
+
+impl Form {
+    /// The stages of [`eval`](Form::eval) as data.
+    pub fn explain(self, a: u32, b: u32, c: u32) -> Trace {
+        let lanes: Vec<Lane> = (0..self.mnemonic().shape().lanes()).map(|i| self.explain_lane(i, a, b, c)).collect();
+        let first = lanes.first().map_or(0, |lane| lane.saturated);
+        let end = match self.finish() {
+            Finish::Plain => End::Truncate,
+            Finish::Secondary(operation) => End::Secondary {
+                operation,
+                c: extend(c, 32, self.dtype().unwrap_or(Type::U32)).into(),
+                outcome: self.secondary(operation, first, c),
+            },
+            Finish::Merge(part) => End::Merge { shift: part.shift(), bits: part.bits() },
+            Finish::Lanes(mask) => End::Lanes(mask),
+            Finish::Accumulate(mask) => {
+                let counted = lanes.iter().enumerate().filter(|&(i, _)| mask.has(i));
+                End::Accumulate { mask, sum: counted.map(|(_, lane)| lane.saturated).sum() }
+            }
+        };
+        let saturation = if self.sat() { self.range() } else { None };
+        Trace { form: self, inputs: [a, b, c], lanes, saturation, end, d: self.eval(a, b, c) }
+    }
+
+    fn explain_lane(self, i: usize, a: u32, b: u32, c: u32) -> Lane {
+        let inputs = [false, true].map(|second| self.select(i, second, a, b));
+        let [ta, tb] = inputs.map(|input| Exact::from(input.value));
+        let Variant::Mad(mode, scale) = self.variant() else {
+            let raw = self.operate(ta, tb);
+            return Lane { inputs, raw, mad: None, saturated: self.saturate(raw) };
+        };
+        let c = self.mad_addend(c);
+        let plus_one = Exact::from(mode == MadMode::PlusOne);
+        let raw = mad(ta, tb, 0, if mode.negates_product() { mode } else { MadMode::Plain }, None);
+        let addend = if mode.negates_c() { -c } else { c };
+        let scaled = mad(ta, tb, c, mode, scale);
+        let stages = Mad { addend, plus_one, sum: raw + addend + plus_one, scaled };
+        Lane { inputs, raw, mad: Some(stages), saturated: self.saturate(scaled) }
+    }
+}

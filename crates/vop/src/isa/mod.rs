@@ -1,0 +1,6 @@
+//! The instruction set: the [table], the values its axes take, and [`Form`](form::Form).
+
+pub mod form;
+pub mod forms;
+pub mod table;
+pub mod types;

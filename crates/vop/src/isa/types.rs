@@ -1,0 +1,301 @@
+//! The values that the axes of an instruction take, each with its spelling.
+
+use core::fmt;
+
+/// Declares an enum whose variants are modifiers, with the spelling of each (without its dot) in both directions.
+macro_rules! modifiers {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $name {
+            /// All of them, in the manual's order.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The spelling, without the dot.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+
+            /// The value with this spelling, without the dot.
+            pub fn from_name(name: &str) -> Option<$name> {
+                match name { $($text => Some($name::$variant),)* _ => None }
+            }
+        }
+
+        /// The spelling with its dot.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(".")?;
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+modifiers! {
+    /// `.u32` or `.s32`: how an operand's bits are read, or to which range a result saturates.
+    Type {
+        /// Unsigned.
+        U32 = "u32",
+        /// Signed, two's complement.
+        S32 = "s32",
+    }
+}
+
+modifiers! {
+    /// `.b0` to `.b3`, `.h0`, `.h1`: a byte or half-word of a 32-bit register, 0 the least significant.
+    Part {
+        /// Bits 0 to 7.
+        B0 = "b0",
+        /// Bits 8 to 15.
+        B1 = "b1",
+        /// Bits 16 to 23.
+        B2 = "b2",
+        /// Bits 24 to 31.
+        B3 = "b3",
+        /// Bits 0 to 15.
+        H0 = "h0",
+        /// Bits 16 to 31.
+        H1 = "h1",
+    }
+}
+
+modifiers! {
+    /// The scalar secondary operation.
+    Secondary {
+        /// d = t + c.
+        Add = "add",
+        /// d = MIN(t, c).
+        Min = "min",
+        /// d = MAX(t, c).
+        Max = "max",
+    }
+}
+
+modifiers! {
+    /// The comparison of `vset`, `vset2` and `vset4`, on the exact values of a and b whatever their types.
+    Comparison {
+        /// a = b.
+        Eq = "eq",
+        /// a ≠ b.
+        Ne = "ne",
+        /// a < b.
+        Lt = "lt",
+        /// a ≤ b.
+        Le = "le",
+        /// a > b.
+        Gt = "gt",
+        /// a ≥ b.
+        Ge = "ge",
+    }
+}
+
+modifiers! {
+    /// What `vshl` and `vshr` do with a shift amount above 31.
+    ShiftMode {
+        /// Amounts above 32 become 32.
+        Clamp = "clamp",
+        /// The amount's lower five bits count.
+        Wrap = "wrap",
+    }
+}
+
+modifiers! {
+    /// The scaling of `vmad`: an arithmetic shift right of the sum.
+    Scale {
+        /// By 7 bits.
+        Shr7 = "shr7",
+        /// By 15 bits.
+        Shr15 = "shr15",
+    }
+}
+
+/// What an instruction computes on each lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// a + b.
+    Add,
+    /// a - b.
+    Sub,
+    /// (a + b) / 2, rounded half away from zero for a sum of zero or more, down for a negative one.
+    Avrg,
+    /// |a - b|.
+    Absdiff,
+    /// The lesser.
+    Min,
+    /// The greater.
+    Max,
+    /// a shifted left by b.
+    Shl,
+    /// a shifted right by b.
+    Shr,
+    /// a · b + c.
+    Mad,
+    /// 1 if the comparison holds, else 0.
+    Set,
+}
+
+/// How a 32-bit register is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// One value.
+    Scalar,
+    /// Two half-words, lane 0 the least significant.
+    Halves,
+    /// Four bytes, lane 0 the least significant.
+    Bytes,
+}
+
+impl Shape {
+    /// The number of lanes.
+    pub const fn lanes(self) -> usize {
+        match self {
+            Shape::Scalar => 1,
+            Shape::Halves => 2,
+            Shape::Bytes => 4,
+        }
+    }
+
+    /// The width of a lane in bits.
+    pub const fn bits(self) -> u32 {
+        32 / self.lanes() as u32
+    }
+
+    /// The letter of its selectors and masks: `.h10`, `.b3210`.
+    pub const fn letter(self) -> char {
+        match self {
+            Shape::Scalar | Shape::Bytes => 'b',
+            Shape::Halves => 'h',
+        }
+    }
+
+    /// Whether it has lanes (`vadd2`, `vadd4`) rather than a single value.
+    pub const fn is_simd(self) -> bool {
+        !matches!(self, Shape::Scalar)
+    }
+}
+
+impl Type {
+    /// Whether it is `.s32`.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Type::S32)
+    }
+}
+
+impl Part {
+    /// The position of its least significant bit in the register.
+    pub const fn shift(self) -> u32 {
+        match self {
+            Part::B0 | Part::H0 => 0,
+            Part::B1 => 8,
+            Part::B2 | Part::H1 => 16,
+            Part::B3 => 24,
+        }
+    }
+
+    /// Its width in bits, 8 or 16.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Part::H0 | Part::H1 => 16,
+            _ => 8,
+        }
+    }
+}
+
+/// Which part of its operands a source takes.
+///
+/// In scalar forms a byte, a half-word or the whole word of its own register; in SIMD forms for each lane one of the
+/// eight bytes, or four half-words, of a and b together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Selector {
+    /// No selector on a scalar operand: all 32 bits.
+    Word,
+    /// `.b0` to `.h1` on a scalar operand.
+    Part(Part),
+    /// `.hxy` on an operand of a half-word form. The array is indexed by lane (`.hxy` is `[y, x]`); 0 and 1 are the
+    /// half-words of a, 2 and 3 those of b.
+    Halves([u8; 2]),
+    /// `.bxyzw` on an operand of a byte form. The array is indexed by lane (`.bxyzw` is `[w, z, y, x]`); 0 to 3 are
+    /// the bytes of a, 4 to 7 those of b.
+    Bytes([u8; 4]),
+}
+
+impl Selector {
+    /// What a or b (`second`) has where no selector is written: the word, or the operand's own lanes in order.
+    pub const fn default_for(shape: Shape, second: bool) -> Selector {
+        match (shape, second) {
+            (Shape::Scalar, _) => Selector::Word,
+            (Shape::Halves, false) => Selector::Halves([0, 1]),
+            (Shape::Halves, true) => Selector::Halves([2, 3]),
+            (Shape::Bytes, false) => Selector::Bytes([0, 1, 2, 3]),
+            (Shape::Bytes, true) => Selector::Bytes([4, 5, 6, 7]),
+        }
+    }
+
+    /// Two bytes that hold it, given the shape it belongs to.
+    pub(crate) const fn pack(self) -> u16 {
+        match self {
+            Selector::Word => 0,
+            Selector::Part(part) => 1 + part as u16,
+            Selector::Halves([y, x]) => y as u16 | (x as u16) << 4,
+            Selector::Bytes([w, z, y, x]) => w as u16 | (z as u16) << 4 | (y as u16) << 8 | (x as u16) << 12,
+        }
+    }
+
+    pub(crate) const fn unpack(packed: u16, shape: Shape) -> Selector {
+        match shape {
+            Shape::Scalar if packed == 0 => Selector::Word,
+            Shape::Scalar => Selector::Part(Part::ALL[packed as usize - 1]),
+            Shape::Halves => Selector::Halves([packed as u8 & 3, (packed >> 4) as u8 & 3]),
+            Shape::Bytes => Selector::Bytes([
+                packed as u8 & 7,
+                (packed >> 4) as u8 & 7,
+                (packed >> 8) as u8 & 7,
+                (packed >> 12) as u8 & 7,
+            ]),
+        }
+    }
+}
+
+/// The spelling with its dot; nothing for [`Selector::Word`].
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Selector::Word => Ok(()),
+            Selector::Part(part) => part.fmt(f),
+            Selector::Halves([y, x]) => write!(f, ".h{x}{y}"),
+            Selector::Bytes([w, z, y, x]) => write!(f, ".b{x}{y}{z}{w}"),
+        }
+    }
+}
+
+/// The lanes of a SIMD destination that the instruction writes or accumulates: a bit each, bit 0 for lane 0; never empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Mask(u8);
+
+impl Mask {
+    /// The mask with these bits, for a shape of two or four lanes; `None` for no lane, a lane too many or a scalar shape.
+    pub const fn new(bits: u8, shape: Shape) -> Option<Mask> {
+        if shape.is_simd() && bits != 0 && bits < 1 << shape.lanes() { Some(Mask(bits)) } else { None }
+    }
+
+    /// All lanes: what a destination without a mask means.
+    pub const fn full(shape: Shape) -> Mask {
+        Mask((1 << shape.lanes()) - 1)
+    }
+
+    /// The bits.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether lane `i` is in it.
+    pub const fn has(self, i: usize) -> bool {
+        self.0 >> i & 1 != 0
+    }
+}

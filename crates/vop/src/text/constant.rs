@@ -1,0 +1,219 @@
+//! Integer constant expressions (PTX ISA 4.5), as ptxas takes them for immediates.
+
+use alloc::format;
+
+use super::lex::{Kind, Token};
+use super::parse::{Fault, Run};
+use crate::diagnostic::{Code, Diagnostic};
+
+/// The value of a constant expression.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Constant {
+    /// Its lower 64 bits, and whether it is of type `.u64`.
+    Integer { value: u64, unsigned: bool },
+    /// A floating-point number has a part in it.
+    Float,
+}
+
+impl Constant {
+    fn truth(value: bool) -> Constant {
+        Constant::Integer { value: value.into(), unsigned: false }
+    }
+}
+
+/// Deeper nesting is refused, so that no text overflows the stack.
+const DEPTH: u32 = 100;
+
+/// How tightly an operator binds, as in C; `None` for what is no binary operator.
+fn precedence(kind: Kind) -> Option<u32> {
+    Some(match kind {
+        Kind::Punctuation(b'*' | b'/' | b'%') => 10,
+        Kind::Punctuation(b'+' | b'-') => 9,
+        Kind::Double(b'<' | b'>') => 8,
+        Kind::Punctuation(b'<' | b'>') | Kind::Double(b'l' | b'g') => 7,
+        Kind::Double(b'=' | b'!') => 6,
+        Kind::Punctuation(b'&') => 5,
+        Kind::Punctuation(b'^') => 4,
+        Kind::Punctuation(b'|') => 3,
+        Kind::Double(b'&') => 2,
+        Kind::Double(b'|') => 1,
+        Kind::Punctuation(b'?') => 0,
+        _ => return None,
+    })
+}
+
+impl Run<'_, '_> {
+    /// Whether a constant expression begins at the current token.
+    pub(super) fn at_constant(&self) -> bool {
+        match self.token.kind {
+            Kind::Integer { .. } | Kind::Float => true,
+            Kind::Punctuation(b'+' | b'~' | b'(') => true,
+            Kind::Word => self.slice(self.token) == "WARP_SZ",
+            _ => false,
+        }
+    }
+
+    /// Reads a constant expression, whose minus signs have been counted already.
+    pub(super) fn constant(&mut self, minuses: u32) -> Result<Constant, Fault> {
+        let mut left = self.unary(DEPTH)?;
+        for _ in 0..minuses & 1 {
+            left = negate(left);
+        }
+        self.binary(left, 0, DEPTH)
+    }
+
+    /// Extends `left` by all operators that bind at least as tightly as `least`.
+    fn binary(&mut self, mut left: Constant, least: u32, depth: u32) -> Result<Constant, Fault> {
+        while let Some(binds) = precedence(self.token.kind).filter(|&binds| binds >= least) {
+            let operator = self.token;
+            self.advance();
+            let depth = self.deeper(depth)?;
+            if binds == 0 {
+                let first = self.unary(depth)?;
+                let yes = self.binary(first, 0, depth)?;
+                self.expect(b':')?;
+                let first = self.unary(depth)?;
+                let no = self.binary(first, 0, depth)?;
+                left = match left {
+                    Constant::Integer { value: 0, .. } => no,
+                    Constant::Integer { .. } => yes,
+                    Constant::Float => Constant::Float,
+                };
+                continue;
+            }
+            let first = self.unary(depth)?;
+            let right = self.binary(first, binds + 1, depth)?;
+            left = self.combine(operator, left, right);
+        }
+        Ok(left)
+    }
+
+    fn combine(&mut self, operator: Token, left: Constant, right: Constant) -> Constant {
+        let (Constant::Integer { value: x, unsigned: ux }, Constant::Integer { value: y, unsigned: uy }) =
+            (left, right)
+        else {
+            return Constant::Float;
+        };
+        let unsigned = ux || uy;
+        let (sx, sy) = (x as i64, y as i64);
+        let less = if unsigned { x < y } else { sx < sy };
+        let value = match operator.kind {
+            Kind::Punctuation(b'*') => x.wrapping_mul(y),
+            Kind::Punctuation(b'/' | b'%') if y == 0 => {
+                self.fault(
+                    Diagnostic::new(Code::V0104, operator.span(), "division by zero in a constant expression")
+                        .label("divides by zero"),
+                );
+                0
+            }
+            Kind::Punctuation(b'/') if unsigned => x / y,
+            Kind::Punctuation(b'/') => sx.wrapping_div(sy) as u64,
+            Kind::Punctuation(b'%') if unsigned => x % y,
+            Kind::Punctuation(b'%') => sx.wrapping_rem(sy) as u64,
+            Kind::Punctuation(b'+') => x.wrapping_add(y),
+            Kind::Punctuation(b'-') => x.wrapping_sub(y),
+            Kind::Double(b'<') => return Constant::Integer { value: x.wrapping_shl(y as u32), unsigned: ux },
+            Kind::Double(b'>') if ux => return Constant::Integer { value: x.wrapping_shr(y as u32), unsigned: true },
+            Kind::Double(b'>') => {
+                return Constant::Integer { value: sx.wrapping_shr(y as u32) as u64, unsigned: false };
+            }
+            Kind::Punctuation(b'<') => return Constant::truth(less),
+            Kind::Punctuation(b'>') => return Constant::truth(!less && x != y),
+            Kind::Double(b'l') => return Constant::truth(less || x == y),
+            Kind::Double(b'g') => return Constant::truth(!less),
+            Kind::Double(b'=') => return Constant::truth(x == y),
+            Kind::Double(b'!') => return Constant::truth(x != y),
+            Kind::Punctuation(b'&') => return Constant::Integer { value: x & y, unsigned: true },
+            Kind::Punctuation(b'^') => return Constant::Integer { value: x ^ y, unsigned: true },
+            Kind::Punctuation(b'|') => return Constant::Integer { value: x | y, unsigned: true },
+            Kind::Double(b'&') => return Constant::truth(x != 0 && y != 0),
+            // `||` is left: `precedence` lets nothing else through.
+            _ => return Constant::truth(x != 0 || y != 0),
+        };
+        Constant::Integer { value, unsigned }
+    }
+
+    fn unary(&mut self, depth: u32) -> Result<Constant, Fault> {
+        let token = self.token;
+        match token.kind {
+            Kind::Integer { value, unsigned, overflow } => {
+                self.advance();
+                if overflow {
+                    self.fault(
+                        Diagnostic::new(
+                            Code::V0104,
+                            token.span(),
+                            format!("`{}` does not fit 64 bits", self.slice(token)),
+                        )
+                        .label("too large")
+                        .help("operands are 32 bits wide: write a number up to 0xffffffff"),
+                    );
+                }
+                Ok(Constant::Integer { value, unsigned })
+            }
+            Kind::Float => {
+                self.advance();
+                Ok(Constant::Float)
+            }
+            Kind::Word if self.slice(token) == "WARP_SZ" => {
+                self.advance();
+                Ok(Constant::Integer { value: 32, unsigned: false })
+            }
+            Kind::Punctuation(operator @ (b'-' | b'+' | b'~' | b'!')) => {
+                self.advance();
+                let depth = self.deeper(depth)?;
+                let inner = self.unary(depth)?;
+                Ok(match (operator, inner) {
+                    (b'-', inner) => negate(inner),
+                    (b'~', Constant::Integer { value, .. }) => Constant::Integer { value: !value, unsigned: true },
+                    (b'!', Constant::Integer { value, .. }) => Constant::truth(value == 0),
+                    (_, inner) => inner,
+                })
+            }
+            Kind::Punctuation(b'(') => {
+                self.advance();
+                let depth = self.deeper(depth)?;
+                if self.token.kind == Kind::Dot {
+                    return self.cast(depth);
+                }
+                let first = self.unary(depth)?;
+                let inner = self.binary(first, 0, depth)?;
+                self.expect(b')')?;
+                Ok(inner)
+            }
+            _ => Err(self.unexpected("a number")),
+        }
+    }
+
+    /// `(.s64)` or `(.u64)` before a number.
+    fn cast(&mut self, depth: u32) -> Result<Constant, Fault> {
+        let unsigned = match self.slice(self.token) {
+            ".u64" => true,
+            ".s64" => false,
+            _ => return Err(self.unexpected("`.s64` or `.u64`")),
+        };
+        self.advance();
+        self.expect(b')')?;
+        Ok(match self.unary(depth)? {
+            Constant::Integer { value, .. } => Constant::Integer { value, unsigned },
+            Constant::Float => Constant::Float,
+        })
+    }
+
+    fn deeper(&mut self, depth: u32) -> Result<u32, Fault> {
+        depth.checked_sub(1).ok_or_else(|| {
+            self.fault(
+                Diagnostic::new(Code::V0104, self.token.span(), "the constant expression is nested too deeply")
+                    .help("write its value"),
+            );
+            Fault
+        })
+    }
+}
+
+fn negate(constant: Constant) -> Constant {
+    match constant {
+        Constant::Integer { value, unsigned } => Constant::Integer { value: value.wrapping_neg(), unsigned },
+        Constant::Float => Constant::Float,
+    }
+}

@@ -1,0 +1,13 @@
+//! From text to [`Instruction`]s and back.
+
+mod constant;
+mod judge;
+mod lex;
+mod operand;
+mod parse;
+mod print;
+mod registers;
+mod suggest;
+
+pub use parse::{Guard, Instruction, Operand, Parser, parse};
+pub use registers::{Declarations, RegisterType, Registers};

@@ -1,0 +1,35 @@
+//! Canonical text.
+
+use core::fmt;
+
+use super::parse::{Guard, Instruction, Operand};
+
+/// The canonical text: guard, modifiers in the manual's order, default selectors, minuses and a fourth operand without
+/// effect left out, no semicolon. Parsing it gives an equal instruction.
+impl fmt::Display for Instruction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(guard) = &self.guard {
+            write!(f, "{guard} ")?;
+        }
+        let c: &dyn fmt::Display = match &self.c {
+            Some(c) => c,
+            None => &"c",
+        };
+        self.form.print(f, [&self.d, &self.a, &self.b, c])
+    }
+}
+
+impl fmt::Display for Guard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}{}", if self.negated { "!" } else { "" }, self.predicate)
+    }
+}
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Register(name) => f.write_str(name),
+            Operand::Immediate { text, .. } => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The nearest of several names.
+
+use alloc::vec::Vec;
+
+/// How many single-character edits (insert, drop, replace, swap neighbours) lie between two names.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    // Optimal string alignment: three rows of the table suffice.
+    let mut before = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = alloc::vec![i + 1];
+        for j in 0..b.len() {
+            let replace = above[j] + usize::from(a[i] != b[j]);
+            let mut best = replace.min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                let swap: &Vec<usize> = &before;
+                best = best.min(swap[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = core::mem::replace(&mut above, row);
+    }
+    above[b.len()]
+}
+
+/// The candidate nearest to a name, if it is near enough to be meant: at most a third of the name away, at least one edit.
+pub(super) fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    // A name of any length may stand in a text; a long one is near nothing.
+    if name.len() > 24 {
+        return None;
+    }
+    let name = name.to_ascii_lowercase();
+    let allowed = (name.len() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(&name, candidate), candidate))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (a, b, d) in
+            [("", "abc", 3), ("varvg2", "vavrg2", 1), ("vadd", "vadd", 0), ("sta", "sat", 1), ("clmp", "clamp", 1)]
+        {
+            assert_eq!(distance(a, b), d, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn nearest_or_none() {
+        assert_eq!(nearest("varvg2", ["vadd2", "vavrg2"]), Some("vavrg2"));
+        assert_eq!(nearest("VADD", ["vadd", "vsub"]), Some("vadd"));
+        assert_eq!(nearest("mov", ["vadd", "vsub"]), None);
+    }
+}

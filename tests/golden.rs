@@ -1,0 +1,94 @@
+//! The library against facts measured with NVIDIA's tools.
+
+use vop::{Form, Parser, Registers};
+use vop_tests::golden::{self, rows, value};
+
+/// The rows that a judge gets wrong, as lines of text.
+fn misjudged(
+    rows: impl Iterator<Item = (usize, Vec<&'static str>)>,
+    legal: impl Fn(&[&str]) -> bool,
+    text: impl Fn(&[&str]) -> String,
+    parser: &Parser<'_>,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (line, row) in rows {
+        let text = text(&row);
+        let verdict = parser.parse(&text);
+        if verdict.is_ok() != legal(&row) {
+            wrong.push(format!("line {line}: {text}\n    ptxas: {row:?}\n    vop: {verdict:?}"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn accepts_what_ptxas_accepts() {
+    let registers: Registers = golden::REGISTERS.parse().expect("legal declarations");
+    let parser = Parser::new().with_registers(&registers);
+    let judge = |legal: fn(&[&str]) -> bool| misjudged(rows(golden::ACCEPT), legal, |row| row[1].to_string(), &parser);
+    let wrong = judge(|row| row[0] == "OK");
+    assert!(wrong.is_empty(), "{} of 14,611 misjudged:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(rows(golden::ACCEPT).count(), 14_611);
+    // The comparison can fail: against the opposite verdicts every row is wrong.
+    assert_eq!(judge(|row| row[0] != "OK").len(), 14_611);
+}
+
+#[test]
+fn judges_spellings_from_the_wild() {
+    // Every register that the texts name, with the type that its name tells.
+    let registers: Registers =
+        ".reg .pred p0; .reg .b32 a, b, c, d, %r<5>; .reg .f32 F; .reg .u16 U16; .reg .b64 D64; \
+         .reg .s32 SX; .reg .u32 UX; .reg .v4 .u32 V;"
+            .parse()
+            .expect("legal declarations");
+    let parser = Parser::new().with_registers(&registers);
+    let wrong = misjudged(rows(golden::SYNTAX_FORMS), |row| row[1] == "ok", |row| row[0].replace("\\n", "\n"), &parser);
+    assert!(wrong.is_empty(), "{} misjudged:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(rows(golden::SYNTAX_FORMS).count(), 110);
+}
+
+#[test]
+fn legal_texts_round_trip() {
+    let parser = Parser::new();
+    for (line, row) in rows(golden::ACCEPT).filter(|(_, row)| row[0] == "OK") {
+        let instruction = parser.parse(row[1]).expect("golden row is legal");
+        let canonical = instruction.to_string();
+        let again = parser.parse(&canonical).unwrap_or_else(|faults| panic!("line {line}: {canonical}: {faults:?}"));
+        assert_eq!(again.to_string(), canonical, "line {line}");
+        assert_eq!(again.form, instruction.form, "line {line}");
+        let form = instruction.form.to_string();
+        assert_eq!(form.parse::<Form>().expect("a form's text is legal"), instruction.form, "line {line}: {form}");
+    }
+}
+
+#[test]
+fn values_by_the_manual() {
+    let mut count = 0;
+    for (line, row) in rows(golden::VALUES) {
+        let form: Form = row[0].parse().unwrap_or_else(|faults| panic!("line {line}: {}: {faults:?}", row[0]));
+        let [a, b, c, d] = [1, 2, 3, 4].map(|i| value(row[i]));
+        assert_eq!(form.eval(a, b, c), d, "line {line}: {row:?}");
+        assert_eq!(form.explain(a, b, c).d, d);
+        assert_eq!(form.uses_c(), row[3] != "-", "line {line}: {row:?}");
+        count += 1;
+    }
+    assert_eq!(count, 31_290);
+}
+
+/// 483 rows that a public test suite took on a GPU, as far as can be told. One is not what the manual says, but what
+/// ptxas makes of `vadd.u32.u32.s32.sat` (and the GPU executes): 0xffffffff + 0x7fffffff is above U32_MAX, to which the
+/// manual clamps; ptxas's code adds modulo 2^32.
+#[test]
+fn values_on_a_device() {
+    let mut differing = Vec::new();
+    for (line, row) in rows(golden::DEVICE) {
+        let form: Form = row[0].parse().unwrap_or_else(|faults| panic!("line {line}: {}: {faults:?}", row[0]));
+        let [a, b, c, d] = [1, 2, 3, 4].map(|i| value(row[i]));
+        if form.eval(a, b, c) != d {
+            differing.push(row);
+        }
+    }
+    assert_eq!(rows(golden::DEVICE).count(), 483);
+    assert_eq!(differing.len(), 1, "{differing:?}");
+    assert_eq!(differing[0][..5], ["vadd.u32.u32.s32.sat d, a, b", "0xffffffff", "0x7fffffff", "-", "0x7ffffffe"]);
+}
