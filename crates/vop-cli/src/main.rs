@@ -1,2 +1,101 @@
-//! The `vop` command.
-fn main() {}
+//! The `vop` command: one file a subcommand, each thin over the library.
+
+mod check;
+mod completions;
+mod eval;
+mod explain;
+mod instruction;
+mod json;
+mod list;
+mod output;
+mod parse;
+mod render;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// PTX video instructions, exactly: parse, check, explain, evaluate and run them.
+///
+/// The instructions are vadd vsub vabsdiff vmin vmax vshl vshr vmad vset, and the SIMD ones vadd2 … vset2 on
+/// half-words and vadd4 … vset4 on bytes (PTX ISA manual, section 9.7.18).
+#[derive(Parser)]
+#[command(name = "vop", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  vop explain vadd4.s32.s32.u32.sat            what an instruction does, on telling values
+  vop eval 'vmad.s32.s32.s32.shr7 d, a.h0, b.h1, c' 0x12340100 -2 7
+  vop check src/                               every video instruction in a source tree
+  vop run examples/motion/motion.toml          a kernel on the CPU
+
+Exit status: 0 fine, 1 findings or failure, 2 misuse.";
+
+#[derive(Subcommand)]
+enum Command {
+    Parse(parse::Args),
+    Eval(eval::Args),
+    Explain(explain::Args),
+    Check(check::Args),
+    List(list::Args),
+    Run(run::Args),
+    Completions(completions::Args),
+}
+
+/// How a subcommand ends.
+enum Outcome {
+    /// 0.
+    Fine,
+    /// 1: what was asked has been done, and something was found wrong.
+    Findings,
+}
+
+/// Why a subcommand could not do its work.
+enum Failure {
+    /// 1, with these words.
+    Failed(String),
+    /// 1, already said.
+    Said,
+    /// 2: it was called wrongly.
+    Misuse(String),
+    /// Nobody reads the output any more; not worth a word.
+    Closed,
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::Closed,
+            _ => Failure::Failed(error.to_string()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Parse(args) => parse::run(args),
+        Command::Eval(args) => eval::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Check(args) => check::run(args),
+        Command::List(args) => list::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Completions(args) => completions::run(args),
+    };
+    match outcome {
+        Ok(Outcome::Fine) | Err(Failure::Closed) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) | Err(Failure::Said) => ExitCode::from(1),
+        Err(Failure::Failed(why)) => {
+            output::error(&why);
+            ExitCode::from(1)
+        }
+        Err(Failure::Misuse(why)) => {
+            output::error(&why);
+            ExitCode::from(2)
+        }
+    }
+}

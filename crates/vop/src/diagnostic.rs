@@ -118,6 +118,8 @@ codes! {
         "The plus-one mode uses the adder's carry that negation needs: it has none of its own.";
     V0310 "not an operand of video instructions"
         "The operands of video instructions are 32-bit registers and, in scalar forms, integer immediates for a, b and c: no vectors, addresses, special registers, floating-point numbers, and no `_`.";
+    V0311 "selector that ptxas cannot read"
+        "`.b1024` on a or b of a byte form is legal by the manual, but ptxas (13.5 and before) reads it as a type of other instructions and reports a parsing error. It is the only one of the 4,096. Exchange the operands and swap each digit with its counterpart, 0 with 4, 1 with 5, 2 with 6, 3 with 7:\n\n    vmin4.u32.u32.u32 d, a.b1024, b, c;         // refused\n    vmin4.u32.u32.u32 d, b.b5460, a.b3210, c;   // the same, where types and operation allow the exchange";
     V0401 "undeclared register"
         "No `.reg` declaration in scope names this register.";
     V0402 "register of the wrong type"

@@ -126,7 +126,7 @@ impl Form {
 
     /// The range to which this form's results saturate, also where it does not; `None` for `vset` and the like.
     #[inline]
-    fn range(self) -> Option<Range> {
+    pub(crate) fn range(self) -> Option<Range> {
         let signed = match self.variant() {
             Variant::Mad(mode, _) => self.mad_is_signed(mode),
             _ => self.dtype()?.is_signed(),
@@ -141,10 +141,7 @@ impl Form {
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
     #[inline]
     fn saturate(self, t: Exact) -> Exact {
-        match self.range() {
-            Some(range) if self.sat() => t.clamp(range.min(), range.max()),
-            _ => t,
-        }
+        self.saturation().map_or(t, |range| t.clamp(range.min(), range.max()))
     }
 
     /// optSecOp. "The sign of the third operand is based on `dtype`"; `vset` has none and is unsigned.
@@ -352,8 +349,7 @@ impl Form {
                 End::Accumulate { mask, sum: counted.map(|(_, lane)| lane.saturated).sum() }
             }
         };
-        let saturation = if self.sat() { self.range() } else { None };
-        Trace { form: self, inputs: [a, b, c], lanes, saturation, end, d: self.eval(a, b, c) }
+        Trace { form: self, inputs: [a, b, c], lanes, saturation: self.saturation(), end, d: self.eval(a, b, c) }
     }
 
     fn explain_lane(self, i: usize, a: u32, b: u32, c: u32) -> Lane {

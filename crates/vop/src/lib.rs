@@ -28,9 +28,11 @@
 
 extern crate alloc;
 
+mod describe;
 pub mod diagnostic;
 pub mod eval;
 pub mod isa;
+mod samples;
 mod text;
 
 pub use diagnostic::{Code, Diagnostic};

@@ -474,6 +474,6 @@ impl FromStr for Form {
     type Err = Vec<Diagnostic>;
 
     fn from_str(text: &str) -> Result<Form, Vec<Diagnostic>> {
-        Parser::new().allow_bare().parse(text).map(|instruction| instruction.form)
+        Parser::for_forms().parse(text).map(|instruction| instruction.form)
     }
 }

@@ -282,6 +282,11 @@ impl<'t> Run<'t, '_> {
         };
         if selector.is_none() {
             self.wrong_selector(mnemonic, name, token.span(), if second { Place::B } else { Place::A });
+        } else if name == "b1024" && !self.parser.lenient {
+            let fault = Diagnostic::new(Code::V0311, token.span(), "ptxas cannot read the selector `.b1024`, though it is legal")
+                .label("read as a type")
+                .help("exchange a and b and swap the digits 0-3 with 4-7: `.b5460` on the other operand selects the same bytes");
+            self.fault(fault);
         }
         selector
     }

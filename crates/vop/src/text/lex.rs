@@ -130,10 +130,10 @@ impl<'t> Lexer<'t> {
             _ => (10, start),
         };
         let end = self.run(digits, |byte| (byte as char).is_digit(base));
-        if base == 10 || base == 8 {
-            if let Some(end) = self.float_end(start) {
-                return (Kind::Float, end);
-            }
+        if matches!(base, 8 | 10)
+            && let Some(end) = self.float_end(start)
+        {
+            return (Kind::Float, end);
         }
         let (mut value, mut overflow) = (0u64, false);
         for digit in self.text.as_bytes()[digits..end].iter().filter_map(|&byte| (byte as char).to_digit(base)) {

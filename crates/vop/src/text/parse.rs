@@ -72,6 +72,8 @@ pub fn parse(text: &str) -> Result<Instruction<'_>, Vec<Diagnostic>> {
 pub struct Parser<'r> {
     registers: Option<&'r dyn Declarations>,
     pub(super) bare: bool,
+    /// Takes what the manual has and ptxas cannot read, so that every form's own text can be read back.
+    pub(super) lenient: bool,
 }
 
 impl<'r> Parser<'r> {
@@ -90,6 +92,11 @@ impl<'r> Parser<'r> {
     pub fn allow_bare(mut self) -> Parser<'r> {
         self.bare = true;
         self
+    }
+
+    /// For [`Form`]'s `FromStr`.
+    pub(crate) fn for_forms() -> Parser<'r> {
+        Parser { registers: None, bare: true, lenient: true }
     }
 
     /// Reads one instruction; see [`parse`](parse()).

@@ -1,0 +1,83 @@
+//! `vop eval`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use vop::Parser;
+
+use crate::{Failure, Outcome, instruction, output};
+
+/// Compute an instruction's result.
+///
+/// Prints d as 0x and eight hexadecimal digits. Values are decimal, also negative, or hexadecimal. With --batch, rows of
+/// instruction, a, b and c, separated by tabs, give one result a line, in order; a bad row gives a line `error: …` in its
+/// place, and exit status 1 at the end.
+#[derive(clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
+Examples:
+  vop eval vadd4.s32.s32.u32.sat 0x12f48056 0xff7f8001 0
+  vop eval 'vadd.u32.s32.s32.sat.min d, a.h0, b.h1, c' -1 0x50000 255
+  printf 'vmax.s32.s32.s32\\t-5\\t7\\t-\\n' | vop eval --batch -"
+)]
+pub(crate) struct Args {
+    /// The instruction, with or without operands.
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    instr: Option<String>,
+    /// The values of registers a, b and, if the form uses it, c.
+    #[arg(value_name = "A B [C]", conflicts_with = "batch")]
+    values: Vec<String>,
+    /// A file of tab-separated rows `instruction a b c` (`-` for no c), or `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    if let Some(path) = args.batch {
+        return batch(&output::read(&path)?);
+    }
+    let text = args.instr.unwrap_or_default();
+    let instruction = instruction::read(&text)?;
+    let values: Vec<&str> = args.values.iter().map(String::as_str).collect();
+    let [a, b, c] = instruction::inputs(&instruction, &values).map_err(Failure::Misuse)?;
+    let mut out = output::stdout();
+    writeln!(out, "{:#010x}", instruction.form.eval(a, b, c))?;
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+fn batch(bytes: &[u8]) -> Result<Outcome, Failure> {
+    let mut out = output::stdout();
+    let mut outcome = Outcome::Fine;
+    let parser = Parser::new().allow_bare();
+    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n') {
+        match row(&parser, line) {
+            Ok(d) => writeln!(out, "{d:#010x}")?,
+            Err(why) => {
+                writeln!(out, "error: {}", output::field(&why))?;
+                outcome = Outcome::Findings;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+fn row(parser: &Parser<'_>, line: &[u8]) -> Result<u32, String> {
+    let line = std::str::from_utf8(line).map_err(|_| "the row is not UTF-8".to_string())?.trim_end_matches('\r');
+    let mut fields = line.split('\t');
+    let text = fields.next().unwrap_or_default();
+    let mut values = [""; 4];
+    let mut count = 0;
+    for (place, field) in values.iter_mut().zip(&mut fields) {
+        *place = field.trim();
+        count += 1;
+    }
+    if fields.next().is_some() {
+        return Err("too many columns: a row is instruction, a, b and c, separated by tabs".into());
+    }
+    let instruction = parser.parse(text).map_err(|faults| faults[0].to_string())?;
+    let [a, b, c] = instruction::inputs(&instruction, &values[..count])?;
+    Ok(instruction.form.eval(a, b, c))
+}

@@ -1,0 +1,25 @@
+//! Diagnostics as JSON.
+
+use serde_json::{Value, json};
+use vop::Diagnostic;
+
+/// `{"code", "message", "span": [start, end], "label"?, "help"?, "related"?}`; spans are in bytes of the text.
+pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> Value {
+    let mut value = json!({
+        "code": diagnostic.code.name(),
+        "message": diagnostic.message,
+        "span": [diagnostic.span.start, diagnostic.span.end],
+    });
+    if !diagnostic.label.is_empty() {
+        value["label"] = json!(diagnostic.label);
+    }
+    if let Some(help) = &diagnostic.help {
+        value["help"] = json!(help);
+    }
+    if !diagnostic.related.is_empty() {
+        let related = diagnostic.related.iter();
+        value["related"] =
+            related.map(|(span, label)| json!({ "span": [span.start, span.end], "label": label })).collect();
+    }
+    value
+}

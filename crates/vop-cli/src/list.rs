@@ -1,0 +1,149 @@
+//! `vop list`.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use serde_json::{Value, json};
+use vop::Mnemonic;
+use vop::isa::table::Axis;
+use vop::isa::types::{Comparison, Part, Scale, Secondary, Shape, ShiftMode, Type};
+
+use crate::{Failure, Outcome, output};
+
+/// List the instructions, or all that one of them takes.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  vop list
+  vop list vadd4")]
+pub(crate) struct Args {
+    /// The mnemonic to show in full.
+    mnemonic: Option<String>,
+    /// `text` or `json`.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    let shown: Vec<Mnemonic> = match &args.mnemonic {
+        None => Mnemonic::ALL.to_vec(),
+        Some(name) => {
+            let known = Mnemonic::from_name(name);
+            vec![known.ok_or_else(|| {
+                Failure::Misuse(format!("`{name}` is not a video instruction; `vop list` prints them"))
+            })?]
+        }
+    };
+    let mut out = output::stdout();
+    match args.format {
+        Format::Json => {
+            let all: Vec<Value> = shown.iter().map(|&mnemonic| data(mnemonic)).collect();
+            writeln!(out, "{:#}", Value::Array(all))?;
+        }
+        Format::Text => match (&args.mnemonic, &shown[..]) {
+            (Some(_), [one]) => out.write_all(full(*one).as_bytes())?,
+            _ => {
+                for mnemonic in shown {
+                    let row = mnemonic.row();
+                    writeln!(out, "{:<10} {:<55} {}", row.name, row.summary, row.section)?;
+                }
+            }
+        },
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+/// What a mnemonic takes, axis by axis: a heading and the spellings.
+fn axes(mnemonic: Mnemonic) -> Vec<(&'static str, String)> {
+    let shape = mnemonic.shape();
+    let spell = |names: Vec<String>| names.join(" ");
+    let mut axes = Vec::new();
+    let types = spell(Type::ALL.iter().map(Type::to_string).collect());
+    if mnemonic.allows(Axis::Dtype) {
+        axes.push(("dtype", types.clone()));
+    }
+    axes.push(("atype", types.clone()));
+    axes.push(("btype", if mnemonic.allows(Axis::Btype) { types } else { Type::U32.to_string() }));
+    for (axis, heading, names) in [
+        (Axis::Sat, "sat", vec![".sat".to_string()]),
+        (Axis::PlusOne, "po", vec![".po".to_string()]),
+        (Axis::Comparison, "cmp", Comparison::ALL.iter().map(Comparison::to_string).collect()),
+        (Axis::ShiftMode, "mode", ShiftMode::ALL.iter().map(ShiftMode::to_string).collect()),
+        (Axis::Scale, "scale", Scale::ALL.iter().map(Scale::to_string).collect()),
+        (Axis::Secondary, "op2", Secondary::ALL.iter().map(Secondary::to_string).collect()),
+        (Axis::Accumulate, "add", vec![Secondary::Add.to_string()]),
+        (Axis::Merge, "dsel", Part::ALL.iter().map(Part::to_string).collect()),
+    ] {
+        if mnemonic.allows(axis) {
+            axes.push((heading, spell(names)));
+        }
+    }
+    let selectors = match shape {
+        Shape::Scalar => spell(Part::ALL.iter().map(Part::to_string).collect()),
+        Shape::Halves => ".hxy, x and y from 0 to 3; default .h10 on a, .h32 on b".into(),
+        Shape::Bytes => ".bxyzw, each from 0 to 7; default .b3210 on a, .b7654 on b".into(),
+    };
+    match shape {
+        Shape::Scalar => {}
+        Shape::Halves => axes.push(("mask", ".h0 .h1 .h10; default .h10".into())),
+        Shape::Bytes => axes.push(("mask", ".b0 .b1 .b10 .b2 .b20 … .b3210, highest first; default .b3210".into())),
+    }
+    axes.push(("asel", selectors.clone()));
+    axes.push(("bsel", selectors));
+    axes
+}
+
+fn full(mnemonic: Mnemonic) -> String {
+    let row = mnemonic.row();
+    let (major, minor) = mnemonic.ptx_version();
+    let mut text = format!("{}: {}\n\n    {}{}\n\n", row.name, row.summary, row.name, row.syntax);
+    for (heading, spellings) in axes(mnemonic) {
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "    {heading:<6} {spellings}");
+    }
+    let count = mnemonic.forms().count_left();
+    let _ = write!(
+        text,
+        "\n{} forms. PTX ISA {}, .version {major}.{minor}, .target sm_{} and up.\n",
+        grouped(count),
+        row.section,
+        mnemonic.target()
+    );
+    text
+}
+
+/// 6039797760 as 6,039,797,760.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn data(mnemonic: Mnemonic) -> Value {
+    let row = mnemonic.row();
+    let (major, minor) = mnemonic.ptx_version();
+    json!({
+        "mnemonic": row.name,
+        "summary": row.summary,
+        "syntax": format!("{}{}", row.name, row.syntax),
+        "section": row.section,
+        "version": format!("{major}.{minor}"),
+        "target": format!("sm_{}", mnemonic.target()),
+        "forms": mnemonic.forms().count_left(),
+        "axes": axes(mnemonic).into_iter().map(|(heading, spellings)| (heading.to_string(), json!(spellings))).collect::<serde_json::Map<_, _>>(),
+    })
+}

@@ -1,0 +1,46 @@
+//! Where output goes: results to standard output, all else to standard error.
+
+use std::io::{self, BufWriter, Read, StdoutLock, Write};
+use std::path::Path;
+
+use crate::Failure;
+
+/// Standard output for many lines. Locked and buffered: flush it at the end, an error then counts.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// Prints to standard error in colour where that is a terminal that wants it.
+pub(crate) fn notice(text: &str) {
+    // Nothing can be done where standard error is closed.
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+pub(crate) fn error(why: &str) {
+    notice(&format!("\x1b[1;31merror\x1b[0m\x1b[1m: {why}\x1b[0m\n"));
+}
+
+/// The whole of a file, or of standard input for `-`.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
+}
+
+/// Text from bytes that may not all be UTF-8; what is not becomes `?`, a byte for a byte, so that positions stay.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    text
+}
+
+/// A line's field: what would end it becomes a blank.
+pub(crate) fn field(text: &str) -> String {
+    text.replace(['\t', '\n', '\r'], " ")
+}

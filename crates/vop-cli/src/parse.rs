@@ -1,0 +1,115 @@
+//! `vop parse`.
+
+use std::io::{BufRead, Write};
+
+use serde_json::json;
+use vop::{Diagnostic, Instruction, Parser, Registers};
+
+use crate::{Failure, Outcome, json, output, render};
+
+/// Read instructions, print their canonical text or what is wrong.
+///
+/// Each text gives one line, in order: OK, a tab and the canonical text; or ERR, a tab, the code of its first fault, a
+/// tab and its message. A text is an instruction, or several with declarations, labels and blocks between them, exactly
+/// as ptxas takes it. Exit status 1 if any is refused.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  vop parse 'vadd4.sat.u32.s32.s32 d, a.b3210, b, c'
+  vop parse --declare '.reg .b32 %r<9>; .reg .f32 %f1;' 'vadd.u32.u32.u32 %r1, %f1, %r2;'
+  grep -h vset kernels/*.ptx | vop parse -")]
+pub(crate) struct Args {
+    /// Instruction texts; `-` reads one a line from standard input.
+    #[arg(required = true, allow_hyphen_values = true)]
+    text: Vec<String>,
+    /// Judge operands by these declarations, `.reg .b32 a, b; .reg .pred p;`. Without, any identifier is a 32-bit register.
+    #[arg(long, value_name = "REGS")]
+    declare: Option<String>,
+    /// `text`, or `json`: an object a line with all faults.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    let registers = match &args.declare {
+        Some(text) => Some(text.parse::<Registers>().map_err(|faults| {
+            output::notice(&render::all(&faults, text));
+            Failure::Misuse("--declare: not register declarations".into())
+        })?),
+        None => None,
+    };
+    let mut parser = Parser::new().allow_bare();
+    if let Some(registers) = &registers {
+        parser = parser.with_registers(registers);
+    }
+    let mut out = output::stdout();
+    let mut refused = false;
+    for text in &args.text {
+        if text != "-" {
+            refused |= !one(&parser, text, args.format, &mut out)?;
+            continue;
+        }
+        let mut input = std::io::stdin().lock();
+        let mut line = Vec::new();
+        while input.read_until(b'\n', &mut line)? > 0 {
+            let text = output::text(line.strip_suffix(b"\n").unwrap_or(&line));
+            refused |= !one(&parser, &text, args.format, &mut out)?;
+            line.clear();
+        }
+    }
+    out.flush()?;
+    Ok(if refused { Outcome::Findings } else { Outcome::Fine })
+}
+
+fn one(parser: &Parser<'_>, text: &str, format: Format, out: &mut impl Write) -> Result<bool, Failure> {
+    let parsed = match parser.parse_all(text) {
+        // None at all: `parse` says so.
+        Ok(instructions) if instructions.is_empty() => parser.parse(text).map(|one| vec![one]),
+        parsed => parsed,
+    };
+    match format {
+        Format::Text => print_text(&parsed, out)?,
+        Format::Json => print_json(&parsed, text, out)?,
+    }
+    Ok(parsed.is_ok())
+}
+
+type Parsed<'t> = Result<Vec<Instruction<'t>>, Vec<Diagnostic>>;
+
+fn print_text(parsed: &Parsed<'_>, out: &mut impl Write) -> std::io::Result<()> {
+    match parsed {
+        Ok(instructions) => {
+            out.write_all(b"OK\t")?;
+            for (i, instruction) in instructions.iter().enumerate() {
+                write!(out, "{}{instruction}", if i > 0 { "; " } else { "" })?;
+            }
+            writeln!(out)
+        }
+        Err(faults) => match faults.first() {
+            Some(first) => writeln!(out, "ERR\t{}\t{}", first.code, output::field(&first.message)),
+            None => Ok(()),
+        },
+    }
+}
+
+fn print_json(parsed: &Parsed<'_>, text: &str, out: &mut impl Write) -> std::io::Result<()> {
+    let value = match parsed {
+        Ok(instructions) => {
+            let canonical: Vec<String> = instructions.iter().map(Instruction::to_string).collect();
+            let forms: Vec<String> = instructions.iter().map(|one| one.form.to_string()).collect();
+            json!({ "text": text, "ok": true, "canonical": canonical.join("; "), "forms": forms, "diagnostics": [] })
+        }
+        Err(faults) => {
+            let faults: Vec<_> = faults.iter().map(json::diagnostic).collect();
+            json!({ "text": text, "ok": false, "diagnostics": faults })
+        }
+    };
+    writeln!(out, "{value}")
+}
