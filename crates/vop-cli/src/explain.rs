@@ -402,7 +402,7 @@ fn data(trace: &Trace) -> Value {
         "section": form.mnemonic().row().section,
         "inputs": { "a": trace.inputs[0], "b": trace.inputs[1], "c": trace.inputs[2] },
         "lanes": lanes,
-        "saturation": trace.saturation.map(|range| json!([number(range.min()), number(range.max())])),
+        "saturation": trace.saturation.map(|range| json!([range.min(), range.max()])),
         "end": end,
         "d": trace.d,
     })

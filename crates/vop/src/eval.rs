@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::isa::form::{Finish, Form, MadMode, Variant};
-use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Type};
+use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Source, Type};
 
 /// An exact intermediate value. The widest, `vmad`'s product of two 33-bit values plus c, needs 67 bits.
 pub type Exact = i128;
@@ -23,87 +23,120 @@ impl Form {
     /// ```
     #[inline]
     pub fn eval(self, a: u32, b: u32, c: u32) -> u32 {
+        let sources = u64::from(b) << 32 | u64::from(a);
         match self.mnemonic().shape() {
-            Shape::Scalar => self.eval_scalar(a, b, c),
-            Shape::Halves => self.eval_simd::<2>(a, b, c),
-            Shape::Bytes => self.eval_simd::<4>(a, b, c),
+            Shape::Scalar => self.eval_scalar(sources, c),
+            Shape::Halves => self.eval_simd::<2>(sources, c),
+            Shape::Bytes => self.eval_simd::<4>(sources, c),
         }
     }
 
-    fn eval_scalar(self, a: u32, b: u32, c: u32) -> u32 {
-        let (ta, tb) = (self.select(0, false, a, b).value.into(), self.select(0, true, a, b).value.into());
-        let raw = match self.variant() {
-            Variant::Mad(mode, scale) => mad(ta, tb, self.mad_addend(c), mode, scale),
-            _ => self.operate(ta, tb),
-        };
-        let t = self.saturate(raw);
+    fn eval_scalar(self, sources: u64, c: u32) -> u32 {
+        let [a, b] = [false, true].map(|second| self.input(Shape::Scalar, 0, second).value(sources));
+        match (self.mnemonic().operation(), self.variant()) {
+            (Operation::Mad, Variant::Mad(mode, scale)) => {
+                self.end_scalar(mad(a.into(), b.into(), self.mad_addend(c), mode, scale), c)
+            }
+            (Operation::Shl, _) => self.end_scalar(Exact::from(a) << self.shift_amount(b), c),
+            (operation, _) => self.end_scalar(self.operate(operation, a, b), c),
+        }
+    }
+
+    /// Saturate, and the scalar last stage.
+    #[inline]
+    fn end_scalar<T: Integer>(self, t: T, c: u32) -> u32 {
+        let t = self.saturate(t);
         match self.finish() {
-            Finish::Secondary(secondary) => self.secondary(secondary, t, c) as u32,
-            Finish::Merge(part) => merge(t, c, part.shift(), part.bits()),
-            Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => t as u32,
+            Finish::Secondary(secondary) => self.secondary(secondary, t, c).low(),
+            Finish::Merge(part) => merge(t.low(), c, part.shift(), part.bits()),
+            Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => t.low(),
         }
     }
 
-    fn eval_simd<const N: usize>(self, a: u32, b: u32, c: u32) -> u32 {
-        let bits = 32 / N as u32;
+    fn eval_simd<const N: usize>(self, sources: u64, c: u32) -> u32 {
+        // One loop an operation, each with its operation known, is several times as fast as one that asks in each lane.
+        match self.mnemonic().operation() {
+            Operation::Add => self.eval_lanes::<N>(Operation::Add, sources, c),
+            Operation::Sub => self.eval_lanes::<N>(Operation::Sub, sources, c),
+            Operation::Avrg => self.eval_lanes::<N>(Operation::Avrg, sources, c),
+            Operation::Absdiff => self.eval_lanes::<N>(Operation::Absdiff, sources, c),
+            Operation::Min => self.eval_lanes::<N>(Operation::Min, sources, c),
+            Operation::Max => self.eval_lanes::<N>(Operation::Max, sources, c),
+            operation => self.eval_lanes::<N>(operation, sources, c),
+        }
+    }
+
+    #[inline(always)]
+    fn eval_lanes<const N: usize>(self, operation: Operation, sources: u64, c: u32) -> u32 {
+        let shape = if N == 2 { Shape::Halves } else { Shape::Bytes };
         let (mask, accumulate) = match self.finish() {
             Finish::Accumulate(mask) => (mask, true),
             Finish::Lanes(mask) => (mask, false),
             // A scalar finish: no SIMD form has one.
             _ => return c,
         };
-        let mut d = c;
+        let (least, greatest) = self.saturation().map_or((i64::MIN, i64::MAX), |range| (range.min(), range.max()));
+        let (mut merged, mut sum) = (0, c);
+        let mut written = 0;
         for i in 0..N {
-            if mask.has(i) {
-                let ta = self.select(i, false, a, b).value;
-                let tb = self.select(i, true, a, b).value;
-                let t = self.saturate(self.operate(ta.into(), tb.into()));
-                d = if accumulate {
-                    // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
-                    d.wrapping_add(t as u32)
-                } else {
-                    merge(t, d, i as u32 * bits, bits)
-                };
-            }
+            let a = self.input(shape, i, false).value(sources);
+            let b = self.input(shape, i, true).value(sources);
+            let t = self.operate(operation, a, b).clamp(least, greatest).low();
+            let counts = u32::from(mask.has(i)).wrapping_neg();
+            // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
+            sum = sum.wrapping_add(t & counts);
+            let shift = i as u32 * shape.bits();
+            written |= (counts & lower(shape.bits())) << shift;
+            merged = merge(t, merged, shift, shape.bits());
         }
-        d
+        if accumulate { sum } else { (merged & written) | (c & !written) }
     }
 
-    /// Select: the value of lane `i`'s first or second input, sign- or zero-extended.
-    #[inline]
-    fn select(self, i: usize, second: bool, a: u32, b: u32) -> Selected {
-        let (selector, ty) = if second { (self.bsel(), self.btype()) } else { (self.asel(), self.atype()) };
-        let (from_b, shift, bits) = match selector {
-            Selector::Word => (second, 0, 32),
-            Selector::Part(part) => (second, part.shift(), part.bits()),
-            Selector::Halves(lanes) => (lanes[i & 1] >= 2, u32::from(lanes[i & 1] & 1) * 16, 16),
-            Selector::Bytes(lanes) => (lanes[i & 3] >= 4, u32::from(lanes[i & 3] & 3) * 8, 8),
+    /// Select: where lane `i`'s first or second input comes from, and how it is read. The shape is the form's own;
+    /// loops that know it say so.
+    #[inline(always)]
+    fn input(self, shape: Shape, i: usize, second: bool) -> Input {
+        let (selector, ty) =
+            if second { (self.packed_bsel(), self.btype()) } else { (self.packed_asel(), self.atype()) };
+        let own = if second { 32 } else { 0 };
+        let (shift, bits) = match Selector::source(selector, shape, i) {
+            Source::Word => (own, 32),
+            Source::Part(part) => (own + part.shift(), part.bits()),
+            Source::Lane(lane) => (lane * shape.bits(), shape.bits()),
         };
-        let pattern = (if from_b { b } else { a }) >> shift & mask(bits);
-        Selected { from_b, shift, bits, pattern, value: extend(pattern, bits, ty) }
+        Input { shift, bits, ty }
     }
 
-    /// Operate: the raw result of one lane, for every operation but `vmad`'s.
-    #[inline]
-    fn operate(self, a: Exact, b: Exact) -> Exact {
-        match self.mnemonic().operation() {
+    /// Operate: the raw result of one lane, for every operation whose results fit 64 bits; `vshl`'s and `vmad`'s do not,
+    /// see [`operate_exactly`](Form::operate_exactly).
+    #[inline(always)]
+    fn operate(self, operation: Operation, a: i64, b: i64) -> i64 {
+        match operation {
             Operation::Add => a + b,
             Operation::Sub => a - b,
             Operation::Absdiff => (a - b).abs(),
             Operation::Min => a.min(b),
             Operation::Max => a.max(b),
             // "if ((Va + Vb) >= 0) t = (Va + Vb + 1) >> 1; else t = (Va + Vb) >> 1"
-            Operation::Avrg => (a + b + Exact::from(a + b >= 0)) >> 1,
-            Operation::Shl => a << self.shift_amount(b),
+            Operation::Avrg => (a + b + i64::from(a + b >= 0)) >> 1,
             Operation::Shr => a >> self.shift_amount(b),
-            Operation::Set => Exact::from(self.comparison().is_some_and(|comparison| comparison.holds(a, b))),
-            Operation::Mad => a * b,
+            Operation::Set => i64::from(self.comparison().is_some_and(|comparison| comparison.holds(a, b))),
+            Operation::Shl | Operation::Mad => 0,
+        }
+    }
+
+    /// The raw result for any operation; of `vmad` the product, with its sign turned if the form says so.
+    fn operate_exactly(self, a: i64, b: i64) -> Exact {
+        match (self.mnemonic().operation(), self.variant()) {
+            (Operation::Mad, Variant::Mad(mode, _)) => product(a.into(), b.into(), mode),
+            (Operation::Shl, _) => Exact::from(a) << self.shift_amount(b),
+            (operation, _) => self.operate(operation, a, b).into(),
         }
     }
 
     /// "if (mode == .clamp && tb > 32) tb = 32; if (mode == .wrap) tb = tb & 0x1f"
     #[inline]
-    fn shift_amount(self, b: Exact) -> u32 {
+    fn shift_amount(self, b: i64) -> u32 {
         match self.variant() {
             Variant::Shift(ShiftMode::Wrap) => b as u32 & 31,
             _ => b.clamp(0, 32) as u32,
@@ -140,25 +173,74 @@ impl Form {
 
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
     #[inline]
-    fn saturate(self, t: Exact) -> Exact {
-        self.saturation().map_or(t, |range| t.clamp(range.min(), range.max()))
+    fn saturate<T: Integer>(self, t: T) -> T {
+        self.saturation().map_or(t, |range| t.clamp(range.min().into(), range.max().into()))
     }
 
     /// optSecOp. "The sign of the third operand is based on `dtype`"; `vset` has none and is unsigned.
     #[inline]
-    fn secondary(self, secondary: Secondary, t: Exact, c: u32) -> Exact {
-        let c = extend(c, 32, self.dtype().unwrap_or(Type::U32)).into();
+    fn secondary<T: Integer>(self, secondary: Secondary, t: T, c: u32) -> T {
+        let c = T::from(self.secondary_c(c));
         match secondary {
             Secondary::Add => t + c,
             Secondary::Min => t.min(c),
             Secondary::Max => t.max(c),
         }
     }
+
+    fn secondary_c(self, c: u32) -> i64 {
+        extend(c, 32, self.dtype().unwrap_or(Type::U32))
+    }
+}
+
+/// The two integers that stages compute with: 64 bits where all values fit them, [`Exact`] where not.
+trait Integer: Copy + Ord + From<i64> + core::ops::Add<Output = Self> {
+    /// The lower 32 bits.
+    fn low(self) -> u32;
+}
+
+impl Integer for i64 {
+    #[inline]
+    fn low(self) -> u32 {
+        self as u32
+    }
+}
+
+impl Integer for Exact {
+    #[inline]
+    fn low(self) -> u32 {
+        self as u32
+    }
+}
+
+/// Where an input comes from: a position in b:a, the 64 bits whose lower half is a.
+#[derive(Clone, Copy)]
+struct Input {
+    shift: u32,
+    bits: u32,
+    ty: Type,
+}
+
+impl Input {
+    #[inline]
+    fn value(self, sources: u64) -> i64 {
+        extend((sources >> self.shift) as u32, self.bits, self.ty)
+    }
+
+    fn selected(self, sources: u64) -> Selected {
+        Selected {
+            from_b: self.shift >= 32,
+            shift: self.shift % 32,
+            bits: self.bits,
+            pattern: (sources >> self.shift) as u32 & lower(self.bits),
+            value: self.value(sources),
+        }
+    }
 }
 
 impl Comparison {
-    /// Whether it holds between two exact values.
-    pub fn holds(self, a: Exact, b: Exact) -> bool {
+    /// Whether it holds between two values.
+    pub fn holds(self, a: i64, b: i64) -> bool {
         match self {
             Comparison::Eq => a == b,
             Comparison::Ne => a != b,
@@ -176,9 +258,13 @@ impl Comparison {
 /// which hold every scaled sum.
 #[inline]
 fn mad(a: Exact, b: Exact, c: Exact, mode: MadMode, scale: Option<Scale>) -> Exact {
-    let product = if mode.negates_product() { -(a * b) } else { a * b };
     let c = if mode.negates_c() { -c } else { c };
-    (product + c + Exact::from(mode == MadMode::PlusOne)) >> scale.map_or(0, Scale::bits)
+    (product(a, b, mode) + c + Exact::from(mode == MadMode::PlusOne)) >> scale.map_or(0, Scale::bits)
+}
+
+#[inline]
+fn product(a: Exact, b: Exact, mode: MadMode) -> Exact {
+    if mode.negates_product() { -(a * b) } else { a * b }
 }
 
 impl Scale {
@@ -192,24 +278,23 @@ impl Scale {
 }
 
 /// The lower bits of a register.
-const fn mask(bits: u32) -> u32 {
+const fn lower(bits: u32) -> u32 {
     u32::MAX >> (32 - bits)
 }
 
 /// The value of the lower `bits` bits of a pattern.
 #[inline]
 const fn extend(pattern: u32, bits: u32, ty: Type) -> i64 {
-    match ty {
-        Type::U32 => (pattern & mask(bits)) as i64,
-        Type::S32 => ((pattern << (32 - bits)) as i32 >> (32 - bits)) as i64,
-    }
+    // The sign bit counts negative: flipped and subtracted, without a branch on the type.
+    let sign = (ty.is_signed() as i64) << (bits - 1);
+    ((pattern & lower(bits)) as i64 ^ sign) - sign
 }
 
 /// optMerge: c with the lower bits of t in place of its own.
 #[inline]
-const fn merge(t: Exact, c: u32, shift: u32, bits: u32) -> u32 {
-    let mask = mask(bits) << shift;
-    ((t as u32) << shift & mask) | (c & !mask)
+const fn merge(t: u32, c: u32, shift: u32, bits: u32) -> u32 {
+    let mask = lower(bits) << shift;
+    (t << shift & mask) | (c & !mask)
 }
 
 /// The values that a type of some width holds: where saturation clamps to.
@@ -223,12 +308,12 @@ pub struct Range {
 
 impl Range {
     /// The least value.
-    pub const fn min(self) -> Exact {
+    pub const fn min(self) -> i64 {
         if self.signed { -(1 << (self.bits - 1)) } else { 0 }
     }
 
     /// The greatest value.
-    pub const fn max(self) -> Exact {
+    pub const fn max(self) -> i64 {
         (1 << (self.bits - self.signed as u32)) - 1
     }
 }
@@ -333,13 +418,14 @@ pub enum End {
 impl Form {
     /// The stages of [`eval`](Form::eval) as data.
     pub fn explain(self, a: u32, b: u32, c: u32) -> Trace {
-        let lanes: Vec<Lane> = (0..self.mnemonic().shape().lanes()).map(|i| self.explain_lane(i, a, b, c)).collect();
+        let sources = u64::from(b) << 32 | u64::from(a);
+        let lanes: Vec<Lane> = (0..self.mnemonic().shape().lanes()).map(|i| self.explain_lane(i, sources, c)).collect();
         let first = lanes.first().map_or(0, |lane| lane.saturated);
         let end = match self.finish() {
             Finish::Plain => End::Truncate,
             Finish::Secondary(operation) => End::Secondary {
                 operation,
-                c: extend(c, 32, self.dtype().unwrap_or(Type::U32)).into(),
+                c: self.secondary_c(c).into(),
                 outcome: self.secondary(operation, first, c),
             },
             Finish::Merge(part) => End::Merge { shift: part.shift(), bits: part.bits() },
@@ -352,18 +438,17 @@ impl Form {
         Trace { form: self, inputs: [a, b, c], lanes, saturation: self.saturation(), end, d: self.eval(a, b, c) }
     }
 
-    fn explain_lane(self, i: usize, a: u32, b: u32, c: u32) -> Lane {
-        let inputs = [false, true].map(|second| self.select(i, second, a, b));
-        let [ta, tb] = inputs.map(|input| Exact::from(input.value));
+    fn explain_lane(self, i: usize, sources: u64, c: u32) -> Lane {
+        let inputs = [false, true].map(|second| self.input(self.mnemonic().shape(), i, second).selected(sources));
+        let [a, b] = inputs.map(|input| input.value);
+        let raw = self.operate_exactly(a, b);
         let Variant::Mad(mode, scale) = self.variant() else {
-            let raw = self.operate(ta, tb);
             return Lane { inputs, raw, mad: None, saturated: self.saturate(raw) };
         };
         let c = self.mad_addend(c);
         let plus_one = Exact::from(mode == MadMode::PlusOne);
-        let raw = mad(ta, tb, 0, if mode.negates_product() { mode } else { MadMode::Plain }, None);
         let addend = if mode.negates_c() { -c } else { c };
-        let scaled = mad(ta, tb, c, mode, scale);
+        let scaled = mad(a.into(), b.into(), c, mode, scale);
         let stages = Mad { addend, plus_one, sum: raw + addend + plus_one, scaled };
         Lane { inputs, raw, mad: Some(stages), saturated: self.saturate(scaled) }
     }

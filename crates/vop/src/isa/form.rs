@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::str::FromStr;
 
-use super::table::{Axis, Mnemonic};
+use super::table::{Axis, AxisSet, Mnemonic};
 use super::types::{Comparison, Mask, Part, Scale, Secondary, Selector, Shape, ShiftMode, Type};
 use crate::diagnostic::Diagnostic;
 use crate::text::Parser;
@@ -163,6 +163,19 @@ pub struct Modifiers<'a> {
     pub bsel: Option<Selector>,
 }
 
+impl Modifiers<'_> {
+    /// The axes that are the same in scalar and SIMD forms and are asked for here.
+    fn axes(&self) -> AxisSet {
+        AxisSet::EMPTY
+            .with(Axis::Sat, self.sat)
+            .with(Axis::Comparison, self.comparison.is_some())
+            .with(Axis::ShiftMode, self.shift_mode.is_some())
+            .with(Axis::Scale, self.scale.is_some())
+            .with(Axis::PlusOne, self.plus_one)
+            .with(Axis::Negation, self.minuses != [false; 3])
+    }
+}
+
 /// Why [`Form::new`] refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -216,24 +229,14 @@ impl Form {
         if btype.is_signed() && !mnemonic.allows(Axis::Btype) {
             wrong.push(Violation::SignedShiftAmount);
         }
-        for (axis, given) in [
-            (Axis::Sat, wanted.sat),
-            (Axis::Comparison, wanted.comparison.is_some()),
-            (Axis::ShiftMode, wanted.shift_mode.is_some()),
-            (Axis::Scale, wanted.scale.is_some()),
-            (Axis::PlusOne, wanted.plus_one),
-            (Axis::Negation, wanted.minuses != [false; 3]),
-        ] {
-            if given && !mnemonic.allows(axis) {
-                wrong.push(Violation::NotAllowed(axis));
-            }
+        let given = wanted.axes();
+        let (strange, missing) =
+            (given.without(mnemonic.axes()), mnemonic.axes().and(AxisSet::REQUIRED).without(given));
+        if !strange.is_empty() {
+            wrong.extend(strange.iter().map(Violation::NotAllowed));
         }
-        for (axis, given) in
-            [(Axis::Comparison, wanted.comparison.is_some()), (Axis::ShiftMode, wanted.shift_mode.is_some())]
-        {
-            if !given && mnemonic.allows(axis) {
-                wrong.push(Violation::Missing(axis));
-            }
+        if !missing.is_empty() {
+            wrong.extend(missing.iter().map(Violation::Missing));
         }
 
         let finish = finish(mnemonic, wanted, &mut wrong);
@@ -244,18 +247,8 @@ impl Form {
             _ if mnemonic.allows(Axis::Scale) => Variant::Mad(mad, wanted.scale),
             _ => Variant::None,
         };
-        let [asel, bsel] = [(wanted.asel, false), (wanted.bsel, true)].map(|(selector, second)| {
-            let selector = selector.unwrap_or(Selector::default_for(shape, second));
-            let fits = match selector {
-                Selector::Word | Selector::Part(_) => shape == Shape::Scalar,
-                Selector::Halves(lanes) => shape == Shape::Halves && lanes.iter().all(|&lane| lane < 4),
-                Selector::Bytes(lanes) => shape == Shape::Bytes && lanes.iter().all(|&lane| lane < 8),
-            };
-            if !fits {
-                wrong.push(Violation::SourceSelector { second });
-            }
-            selector.pack()
-        });
+        let asel = source_selector(shape, wanted.asel, false, &mut wrong);
+        let bsel = source_selector(shape, wanted.bsel, true, &mut wrong);
 
         if wrong.is_empty() {
             Ok(Form { mnemonic, dtype, atype, btype, sat: wanted.sat, variant, finish, asel, bsel })
@@ -307,6 +300,14 @@ impl Form {
     /// The same of the second input.
     pub const fn bsel(self) -> Selector {
         Selector::unpack(self.bsel, self.mnemonic.shape())
+    }
+
+    pub(crate) const fn packed_asel(self) -> u16 {
+        self.asel
+    }
+
+    pub(crate) const fn packed_bsel(self) -> u16 {
+        self.bsel
     }
 
     /// The SIMD mask; `None` for scalar forms.
@@ -399,6 +400,23 @@ impl Form {
         }
         Opcode(self)
     }
+}
+
+/// A source's selector, packed.
+#[inline]
+fn source_selector(shape: Shape, wanted: Option<Selector>, second: bool, wrong: &mut Vec<Violation>) -> u16 {
+    let Some(selector) = wanted else {
+        return Selector::default_for(shape, second).pack();
+    };
+    let fits = match selector {
+        Selector::Word | Selector::Part(_) => shape == Shape::Scalar,
+        Selector::Halves(lanes) => shape == Shape::Halves && lanes.iter().all(|&lane| lane < 4),
+        Selector::Bytes(lanes) => shape == Shape::Bytes && lanes.iter().all(|&lane| lane < 8),
+    };
+    if !fits {
+        wrong.push(Violation::SourceSelector { second });
+    }
+    selector.pack()
 }
 
 fn finish(mnemonic: Mnemonic, wanted: &Modifiers<'_>, wrong: &mut Vec<Violation>) -> Finish {

@@ -45,7 +45,7 @@ macro_rules! table {
                 section: $section,
             }),*];
 
-            const AXES: [u32; 23] = [$(axes($syntax)),*];
+            const AXES: [AxisSet; 23] = [$(axes($syntax)),*];
 
             /// The mnemonic that is written so, exactly (PTX is case-sensitive).
             pub fn from_name(name: &str) -> Option<Mnemonic> {
@@ -154,14 +154,47 @@ impl Axis {
     }
 }
 
-/// The axes whose markers a syntax holds, a bit each.
-const fn axes(syntax: &str) -> u32 {
-    let mut set = 0;
+/// A set of axes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AxisSet(u32);
+
+impl AxisSet {
+    pub(crate) const EMPTY: AxisSet = AxisSet(0);
+    /// What must be given where the syntax has it.
+    pub(crate) const REQUIRED: AxisSet = AxisSet::EMPTY.with(Axis::Comparison, true).with(Axis::ShiftMode, true);
+
+    /// Adds an axis on a condition.
+    pub(crate) const fn with(self, axis: Axis, condition: bool) -> AxisSet {
+        AxisSet(self.0 | (condition as u32) << axis as u32)
+    }
+
+    pub(crate) const fn and(self, other: AxisSet) -> AxisSet {
+        AxisSet(self.0 & other.0)
+    }
+
+    pub(crate) const fn without(self, other: AxisSet) -> AxisSet {
+        AxisSet(self.0 & !other.0)
+    }
+
+    pub(crate) const fn has(self, axis: Axis) -> bool {
+        self.0 & (1 << axis as u32) != 0
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = Axis> {
+        Axis::ALL.into_iter().filter(move |&axis| self.has(axis))
+    }
+}
+
+/// The axes whose markers a syntax holds.
+const fn axes(syntax: &str) -> AxisSet {
+    let mut set = AxisSet::EMPTY;
     let mut i = 0;
     while i < Axis::ALL.len() {
-        if contains(syntax.as_bytes(), Axis::ALL[i].marker().as_bytes()) {
-            set |= 1 << Axis::ALL[i] as u32;
-        }
+        set = set.with(Axis::ALL[i], contains(syntax.as_bytes(), Axis::ALL[i].marker().as_bytes()));
         i += 1;
     }
     set
@@ -205,7 +238,12 @@ impl Mnemonic {
 
     /// Whether the syntax has this axis.
     pub const fn allows(self, axis: Axis) -> bool {
-        Self::AXES[self as usize] & (1 << axis as u32) != 0
+        self.axes().has(axis)
+    }
+
+    /// All that its syntax has.
+    pub(crate) const fn axes(self) -> AxisSet {
+        Self::AXES[self as usize]
     }
 
     /// How many types follow the mnemonic: two for `vset`, `vset2` and `vset4`, else three.

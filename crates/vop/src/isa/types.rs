@@ -262,6 +262,28 @@ impl Selector {
     }
 }
 
+/// What a selector takes for one lane.
+pub(crate) enum Source {
+    /// All of the operand's register.
+    Word,
+    /// A part of the operand's register.
+    Part(Part),
+    /// A lane of a and b together, 0 the least significant of a.
+    Lane(u32),
+}
+
+impl Selector {
+    /// What a packed selector takes for lane `i`.
+    #[inline(always)]
+    pub(crate) const fn source(packed: u16, shape: Shape, i: usize) -> Source {
+        match shape {
+            Shape::Scalar if packed == 0 => Source::Word,
+            Shape::Scalar => Source::Part(Part::ALL[packed as usize - 1]),
+            Shape::Halves | Shape::Bytes => Source::Lane((packed >> (4 * i)) as u32 & (2 * shape.lanes() as u32 - 1)),
+        }
+    }
+}
+
 /// The spelling with its dot; nothing for [`Selector::Word`].
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

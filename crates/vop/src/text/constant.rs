@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use super::lex::{Kind, Token};
+use super::lex::{Integer, Kind, Token};
 use super::parse::{Fault, Run};
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -46,7 +46,7 @@ impl Run<'_, '_> {
     /// Whether a constant expression begins at the current token.
     pub(super) fn at_constant(&self) -> bool {
         match self.token.kind {
-            Kind::Integer { .. } | Kind::Float => true,
+            Kind::Integer | Kind::Float => true,
             Kind::Punctuation(b'+' | b'~' | b'(') => true,
             Kind::Word => self.slice(self.token) == "WARP_SZ",
             _ => false,
@@ -136,7 +136,8 @@ impl Run<'_, '_> {
     fn unary(&mut self, depth: u32) -> Result<Constant, Fault> {
         let token = self.token;
         match token.kind {
-            Kind::Integer { value, unsigned, overflow } => {
+            Kind::Integer => {
+                let Integer { value, unsigned, overflow } = Integer::read(self.slice(token));
                 self.advance();
                 if overflow {
                     self.fault(

@@ -17,8 +17,8 @@ pub(super) enum Kind {
     Word,
     /// A dot and, without a blank between, a name: a modifier or selector.
     Dot,
-    /// An integer, as the lower 64 bits of its value, whether it is unsigned, and whether ptxas calls it too large.
-    Integer { value: u64, unsigned: bool, overflow: bool },
+    /// An integer; [`Integer::read`] has its value.
+    Integer,
     /// A floating-point number.
     Float,
     /// Two-character operators are the parser's business, except shifts and comparisons.
@@ -44,7 +44,42 @@ pub(super) struct Lexer<'t> {
 
 /// Whether a byte may stand inside an identifier.
 const fn follows(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+    CLASSES[byte as usize] & FOLLOWS != 0
+}
+
+const FOLLOWS: u8 = 1;
+const STARTS: u8 = 2;
+const BLANK: u8 = 4;
+
+/// What each byte can be; a table, since most of a parser's time goes into asking.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        let byte = i as u8;
+        if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' {
+            classes[i] |= FOLLOWS;
+        }
+        if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' {
+            classes[i] |= STARTS;
+        }
+        if byte.is_ascii_whitespace() || byte == 0x0b {
+            classes[i] |= BLANK;
+        }
+        i += 1;
+    }
+    classes
+};
+
+/// An integer's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Integer {
+    /// Its lower 64 bits.
+    pub(super) value: u64,
+    /// Whether it is of type `.u64`.
+    pub(super) unsigned: bool,
+    /// Whether ptxas calls it too large.
+    pub(super) overflow: bool,
 }
 
 impl<'t> Lexer<'t> {
@@ -61,18 +96,26 @@ impl<'t> Lexer<'t> {
     }
 
     /// The position behind the run of bytes that satisfy a condition.
+    #[inline(always)]
     fn run(&self, from: usize, condition: impl Fn(u8) -> bool) -> usize {
-        let rest = self.text.as_bytes().get(from..).unwrap_or_default();
-        from + rest.iter().position(|&byte| !condition(byte)).unwrap_or(rest.len())
+        let bytes = self.text.as_bytes();
+        let mut at = from;
+        while at < bytes.len() && condition(bytes[at]) {
+            at += 1;
+        }
+        at
     }
 
     /// Skips blanks and comments; the place of a comment without an end.
+    #[inline(always)]
     fn skip(&mut self) -> Option<usize> {
+        self.at = self.run(self.at, |byte| CLASSES[byte as usize] & BLANK != 0);
+        if self.byte(self.at) == b'/' { self.skip_comments() } else { None }
+    }
+
+    #[cold]
+    fn skip_comments(&mut self) -> Option<usize> {
         loop {
-            self.at = self.run(self.at, |byte| byte.is_ascii_whitespace() || byte == 0x0b);
-            if self.byte(self.at) != b'/' {
-                return None;
-            }
             match self.byte(self.at + 1) {
                 b'/' => self.at = self.run(self.at, |byte| byte != b'\n'),
                 b'*' => match self.text[self.at + 2..].find("*/") {
@@ -81,9 +124,14 @@ impl<'t> Lexer<'t> {
                 },
                 _ => return None,
             }
+            self.at = self.run(self.at, |byte| CLASSES[byte as usize] & BLANK != 0);
+            if self.byte(self.at) != b'/' {
+                return None;
+            }
         }
     }
 
+    #[inline]
     pub(super) fn next(&mut self) -> Token {
         if let Some(start) = self.skip() {
             self.at = self.text.len();
@@ -92,32 +140,35 @@ impl<'t> Lexer<'t> {
         let start = self.at;
         let first = self.byte(start);
         let (kind, end) = match first {
+            _ if CLASSES[first as usize] & STARTS != 0 => (Kind::Word, self.run(start + 1, follows)),
+            b'.' if follows(self.byte(start + 1)) => (Kind::Dot, self.run(start + 2, follows)),
+            b',' | b';' => (Kind::Punctuation(first), start + 1),
+            b'%' if follows(self.byte(start + 1)) => (Kind::Word, self.run(start + 2, follows)),
             _ if start >= self.text.len() => (Kind::End, start),
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => (Kind::Word, self.run(start + 1, follows)),
-            b'%' if follows(self.byte(start + 1)) => (Kind::Word, self.run(start + 1, follows)),
-            b'.' if follows(self.byte(start + 1)) => (Kind::Dot, self.run(start + 1, follows)),
+            _ => self.rare(start, first),
+        };
+        self.at = end;
+        Token { kind, start, end }
+    }
+
+    /// What is neither a word nor a modifier nor a comma.
+    fn rare(&self, start: usize, first: u8) -> (Kind, usize) {
+        let second = self.byte(start + 1);
+        match first {
             b'0'..=b'9' => self.number(start),
-            b'<' | b'>' if self.byte(start + 1) == first => (Kind::Double(first), start + 2),
-            b'&' | b'|' if self.byte(start + 1) == first => (Kind::Double(first), start + 2),
-            b'<' | b'>' | b'=' | b'!' if self.byte(start + 1) == b'=' => {
-                // `<=` must differ from `<<`: the table of operators knows them as `l` and `g`.
-                let name = match first {
-                    b'<' => b'l',
-                    b'>' => b'g',
-                    other => other,
-                };
-                (Kind::Double(name), start + 2)
-            }
-            b'!'..=b'~' if first != b'"' && first != b'\'' => (Kind::Punctuation(first), start + 1),
+            b'<' | b'>' | b'&' | b'|' if second == first => (Kind::Double(first), start + 2),
+            // `<=` must differ from `<<`: the table of operators knows it and `>=` as `l` and `g`.
+            b'<' if second == b'=' => (Kind::Double(b'l'), start + 2),
+            b'>' if second == b'=' => (Kind::Double(b'g'), start + 2),
+            b'=' | b'!' if second == b'=' => (Kind::Double(first), start + 2),
             b'"' => {
+                // The byte behind the string is a quote or a line feed, if there is one.
                 let close = self.run(start + 1, |byte| byte != b'"' && byte != b'\n');
                 (Kind::Unknown, (close + 1).min(self.text.len()))
             }
+            b'!'..=b'~' if first != b'\'' => (Kind::Punctuation(first), start + 1),
             _ => (Kind::Unknown, start + self.text[start..].chars().next().map_or(1, char::len_utf8)),
-        };
-        // A string that runs to the end of a line may end before a multi-byte character, never inside one.
-        self.at = end;
-        Token { kind, start, end }
+        }
     }
 
     fn number(&self, start: usize) -> (Kind, usize) {
@@ -129,30 +180,19 @@ impl<'t> Lexer<'t> {
             (b'0', _) => (8, start),
             _ => (10, start),
         };
-        let end = self.run(digits, |byte| (byte as char).is_digit(base));
         if matches!(base, 8 | 10)
             && let Some(end) = self.float_end(start)
         {
             return (Kind::Float, end);
         }
-        let (mut value, mut overflow) = (0u64, false);
-        for digit in self.text.as_bytes()[digits..end].iter().filter_map(|&byte| (byte as char).to_digit(base)) {
-            // What ptxas calls "Constant overflow": a digit more once bit 63 is set, and nothing else.
-            overflow |= value >> 63 != 0;
-            value = value.wrapping_mul(base.into()).wrapping_add(digit.into());
-        }
-        let unsigned = self.byte(end) == b'U';
-        (Kind::Integer { value, unsigned: unsigned || value >> 63 != 0, overflow }, end + usize::from(unsigned))
+        let end = self.run(digits, |byte| (byte as char).is_digit(base));
+        (Kind::Integer, end + usize::from(self.byte(end) == b'U'))
     }
 
     /// `0f3f800000`, `0d3ff0000000000000`.
     fn float_bits(&self, start: usize, digits: usize) -> (Kind, usize) {
         let end = self.run(start + 2, |byte| byte.is_ascii_hexdigit());
-        if end - start == digits + 2 {
-            (Kind::Float, end)
-        } else {
-            (Kind::Integer { value: 0, unsigned: false, overflow: false }, start + 1)
-        }
+        if end - start == digits + 2 { (Kind::Float, end) } else { (Kind::Integer, start + 1) }
     }
 
     /// Where a decimal floating-point number ends, if it is one: a point or an exponent after the digits.
@@ -170,5 +210,28 @@ impl<'t> Lexer<'t> {
             }
         }
         point.then_some(end)
+    }
+}
+
+impl Integer {
+    /// The value of an integer token's text.
+    pub(super) fn read(text: &str) -> Integer {
+        let (text, suffix) = match text.strip_suffix('U') {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
+        let (base, digits) = match text.as_bytes() {
+            [b'0', b'x' | b'X', ..] => (16, &text[2..]),
+            [b'0', b'b' | b'B', ..] => (2, &text[2..]),
+            [b'0', ..] => (8, text),
+            _ => (10, text),
+        };
+        let (mut value, mut overflow) = (0u64, false);
+        for digit in digits.chars().filter_map(|digit| digit.to_digit(base)) {
+            // What ptxas calls "Constant overflow": a digit more once bit 63 is set, and nothing else.
+            overflow |= value >> 63 != 0;
+            value = value.wrapping_mul(base.into()).wrapping_add(digit.into());
+        }
+        Integer { value, unsigned: suffix || value >> 63 != 0, overflow }
     }
 }

@@ -87,9 +87,11 @@ impl<'t> Run<'t, '_> {
         }
         loop {
             let start = self.token.start;
-            let operand = self.operand()?;
+            let mut operand = self.operand()?;
+            operand.start = start;
+            operand.end = self.last_end();
             match operands.list.get_mut(operands.count) {
-                Some(place) => *place = Written { start, end: self.last_end(), ..operand },
+                Some(place) => *place = operand,
                 None if operands.count == 4 => operands.fifth = start,
                 None => {}
             }
@@ -117,7 +119,16 @@ impl<'t> Run<'t, '_> {
         }
     }
 
+    #[inline]
     fn operand(&mut self) -> Result<Written<'t>, Fault> {
+        // Nearly all operands are plain registers. `_` and `WARP_SZ` are not.
+        if self.token.kind == Kind::Word && !matches!(self.text().as_bytes()[self.token.start], b'_' | b'W') {
+            return Ok(self.register(false));
+        }
+        self.rare_operand()
+    }
+
+    fn rare_operand(&mut self) -> Result<Written<'t>, Fault> {
         let start = self.token.start;
         let mut minuses = 0;
         while self.token.kind == Kind::Punctuation(b'-') {
@@ -145,6 +156,7 @@ impl<'t> Run<'t, '_> {
         }
     }
 
+    #[inline]
     fn register(&mut self, minus: bool) -> Written<'t> {
         let raw = Raw::Register(self.slice(self.token));
         self.advance();

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::lex::Kind;
+use super::lex::{Integer, Kind};
 use super::parse::{Fault, Parser, Run};
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -150,12 +150,13 @@ impl Run<'_, '_> {
             self.advance();
             if self.token.kind == Kind::Punctuation(b'<') {
                 self.advance();
-                let Kind::Integer { value, .. } = self.token.kind else {
+                if self.token.kind != Kind::Integer {
                     return Err(self.unexpected("a count"));
-                };
+                }
+                let count = Integer::read(self.slice(self.token)).value;
                 self.advance();
                 self.expect(b'>')?;
-                registers.declare_range(name, value, ty);
+                registers.declare_range(name, count, ty);
             } else {
                 registers.declare(name, ty);
             }

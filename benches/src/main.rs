@@ -1,0 +1,21 @@
+//! The project's speed, each figure beside a rival or a bound measured in the same run.
+//!
+//!     cd benches && cargo run --release [parse|eval|module|skip|run]…
+//!
+//! `docs/performance.md` keeps the latest table.
+
+mod eval;
+mod measure;
+mod parse;
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let run = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
+    println!("{}", measure::machine());
+    if run("parse") {
+        parse::bench();
+    }
+    if run("eval") {
+        eval::bench();
+    }
+}
