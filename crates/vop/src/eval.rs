@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::isa::form::{Finish, Form, MadMode, Variant};
-use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Source, Type};
+use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Type};
 
 /// An exact intermediate value. The widest, `vmad`'s product of two 33-bit values plus c, needs 67 bits.
 pub type Exact = i128;
@@ -76,20 +76,31 @@ impl Form {
             _ => return c,
         };
         let (least, greatest) = self.saturation().map_or((i64::MIN, i64::MAX), |range| (range.min(), range.max()));
-        let (mut merged, mut sum) = (0, c);
-        let mut written = 0;
-        for i in 0..N {
-            let a = self.input(shape, i, false).value(sources);
-            let b = self.input(shape, i, true).value(sources);
-            let t = self.operate(operation, a, b).clamp(least, greatest).low();
-            let counts = u32::from(mask.has(i)).wrapping_neg();
-            // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
-            sum = sum.wrapping_add(t & counts);
-            let shift = i as u32 * shape.bits();
-            written |= (counts & lower(shape.bits())) << shift;
-            merged = merge(t, merged, shift, shape.bits());
+        // In two loops, so that neither asks in each lane how it will end.
+        if accumulate {
+            let mut d = c;
+            for i in 0..N {
+                let t = self.lane(operation, shape, i, sources).clamp(least, greatest).low();
+                // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
+                d = d.wrapping_add(if mask.has(i) { t } else { 0 });
+            }
+            return d;
         }
-        if accumulate { sum } else { (merged & written) | (c & !written) }
+        let mut results = 0;
+        for i in 0..N {
+            let t = self.lane(operation, shape, i, sources).clamp(least, greatest).low();
+            results |= (t & lower(shape.bits())) << (i as u32 * shape.bits());
+        }
+        let written = mask.word(shape);
+        (results & written) | (c & !written)
+    }
+
+    /// Select and operate, for one lane of a SIMD form.
+    #[inline(always)]
+    fn lane(self, operation: Operation, shape: Shape, i: usize, sources: u64) -> i64 {
+        let a = self.input(shape, i, false).value(sources);
+        let b = self.input(shape, i, true).value(sources);
+        self.operate(operation, a, b)
     }
 
     /// Select: where lane `i`'s first or second input comes from, and how it is read. The shape is the form's own;
@@ -98,11 +109,12 @@ impl Form {
     fn input(self, shape: Shape, i: usize, second: bool) -> Input {
         let (selector, ty) =
             if second { (self.packed_bsel(), self.btype()) } else { (self.packed_asel(), self.atype()) };
-        let own = if second { 32 } else { 0 };
-        let (shift, bits) = match Selector::source(selector, shape, i) {
-            Source::Word => (own, 32),
-            Source::Part(part) => (own + part.shift(), part.bits()),
-            Source::Lane(lane) => (lane * shape.bits(), shape.bits()),
+        let (shift, bits) = match shape {
+            Shape::Scalar => {
+                let (shift, bits) = Selector::part(selector);
+                (shift + if second { 32 } else { 0 }, bits)
+            }
+            Shape::Halves | Shape::Bytes => (Selector::lane(selector, shape, i) * shape.bits(), shape.bits()),
         };
         Input { shift, bits, ty }
     }

@@ -262,25 +262,28 @@ impl Selector {
     }
 }
 
-/// What a selector takes for one lane.
-pub(crate) enum Source {
-    /// All of the operand's register.
-    Word,
-    /// A part of the operand's register.
-    Part(Part),
-    /// A lane of a and b together, 0 the least significant of a.
-    Lane(u32),
-}
-
 impl Selector {
-    /// What a packed selector takes for lane `i`.
+    /// Where a packed scalar selector's part begins, and how wide it is.
     #[inline(always)]
-    pub(crate) const fn source(packed: u16, shape: Shape, i: usize) -> Source {
-        match shape {
-            Shape::Scalar if packed == 0 => Source::Word,
-            Shape::Scalar => Source::Part(Part::ALL[packed as usize - 1]),
-            Shape::Halves | Shape::Bytes => Source::Lane((packed >> (4 * i)) as u32 & (2 * shape.lanes() as u32 - 1)),
-        }
+    pub(crate) const fn part(packed: u16) -> (u32, u32) {
+        const PLACES: [(u8, u8); 8] = {
+            let mut places = [(0, 32); 8];
+            let mut i = 0;
+            while i < Part::ALL.len() {
+                let part = Part::ALL[i];
+                places[Selector::Part(part).pack() as usize] = (part.shift() as u8, part.bits() as u8);
+                i += 1;
+            }
+            places
+        };
+        let (shift, bits) = PLACES[packed as usize & 7];
+        (shift as u32, bits as u32)
+    }
+
+    /// The lane, of a and b together, that a packed SIMD selector takes for lane `i`.
+    #[inline(always)]
+    pub(crate) const fn lane(packed: u16, shape: Shape, i: usize) -> u32 {
+        (packed >> (4 * i)) as u32 & (2 * shape.lanes() as u32 - 1)
     }
 }
 
@@ -314,6 +317,17 @@ impl Mask {
     /// The bits.
     pub const fn bits(self) -> u8 {
         self.0
+    }
+
+    /// All bits of the lanes in it, for the shape it was made for.
+    #[inline]
+    pub(crate) const fn word(self, shape: Shape) -> u32 {
+        let lanes = self.0 as u32;
+        match shape {
+            // Each bit is spread to its lane's lowest, then over the lane.
+            Shape::Bytes => (lanes * 0x0020_4081 & 0x0101_0101) * 0xff,
+            _ => (lanes * 0x8001 & 0x0001_0001) * 0xffff,
+        }
     }
 
     /// Whether lane `i` is in it.
