@@ -1,0 +1,46 @@
+//! LLVM IR: `call i32 asm sideeffect "vadd4… $0, $1;", "=r,r"(…)`, `module asm "…"`, `c"…\00"`.
+
+use super::super::cursor::{Cursor, is_ident};
+use super::super::mapped::Mapped;
+use super::super::placeholder::Dialect;
+use super::Text;
+use super::escape::{Escapes, decode};
+
+pub(super) fn texts(source: &[u8]) -> Vec<Text> {
+    let mut texts = Vec::new();
+    let mut cursor = Cursor::new(source, 0);
+    let mut after_asm = false;
+    while !cursor.at_end() {
+        match cursor.peek(0) {
+            b';' => cursor.skip_to(b'\n'),
+            b'"' => {
+                // `@"name"`, `%"name"`, `$"name"` and `!"metadata"` are no text of the program.
+                let is_name = matches!(cursor.before(), b'@' | b'%' | b'$' | b'!');
+                let mapped = literal(&mut cursor);
+                if !is_name {
+                    let dialect = if after_asm { Dialect::LlvmAsm } else { Dialect::Free };
+                    texts.push(Text { mapped, dialect });
+                }
+                after_asm = false;
+            }
+            b if is_ident(b) => match cursor.take_while(is_ident) {
+                b"asm" => after_asm = true,
+                b"sideeffect" | b"alignstack" | b"inteldialect" | b"unwind" => {}
+                _ => after_asm = false,
+            },
+            _ => cursor.advance(1),
+        }
+    }
+    texts
+}
+
+/// Steps over a literal; a quote inside one is always written as `\22`.
+fn literal(cursor: &mut Cursor<'_>) -> Mapped {
+    cursor.advance(1);
+    let start = cursor.pos;
+    cursor.skip_to(b'"');
+    let mut mapped = Mapped::default();
+    decode(&mut mapped, cursor.src, start..cursor.pos, Escapes::Llvm);
+    cursor.advance(1);
+    mapped
+}

@@ -1,0 +1,192 @@
+//! Python: every string, since no syntax tells which ones hold PTX or CUDA source.
+//!
+//! Literals side by side are one string, and so are literals around a `+`, where what stands between them is pasted.
+
+use std::ops::Range;
+
+use super::super::cursor::{Cursor, is_ident};
+use super::super::mapped::{Mapped, Paste};
+use super::super::placeholder::Dialect;
+use super::Text;
+use super::escape::{Escapes, decode_part};
+
+/// The bytes within which a formatted string's field must close; a stray brace is no field.
+const FIELD_LIMIT: usize = 512;
+
+pub(super) fn texts(source: &[u8]) -> Vec<Text> {
+    let mut lexer = Lexer { cursor: Cursor::new(source, 0), depth: 0 };
+    let mut texts = Vec::new();
+    while !lexer.cursor.at_end() {
+        match lexer.cursor.peek(0) {
+            b'#' => lexer.cursor.skip_to(b'\n'),
+            b if is_ident(b) || matches!(b, b'"' | b'\'') => match Literal::read(&mut lexer.cursor) {
+                Some(literal) => texts.push(Text { mapped: lexer.text(&literal), dialect: Dialect::Free }),
+                None => _ = lexer.cursor.take_while(is_ident),
+            },
+            b => {
+                lexer.count_bracket(b);
+                lexer.cursor.advance(1);
+            }
+        }
+    }
+    texts
+}
+
+struct Lexer<'a> {
+    cursor: Cursor<'a>,
+    /// Open brackets, inside which a line break means nothing.
+    depth: usize,
+}
+
+impl Lexer<'_> {
+    fn count_bracket(&mut self, byte: u8) {
+        match byte {
+            b'(' | b'[' | b'{' => self.depth += 1,
+            b')' | b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    /// The string that begins with `first`.
+    fn text(&mut self, first: &Literal) -> Mapped {
+        let mut mapped = Mapped::default();
+        first.decode(&mut mapped, self.cursor.src);
+        loop {
+            let mut ahead = self.cursor;
+            skip_trivia(&mut ahead, self.depth > 0);
+            let plus = ahead.peek(0) == b'+' && ahead.peek(1) != b'=';
+            if plus {
+                ahead.advance(1);
+                skip_trivia(&mut ahead, self.depth > 0);
+            }
+            if let Some(literal) = Literal::read(&mut ahead) {
+                literal.decode(&mut mapped, ahead.src);
+            } else if !plus || !paste_expression(&mut ahead, &mut mapped) {
+                return mapped;
+            }
+            self.cursor = ahead;
+        }
+    }
+}
+
+/// Steps over a name, call, or subscript between two `+`, and marks its place.
+fn paste_expression(cursor: &mut Cursor<'_>, mapped: &mut Mapped) -> bool {
+    let start = cursor.pos;
+    let name = cursor.take_while(is_ident);
+    if name.is_empty() {
+        return false;
+    }
+    loop {
+        match cursor.peek(0) {
+            b'(' | b'[' if cursor.skip_brackets(256) => {}
+            b'.' => {
+                cursor.advance(1);
+                cursor.take_while(is_ident);
+            }
+            _ => break,
+        }
+    }
+    mapped.push_paste(name, start..cursor.pos, cursor.pos, Paste::Field);
+    true
+}
+
+fn skip_trivia(cursor: &mut Cursor<'_>, across_lines: bool) {
+    loop {
+        cursor.take_while(|b| matches!(b, b' ' | b'\t' | b'\r' | 0x0c) || (across_lines && b == b'\n'));
+        if across_lines && cursor.peek(0) == b'#' {
+            cursor.skip_to(b'\n');
+        } else if !cursor.eat_continuation() {
+            return;
+        }
+    }
+}
+
+/// A literal's content and how to read it.
+struct Literal {
+    content: Range<usize>,
+    raw: bool,
+    formatted: bool,
+}
+
+impl Literal {
+    /// Steps over the literal here, its prefix included; stays where there is none.
+    fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+        let mut ahead = *cursor;
+        let prefix = ahead.take_while(|b| b.is_ascii_alphabetic());
+        let known = prefix.len() <= 2 && prefix.iter().all(|b| b"rbuft".contains(&b.to_ascii_lowercase()));
+        let quote = ahead.peek(0);
+        if !known || !matches!(quote, b'"' | b'\'') {
+            return None;
+        }
+        let has = |letter: u8| prefix.iter().any(|b| b.eq_ignore_ascii_case(&letter));
+        let formatted = has(b'f') || has(b't');
+        let content = skip_content(&mut ahead, quote, formatted);
+        *cursor = ahead;
+        Some(Self { content, raw: has(b'r'), formatted })
+    }
+
+    fn escapes(&self) -> Escapes {
+        if self.raw { Escapes::None } else { Escapes::Python }
+    }
+
+    fn decode(&self, out: &mut Mapped, source: &[u8]) {
+        let Range { start, end } = self.content;
+        if !self.formatted {
+            return decode_part(out, source, start..end, end, self.escapes());
+        }
+        let mut cursor = Cursor::new(&source[..end], start);
+        let mut copied = start;
+        while let Some(ahead) = memchr::memchr2(b'{', b'}', cursor.rest()) {
+            cursor.advance(ahead);
+            decode_part(out, source, copied..cursor.pos, end, self.escapes());
+            let brace = cursor.pos;
+            if cursor.peek(1) == cursor.peek(0) {
+                cursor.advance(2);
+                out.push_unit(&source[brace..=brace], brace..cursor.pos, end);
+            } else if cursor.peek(0) == b'{' && cursor.skip_brackets(FIELD_LIMIT) {
+                let expression = Cursor::new(source, brace + 1).take_while(|b| b == b' ').len() + brace + 1;
+                let name = Cursor::new(source, expression).take_while(is_ident);
+                let name = if name.is_empty() { b"field" } else { name };
+                out.push_paste(name, brace..cursor.pos, end, Paste::Field);
+            } else {
+                cursor.advance(1);
+                out.push_raw(source, brace..cursor.pos, end);
+            }
+            copied = cursor.pos;
+        }
+        decode_part(out, source, copied..end, end, self.escapes());
+    }
+}
+
+/// From the opening quote to behind the closing one; yields what is between. A string that one quote opens ends with its
+/// line at the latest. A field of a formatted string may hold quotes of its own.
+fn skip_content(cursor: &mut Cursor<'_>, quote: u8, formatted: bool) -> Range<usize> {
+    let triple = [quote; 3];
+    let delimiter = if cursor.starts_with(&triple) { triple.as_slice() } else { &triple[..1] };
+    cursor.advance(delimiter.len());
+    let start = cursor.pos;
+    while !cursor.at_end() {
+        if cursor.starts_with(delimiter) {
+            let content = start..cursor.pos;
+            cursor.advance(delimiter.len());
+            return content;
+        }
+        match cursor.peek(0) {
+            b'\\' => {
+                if !cursor.eat_continuation() {
+                    cursor.advance(2);
+                }
+            }
+            b'\n' if delimiter.len() == 1 => break,
+            b'{' if formatted && cursor.peek(1) == b'{' => cursor.advance(2),
+            b'{' if formatted && delimiter.len() == 1 => {
+                let near = &cursor.rest()[..cursor.rest().len().min(FIELD_LIMIT)];
+                let line_end = memchr::memchr(b'\n', near).unwrap_or(near.len());
+                let mut field = Cursor::new(&near[..line_end], 0);
+                cursor.advance(if field.skip_brackets(FIELD_LIMIT) { field.pos } else { 1 });
+            }
+            _ => cursor.advance(1),
+        }
+    }
+    start..cursor.pos
+}

@@ -1,0 +1,232 @@
+//! Rust: `asm!`'s templates, `concat!`, and any other string.
+
+use std::ops::Range;
+
+use super::super::cursor::{Cursor, is_ident};
+use super::super::mapped::{Mapped, Paste};
+use super::super::placeholder::Dialect;
+use super::Text;
+use super::escape::{Escapes, decode};
+
+/// How deep `concat!` is followed into itself.
+const CONCAT_LIMIT: usize = 8;
+
+pub(super) fn texts(source: &[u8]) -> Vec<Text> {
+    let mut cursor = Cursor::new(source, 0);
+    let mut texts = Vec::new();
+    while !cursor.at_end() {
+        if skip_comment(&mut cursor) {
+            continue;
+        }
+        match cursor.peek(0) {
+            b'\'' => skip_char_or_lifetime(&mut cursor),
+            b if is_ident(b) || b == b'"' => {
+                if let Some(text) = asm(&mut cursor) {
+                    texts.push(Text { mapped: text, dialect: Dialect::RustAsm });
+                    continue;
+                }
+                let mut mapped = Mapped::default();
+                if string(&mut cursor, &mut mapped, 0) {
+                    texts.push(Text { mapped, dialect: Dialect::Free });
+                } else {
+                    cursor.take_while(is_ident);
+                }
+            }
+            _ => cursor.advance(1),
+        }
+    }
+    texts
+}
+
+/// The template of an `asm!`: its leading arguments, each a line.
+fn asm(cursor: &mut Cursor<'_>) -> Option<Mapped> {
+    let mut ahead = *cursor;
+    if !matches!(ahead.take_while(is_ident), b"asm" | b"global_asm" | b"naked_asm") {
+        return None;
+    }
+    skip_trivia(&mut ahead);
+    if !ahead.eat(b"!") {
+        return None;
+    }
+    skip_trivia(&mut ahead);
+    if !matches!(ahead.peek(0), b'(' | b'[' | b'{') {
+        return None;
+    }
+    ahead.advance(1);
+    *cursor = ahead;
+    let mut mapped = Mapped::default();
+    loop {
+        skip_trivia(&mut ahead);
+        if !string(&mut ahead, &mut mapped, 0) {
+            return Some(mapped);
+        }
+        *cursor = ahead;
+        skip_trivia(&mut ahead);
+        let comma = ahead.pos;
+        if !ahead.eat(b",") {
+            return Some(mapped);
+        }
+        mapped.push_unit(b"\n", comma..ahead.pos, ahead.pos);
+    }
+}
+
+/// Steps over a literal or a `concat!` and adds its text; stays and yields `false` where there is neither.
+fn string(cursor: &mut Cursor<'_>, out: &mut Mapped, depth: usize) -> bool {
+    if let Some((content, escapes)) = literal(cursor) {
+        decode(out, cursor.src, content, escapes);
+        return true;
+    }
+    concat(cursor, out, depth)
+}
+
+/// `concat!("vadd4.", $t, " …")`: literals joined, anything else pasted.
+fn concat(cursor: &mut Cursor<'_>, out: &mut Mapped, depth: usize) -> bool {
+    let mut ahead = *cursor;
+    if depth > CONCAT_LIMIT
+        || ahead.take_while(is_ident) != b"concat"
+        || !ahead.eat(b"!")
+        || !matches!(ahead.peek(0), b'(' | b'[' | b'{')
+    {
+        return false;
+    }
+    ahead.advance(1);
+    while !ahead.at_end() {
+        skip_trivia(&mut ahead);
+        match ahead.peek(0) {
+            b')' | b']' | b'}' => {
+                ahead.advance(1);
+                break;
+            }
+            b',' => ahead.advance(1),
+            _ if string(&mut ahead, out, depth + 1) => {}
+            _ => paste_argument(&mut ahead, out),
+        }
+    }
+    *cursor = ahead;
+    true
+}
+
+/// `$t`, `stringify!($t)`, `32`: up to the comma.
+fn paste_argument(cursor: &mut Cursor<'_>, out: &mut Mapped) {
+    let start = cursor.pos;
+    let mut name = b"".as_slice();
+    while !cursor.at_end() && !matches!(cursor.peek(0), b',' | b')' | b']' | b'}') {
+        let word = cursor.take_while(is_ident);
+        if !word.is_empty() && (name.is_empty() || name == b"stringify") {
+            name = word;
+        }
+        if word.is_empty() && !(cursor.peek(0) == b'(' && read_stringify(cursor, &mut name)) {
+            cursor.advance(1);
+        }
+    }
+    let name = if name.is_empty() { b"argument" } else { name };
+    out.push_paste(name, start..cursor.pos, cursor.pos, Paste::Macro);
+}
+
+/// The brackets of `stringify!($t)`, whose name tells more than the macro's.
+fn read_stringify<'a>(cursor: &mut Cursor<'a>, name: &mut &'a [u8]) -> bool {
+    let start = cursor.pos;
+    if !cursor.skip_brackets(256) {
+        return false;
+    }
+    let mut inside = Cursor::new(&cursor.src[..cursor.pos], start + 1);
+    inside.take_while(|b| !is_ident(b));
+    let inner = inside.take_while(is_ident);
+    if *name == b"stringify" && !inner.is_empty() {
+        *name = inner;
+    }
+    true
+}
+
+/// Steps over a string literal of any kind.
+fn literal(cursor: &mut Cursor<'_>) -> Option<(Range<usize>, Escapes)> {
+    let mut ahead = *cursor;
+    let prefix = ahead.take_while(is_ident);
+    let raw = match prefix {
+        b"" | b"b" | b"c" => false,
+        b"r" | b"br" | b"cr" => true,
+        _ => return None,
+    };
+    let hashes = if raw { ahead.take_while(|b| b == b'#') } else { b"" };
+    if !ahead.eat(b"\"") {
+        return None;
+    }
+    let start = ahead.pos;
+    let end = if raw {
+        let close = [b"\"", hashes].concat();
+        let closed = ahead.skip_past(&close);
+        if closed { ahead.pos - close.len() } else { ahead.pos }
+    } else {
+        skip_escaped(&mut ahead)
+    };
+    *cursor = ahead;
+    Some((start..end, if raw { Escapes::None } else { Escapes::Rust }))
+}
+
+/// Steps behind the closing quote and yields where the content ends.
+fn skip_escaped(cursor: &mut Cursor<'_>) -> usize {
+    while let Some(ahead) = memchr::memchr2(b'\\', b'"', cursor.rest()) {
+        cursor.advance(ahead);
+        if cursor.eat(b"\"") {
+            return cursor.pos - 1;
+        }
+        cursor.advance(2);
+    }
+    cursor.advance(cursor.src.len());
+    cursor.pos
+}
+
+/// `'a'`, `'\''` and `'"'`, or the quote alone of a lifetime.
+fn skip_char_or_lifetime(cursor: &mut Cursor<'_>) {
+    cursor.advance(1);
+    if cursor.peek(0) == b'\\' {
+        cursor.advance(2);
+        cursor.take_while(|b| is_ident(b) || matches!(b, b'{' | b'}'));
+        cursor.eat(b"'");
+    } else if cursor.peek(1) == b'\'' {
+        cursor.advance(2);
+    }
+}
+
+fn skip_trivia(cursor: &mut Cursor<'_>) {
+    loop {
+        cursor.take_while(|b| b.is_ascii_whitespace());
+        if !skip_comment(cursor) && !skip_attribute(cursor) {
+            return;
+        }
+    }
+}
+
+/// `#[cfg(…)]` before a line of a template.
+fn skip_attribute(cursor: &mut Cursor<'_>) -> bool {
+    let mut ahead = *cursor;
+    let skipped = ahead.eat(b"#") && ahead.peek(0) == b'[' && ahead.skip_brackets(1024);
+    if skipped {
+        *cursor = ahead;
+    }
+    skipped
+}
+
+/// Block comments nest.
+fn skip_comment(cursor: &mut Cursor<'_>) -> bool {
+    if cursor.starts_with(b"//") {
+        cursor.skip_to(b'\n');
+        return true;
+    }
+    if !cursor.eat(b"/*") {
+        return false;
+    }
+    let mut depth = 1_usize;
+    while depth > 0 && !cursor.at_end() {
+        let ahead = memchr::memchr2(b'/', b'*', cursor.rest()).unwrap_or(cursor.src.len());
+        cursor.advance(ahead);
+        if cursor.eat(b"/*") {
+            depth += 1;
+        } else if cursor.eat(b"*/") {
+            depth -= 1;
+        } else {
+            cursor.advance(1);
+        }
+    }
+    true
+}

@@ -1,0 +1,73 @@
+//! Words that are, or were meant to be, a video instruction's mnemonic and modifiers.
+
+/// The mnemonics without the number of lanes.
+const STEMS: [&str; 10] = ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg"];
+
+/// How people have misspelt them, and operations that never existed.
+const NEAR_STEMS: [&str; 7] = ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad"];
+
+/// What else begins with a `v` at the start of a PTX or C statement.
+const OTHERS: [&str; 4] = ["vote", "volatile", "void", "vprintf"];
+
+/// What a word at a statement's start is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// A mnemonic, in any case and with any number of lanes.
+    Video,
+    /// Perhaps meant as one: its modifiers must speak for it.
+    Near,
+    /// Something else.
+    Other,
+}
+
+/// Judges a word without its modifiers.
+pub(super) fn classify(word: &[u8]) -> Word {
+    let is_one_of = |stems: &[&str], word: &[u8]| stems.iter().any(|s| word.eq_ignore_ascii_case(s.as_bytes()));
+    let stem = word.trim_ascii_digits();
+    if is_one_of(&STEMS, stem) {
+        Word::Video
+    } else if is_one_of(&NEAR_STEMS, stem) || (starts_like_one(word) && !is_one_of(&OTHERS, stem)) {
+        Word::Near
+    } else {
+        Word::Other
+    }
+}
+
+/// The lanes of a mnemonic: one, or the digit it ends with.
+pub(super) fn operands_needed(word: &[u8]) -> usize {
+    let is_simd = word.last().is_some_and(u8::is_ascii_digit);
+    // `d, a, b`; the SIMD forms and `vmad` always take a `c` as well.
+    if is_simd || word.eq_ignore_ascii_case(b"vmad") { 4 } else { 3 }
+}
+
+fn starts_like_one(word: &[u8]) -> bool {
+    word.len() >= 4 && matches!(word.first(), Some(b'v' | b'V')) && word.iter().all(|&b| b.is_ascii_alphanumeric())
+}
+
+trait TrimDigits {
+    fn trim_ascii_digits(&self) -> &[u8];
+}
+
+impl TrimDigits for [u8] {
+    fn trim_ascii_digits(&self) -> &[u8] {
+        let len = self.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |last| last + 1);
+        &self[..len]
+    }
+}
+
+/// Whether a modifier is one of the types that video instructions take.
+pub(super) fn is_video_type(modifier: &[u8]) -> bool {
+    modifier.eq_ignore_ascii_case(b"u32") || modifier.eq_ignore_ascii_case(b"s32")
+}
+
+/// Whether a modifier is one that PTX knows and that a person may have put on a video instruction, rightly or not.
+pub(super) fn is_modifier(modifier: &[u8]) -> bool {
+    const WORDS: [&str; 15] =
+        ["sat", "wrap", "clamp", "add", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "po", "shr7", "shr15"];
+    is_type(modifier) || WORDS.iter().any(|w| modifier.eq_ignore_ascii_case(w.as_bytes()))
+}
+
+fn is_type(modifier: &[u8]) -> bool {
+    let Some((kind, width)) = modifier.split_first() else { return false };
+    matches!(kind.to_ascii_lowercase(), b'u' | b's' | b'b' | b'f') && matches!(width, b"8" | b"16" | b"32" | b"64")
+}

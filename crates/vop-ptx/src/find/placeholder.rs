@@ -1,0 +1,203 @@
+//! What stands for operands in templates, written as PTX: `%%r1`, `%[x]`, `$0`, `${0:b}`, `{x}`, `%(x)s`.
+
+use std::ops::Range;
+
+use super::cursor::{Cursor, is_ident};
+use super::mapped::{Mapped, Paste};
+
+/// How a text spells its placeholders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// The template of a C `asm`: `%0`, `%[x]`, `%%`.
+    GccAsm,
+    /// The template of LLVM's `asm`: `$0`, `${0}`, `${0:b}`, `$$`.
+    LlvmAsm,
+    /// The template of Rust's `asm!`: `{0}`, `{x:e}`, `{{`.
+    RustAsm,
+    /// PTX as a file holds it.
+    Ptx,
+    /// Any other string, which may become a template or PTX by any of these ways, or by formatting.
+    Free,
+}
+
+impl Dialect {
+    /// Whether the text is known to be assembly language.
+    pub(super) fn is_asm(self) -> bool {
+        self != Self::Free
+    }
+}
+
+/// Reads the placeholders: those for operands become `%name`, those for any text are marked as pasted.
+pub(super) fn decode(text: &Mapped, dialect: Dialect) -> Mapped {
+    let mut out = Mapped::default();
+    let mut cursor = Cursor::new(text.bytes(), 0);
+    let mut copied = 0;
+    while !cursor.at_end() {
+        let sign = match dialect {
+            Dialect::RustAsm => memchr::memchr2(b'{', b'}', cursor.rest()),
+            _ => memchr::memchr3(b'%', b'$', b'{', cursor.rest()),
+        };
+        let Some(ahead) = sign else { break };
+        cursor.advance(ahead);
+        if text.paste_at(cursor.pos).is_some() {
+            cursor.advance(1);
+            continue;
+        }
+        match read(cursor, dialect) {
+            Some(placeholder) => {
+                let source = cursor.pos..cursor.pos + placeholder.len;
+                out.push_slice(text, copied..source.start);
+                push(&mut out, text, source.clone(), &placeholder.meaning);
+                cursor.advance(placeholder.len);
+                copied = source.end;
+            }
+            None => cursor.advance(1),
+        }
+    }
+    out.push_slice(text, copied..text.bytes().len());
+    out
+}
+
+struct Placeholder<'a> {
+    len: usize,
+    meaning: Meaning<'a>,
+}
+
+enum Meaning<'a> {
+    /// These bytes.
+    Plain(&'static [u8]),
+    /// An operand of this name, whose offset in the text is known.
+    Operand(&'a [u8]),
+    /// Any text, called so.
+    Any(&'a [u8]),
+}
+
+fn push(out: &mut Mapped, text: &Mapped, source: Range<usize>, meaning: &Meaning<'_>) {
+    match meaning {
+        Meaning::Plain(bytes) => out.push_instead(bytes, text, source, None),
+        Meaning::Operand(name) => out.push_instead(&[b"%", *name].concat(), text, source, None),
+        Meaning::Any(name) => out.push_instead(name, text, source, Some(Paste::Field)),
+    }
+}
+
+fn read(cursor: Cursor<'_>, dialect: Dialect) -> Option<Placeholder<'_>> {
+    match (cursor.peek(0), dialect) {
+        (_, Dialect::Ptx) => None,
+        // A template may itself be inside a Python string that is formatted, in ways that no template of C reads.
+        (b'%', Dialect::GccAsm) => {
+            let formatted = cursor.before() == b'.' || cursor.peek(1) == b'(';
+            percent(cursor).or_else(|| printf_field(cursor).filter(|_| formatted))
+        }
+        (b'{', Dialect::GccAsm) if cursor.peek(1) != b'}' => brace_field(cursor, 1),
+        (b'%', Dialect::Free) => percent(cursor).or_else(|| printf_field(cursor)),
+        (b'$', Dialect::LlvmAsm) => dollar(cursor),
+        (b'$', Dialect::Free) => dollar(cursor).or_else(|| template_field(cursor)),
+        (b'{' | b'}', Dialect::RustAsm) => doubled_brace(cursor).or_else(|| brace_field(cursor, 1)),
+        (b'{', Dialect::Free) => brace_field(cursor, 2).or_else(|| brace_field(cursor, 1)),
+        _ => None,
+    }
+}
+
+/// `%%` and `%[name]`.
+fn percent(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
+    let start = cursor.pos;
+    cursor.advance(1);
+    if cursor.peek(0) == b'%' {
+        // Each level of formatting doubles the sign, and PTX never does.
+        let more = cursor.take_while(|b| b == b'%').len();
+        return Some(Placeholder { len: 1 + more, meaning: Meaning::Plain(b"%") });
+    }
+    if !cursor.eat(b"[") {
+        return None;
+    }
+    let name = cursor.take_while(is_ident);
+    (!name.is_empty() && cursor.eat(b"]"))
+        .then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Operand(name) })
+}
+
+/// `%(name)s`, and `%s` or `%d` where it is a part of a word. Elsewhere `%d` reads as the identifier it may well be.
+fn printf_field(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
+    let start = cursor.pos;
+    let inside_word = is_ident(cursor.before()) || cursor.before() == b'.';
+    cursor.advance(1);
+    let name = if cursor.eat(b"(") {
+        let name = cursor.take_while(is_ident);
+        cursor.eat(b")").then_some(name)?
+    } else if inside_word {
+        b"".as_slice()
+    } else {
+        return None;
+    };
+    cursor.take_while(|b| b.is_ascii_digit() || b == b'-');
+    let length = cursor.take_while(|b| matches!(b, b'l' | b'z' | b'h')).len();
+    if !matches!(cursor.peek(0), b's' | b'd' | b'i' | b'u' | b'x' | b'X' | b'c')
+        || (length > 0 && cursor.peek(0) == b's')
+    {
+        return None;
+    }
+    cursor.advance(1);
+    let name = if name.is_empty() { &cursor.src[cursor.pos - 1..cursor.pos] } else { name };
+    Some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any(name) })
+}
+
+/// `$$`, `$0`, `${0}` and `${0:modifier}`.
+fn dollar(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
+    let start = cursor.pos;
+    cursor.advance(1);
+    if cursor.eat(b"$") {
+        return Some(Placeholder { len: 2, meaning: Meaning::Plain(b"$") });
+    }
+    let braced = cursor.eat(b"{");
+    let number = cursor.take_while(|b| b.is_ascii_digit());
+    if braced {
+        cursor.take_while(|b| b == b':' || b.is_ascii_alphanumeric());
+    }
+    let closed = !braced || cursor.eat(b"}");
+    (closed && !number.is_empty()).then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Operand(number) })
+}
+
+/// `${name}`, and `$name` behind a dot, where no PTX identifier can be.
+fn template_field(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
+    let start = cursor.pos;
+    let behind_dot = cursor.before() == b'.';
+    cursor.advance(1);
+    let braced = cursor.eat(b"{");
+    let name = cursor.take_while(is_ident);
+    let whole = if braced { cursor.eat(b"}") } else { behind_dot };
+    (whole && !name.is_empty()).then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any(name) })
+}
+
+/// `{{` and `}}`.
+fn doubled_brace(cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
+    let meaning = Meaning::Plain(match cursor.rest() {
+        [b'{', b'{', ..] => b"{",
+        [b'}', b'}', ..] => b"}",
+        _ => return None,
+    });
+    Some(Placeholder { len: 2, meaning })
+}
+
+/// `{}`, `{0}`, `{name.part[0]!r:>8}`; with two braces `{{ name }}`. A block of PTX never reads so.
+fn brace_field(mut cursor: Cursor<'_>, braces: usize) -> Option<Placeholder<'_>> {
+    let start = cursor.pos;
+    let (open, close) = (&b"{{"[..braces], &b"}}"[..braces]);
+    if !cursor.eat(open) {
+        return None;
+    }
+    if braces == 2 {
+        cursor.take_while(|b| b == b' ');
+    }
+    let path = cursor.take_while(|b| is_ident(b) || matches!(b, b'.' | b'[' | b']'));
+    if cursor.peek(0) == b'!' && is_ident(cursor.peek(1)) {
+        cursor.advance(2);
+    }
+    if cursor.peek(0) == b':' {
+        cursor.take_while(|b| !matches!(b, b'{' | b'}' | b'\n' | b';' | b'%' | b'"'));
+    }
+    if braces == 2 {
+        cursor.take_while(|b| b == b' ');
+    }
+    let name_len = path.iter().position(|&b| !is_ident(b)).unwrap_or(path.len());
+    let name = if name_len == 0 { b"field".as_slice() } else { &path[..name_len] };
+    cursor.eat(close).then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any(name) })
+}

@@ -1,0 +1,65 @@
+//! Tells files that hold no video instruction apart, at the speed of reading them.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::cursor::is_ident;
+
+/// The first four bytes of each mnemonic tell enough and keep the vectorised search precise. The last two are for macros
+/// that paste the mnemonic: no other instruction carries one type three times.
+const NEEDLES: [&str; 26] = [
+    "vadd",
+    "vsub",
+    "vabs",
+    "vmin",
+    "vmax",
+    "vshl",
+    "vshr",
+    "vmad",
+    "vset",
+    "vavr",
+    "varv",
+    "vavg",
+    "VADD",
+    "VSUB",
+    "VABS",
+    "VMIN",
+    "VMAX",
+    "VSHL",
+    "VSHR",
+    "VMAD",
+    "VSET",
+    "VAVR",
+    "VARV",
+    "VAVG",
+    ".u32.u32.u32",
+    ".s32.s32.s32",
+];
+
+static SEARCHER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(NEEDLES).ok());
+
+/// Whether a file in any of the languages may hold a video instruction: a mnemonic that a modifier, a quote or a
+/// placeholder follows. `false` is certain but for a mnemonic that macros put together from pieces.
+#[must_use]
+pub fn may_contain(bytes: &[u8]) -> bool {
+    // The search can only fail to be built where its needles are unfit; then every file is read.
+    let Some(searcher) = SEARCHER.as_ref() else { return true };
+    searcher
+        .find_iter(bytes)
+        .any(|hit| bytes[hit.start()] == b'.' || (begins(bytes, hit.start()) && goes_on(&bytes[hit.end()..])))
+}
+
+/// Whether a word begins at `start`. A letter before it may be the end of an escape sequence: `\n`, `\0A`, `\x09`.
+fn begins(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[start.saturating_sub(4)..start];
+    before.last().is_none_or(|&b| !is_ident(b)) || memchr::memchr(b'\\', before).is_some()
+}
+
+/// Whether what follows the first four letters of a mnemonic may be the rest of it and a modifier.
+fn goes_on(rest: &[u8]) -> bool {
+    let word = rest.iter().take(8).take_while(|b| b.is_ascii_alphanumeric()).count();
+    let rest = rest[word..].trim_ascii_start();
+    matches!(rest.first(), Some(b'"' | b'\'' | b'.' | b'%' | b'{' | b'$' | b'\\'))
+}

@@ -1,0 +1,454 @@
+//! From a text to the video instructions at the starts of its statements.
+
+use std::ops::Range;
+
+use super::cursor::{Cursor, is_ident, is_space};
+use super::lex::Text;
+use super::mapped::{Mapped, Paste};
+use super::mnemonic::{self, Word, is_modifier, is_video_type};
+use super::{Found, FoundKind, PartialReason};
+
+pub(super) fn statements(text: &Text) -> Vec<Found> {
+    let mut scanner =
+        Scanner { text: &text.mapped, cursor: Cursor::new(text.mapped.bytes(), 0), in_asm: text.dialect.is_asm() };
+    let mut found = Vec::new();
+    loop {
+        scanner.skip_separators();
+        if scanner.cursor.at_end() {
+            return found;
+        }
+        found.extend(scanner.statement());
+    }
+}
+
+struct Scanner<'a> {
+    text: &'a Mapped,
+    cursor: Cursor<'a>,
+    in_asm: bool,
+}
+
+/// A mnemonic with its modifiers, by their places in the text.
+struct Head {
+    word: Range<usize>,
+    modifiers: Vec<Range<usize>>,
+    end: usize,
+    /// Who pastes the first part that is pasted.
+    pasted: Option<Paste>,
+}
+
+/// What follows the head.
+struct Operands {
+    range: Range<usize>,
+    /// Whether a `;`, a `}` or another statement ends them, rather than the text.
+    ended: bool,
+}
+
+impl<'a> Scanner<'a> {
+    fn bytes(&self) -> &'a [u8] {
+        self.cursor.src
+    }
+
+    fn at(&self, pos: usize) -> Cursor<'a> {
+        Cursor::new(self.bytes(), pos)
+    }
+
+    fn paste_end(&self, pos: usize) -> Option<usize> {
+        self.text.paste_at(pos).map(|(_, end)| end)
+    }
+
+    fn skip_separators(&mut self) {
+        loop {
+            self.cursor.take_while(|b| is_space(b) || matches!(b, b';' | b'{' | b'}'));
+            if !skip_comment(&mut self.cursor) {
+                return;
+            }
+        }
+    }
+
+    /// Reads one statement and steps over it.
+    fn statement(&mut self) -> Option<Found> {
+        let start = self.skip_to_guard();
+        let head = self.head(self.skip_guard(start));
+        if let Some(found) = self.instruction(start, &head) {
+            return Some(found);
+        }
+        self.skip_statement();
+        None
+    }
+
+    /// Steps over labels and over pasted text before a mnemonic, which can only be a guard or white space.
+    fn skip_to_guard(&mut self) -> usize {
+        loop {
+            if let Some(end) = self.label_end() {
+                self.cursor.pos = end;
+            } else if let Some(end) = self.paste_end(self.cursor.pos)
+                && self.is_mnemonic(self.at(end).pos)
+            {
+                self.cursor.pos = end;
+            } else {
+                return self.cursor.pos;
+            }
+            self.skip_separators();
+        }
+    }
+
+    fn label_end(&self) -> Option<usize> {
+        let mut ahead = self.cursor;
+        let name = ahead.take_while(|b| is_ident(b) || matches!(b, b'%' | b'$' | b'='));
+        ahead.take_while(|b| b == b' ');
+        (!name.is_empty() && ahead.eat(b":") && ahead.peek(0) != b':').then_some(ahead.pos)
+    }
+
+    /// Behind `@p`, `@!%p1` or `@{p}`, if one stands at `pos`.
+    fn skip_guard(&self, pos: usize) -> usize {
+        let mut ahead = self.at(pos);
+        if !ahead.eat(b"@") {
+            return pos;
+        }
+        ahead.take_while(is_space);
+        ahead.eat(b"!");
+        ahead.take_while(is_space);
+        let predicate = ahead.pos;
+        ahead.take_while(|b| is_ident(b) || matches!(b, b'%' | b'$'));
+        if ahead.pos == predicate {
+            return pos;
+        }
+        ahead.take_while(is_space);
+        ahead.pos
+    }
+
+    /// Whether a mnemonic and a dot stand at `pos`, with nothing of the mnemonic pasted.
+    fn is_mnemonic(&self, pos: usize) -> bool {
+        let head = self.head(pos);
+        let own = (head.word.clone()).all(|i| self.paste_end(i).is_none());
+        own && !head.modifiers.is_empty() && mnemonic::classify(&self.bytes()[head.word]) == Word::Video
+    }
+
+    fn head(&self, start: usize) -> Head {
+        let mut ends = Vec::new();
+        let mut pasted = None;
+        let mut ahead = self.at(start);
+        let mut begins = vec![start];
+        loop {
+            let blanks = self.at(ahead.pos).take_while(|b| matches!(b, b' ' | b'\t')).len();
+            if let Some((by, end)) = self.text.paste_at(ahead.pos) {
+                pasted = pasted.or(Some(by));
+                ahead.pos = end;
+            } else if is_ident(ahead.peek(0)) {
+                ahead.advance(1);
+            } else if ahead.peek(blanks) == b'.' && self.paste_end(ahead.pos + blanks).is_none() {
+                // PTX allows blanks before a dot.
+                ends.push(ahead.pos);
+                ahead.advance(blanks + 1);
+                begins.push(ahead.pos);
+            } else {
+                break;
+            }
+        }
+        ends.push(ahead.pos);
+        let mut words = begins.into_iter().zip(ends).map(|(begin, end)| begin..end);
+        let word = words.next().unwrap_or(start..start);
+        Head { word, modifiers: words.collect(), end: ahead.pos, pasted }
+    }
+
+    /// The instruction of this head, or `None` where it is none.
+    fn instruction(&mut self, start: usize, head: &Head) -> Option<Found> {
+        if !self.is_video(head) {
+            return None;
+        }
+        let head = &self.without_pasted_operands(head);
+        let operands = self.operands(head.end);
+        let kind = self.judge(head, &operands)?;
+        let found = match kind {
+            FoundKind::Statement => self.extract(start..operands.range.end, head),
+            FoundKind::Fragment => self.extract(head.word.start..head.end, head),
+            FoundKind::Partial(_) => self.extract(start..operands.range.end, head),
+        };
+        self.cursor.pos = operands.range.end.max(head.end);
+        let (text, map) = found.into_parts();
+        Some(Found { text, kind, map })
+    }
+
+    /// `"vadd4.u32.u32.u32" OPERANDS ";"`: where nothing else can hold the operands, the paste behind the last modifier does.
+    fn without_pasted_operands(&self, head: &Head) -> Head {
+        let last = head.modifiers.last().unwrap_or(&head.word).clone();
+        let paste = last.clone().find_map(|i| self.text.paste_at(i).map(|(by, end)| (i, by, end)));
+        let mut modifiers = head.modifiers.clone();
+        let (mut end, mut pasted) = (head.end, head.pasted);
+        if let (Some((at, Paste::Macro, paste_end)), Some(last)) = (paste, modifiers.last_mut())
+            && at > last.start
+            && paste_end == head.end
+            && matches!(self.after_blanks(head.end), 0 | b';' | b',')
+        {
+            last.end = at;
+            end = at;
+            let before = head.word.start..at;
+            pasted = before.clone().find_map(|i| self.text.paste_at(i).map(|(by, _)| by));
+        }
+        Head { word: head.word.clone(), modifiers, end, pasted }
+    }
+
+    fn after_blanks(&self, pos: usize) -> u8 {
+        let mut ahead = self.at(pos);
+        ahead.take_while(is_space);
+        ahead.peek(0)
+    }
+
+    /// From the head to the statement's end, without blanks around.
+    fn operands(&self, head_end: usize) -> Operands {
+        let mut ahead = self.at(head_end);
+        let mut depth = 0_usize;
+        // Behind the last byte that is neither blank nor comment.
+        let mut end = head_end;
+        let ended = loop {
+            if skip_comment(&mut ahead) {
+                continue;
+            }
+            match ahead.peek(0) {
+                _ if ahead.at_end() => break false,
+                b';' => break true,
+                b'}' if depth == 0 => break true,
+                b'}' => depth -= 1,
+                b'{' if depth > 0 => break true,
+                b'{' => depth += 1,
+                b'\n' if self.line_ends_statement(head_end..end, ahead.pos) => break true,
+                b'\n' => {
+                    // Empty lines are judged once.
+                    ahead.take_while(is_space);
+                    continue;
+                }
+                _ if self.paste_before_mnemonic(ahead.pos) => break true,
+                _ => {}
+            }
+            if !is_space(ahead.peek(0)) {
+                end = ahead.pos + 1;
+            }
+            ahead.advance(1);
+        };
+        self.without_pasted_terminator(head_end, Operands { range: head_end..end, ended })
+    }
+
+    /// `EOL` in `"… %3" EOL "vsub4…"`.
+    fn paste_before_mnemonic(&self, pos: usize) -> bool {
+        let begins = pos.checked_sub(1).is_none_or(|before| self.paste_end(before) != self.paste_end(pos));
+        begins && self.text.paste_at(pos).is_some_and(|(by, end)| by == Paste::Macro && self.is_mnemonic(end))
+    }
+
+    /// Whether a statement without `;` ends at a line break: at the next instruction, and in a text that may be prose,
+    /// where the line does not call for more.
+    fn line_ends_statement(&self, so_far: Range<usize>, line_break: usize) -> bool {
+        let mut next = Self { text: self.text, cursor: self.at(line_break), in_asm: self.in_asm };
+        next.skip_blanks();
+        if next.is_mnemonic(next.skip_guard(next.cursor.pos)) {
+            return true;
+        }
+        let (last, first) = (self.at(so_far.end).before(), next.cursor.peek(0));
+        if self.in_asm || matches!(first, b',' | b';') {
+            return false;
+        }
+        if so_far.is_empty() {
+            return !matches!(first, b'%' | b'$') && next.paste_end(next.cursor.pos).is_none();
+        }
+        last != b','
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            self.cursor.take_while(is_space);
+            if !skip_comment(&mut self.cursor) {
+                return;
+            }
+        }
+    }
+
+    /// A macro behind the last operand holds the `;`, if the text does not.
+    fn without_pasted_terminator(&self, head_end: usize, operands: Operands) -> Operands {
+        if matches!(self.after_blanks(operands.range.end), b';' | b'}') {
+            return operands;
+        }
+        let last = operands.range.end.checked_sub(1).and_then(|last| self.text.paste_at(last));
+        let Some((Paste::Macro, _)) = last else { return operands };
+        let mut before = self.at(operands.range.end);
+        while before.pos > head_end && self.paste_end(before.pos - 1) == Some(operands.range.end) {
+            before.pos -= 1;
+        }
+        while before.pos > head_end && is_space(before.before()) {
+            before.pos -= 1;
+        }
+        if before.pos == head_end || before.before() == b',' {
+            return operands;
+        }
+        Operands { range: head_end..before.pos, ended: true }
+    }
+
+    /// Whether a head is a mnemonic's, or has what only video instructions have. The text behind it is not looked at, so
+    /// that a statement's end is searched for once.
+    fn is_video(&self, head: &Head) -> bool {
+        let types = self.modifier_bytes(head).take_while(|m| is_video_type(m)).count();
+        if head.word.is_empty() {
+            // `asm(STR(op) ".u32.u32.u32 %0, …")`: nothing else has three types.
+            return self.in_asm && types >= 3;
+        }
+        if let Some(at) = self.paste_in(&head.word) {
+            // `"vadd" #N ".u32…"` begins as a mnemonic; `#OP ".u32.u32.u32"` has the types.
+            let begins = mnemonic::classify(&self.bytes()[head.word.start..at]) == Word::Video;
+            return if begins { self.in_asm || types > 0 } else { types >= 3 };
+        }
+        let Some(first) = self.modifier_bytes(head).next() else { return false };
+        match mnemonic::classify(&self.bytes()[head.word.clone()]) {
+            Word::Video => self.in_asm || self.is_cut_short(head) || is_modifier(first) || head.pasted.is_some(),
+            Word::Near => types >= 2,
+            Word::Other => false,
+        }
+    }
+
+    /// The start of the first paste in a part of the head.
+    fn paste_in(&self, part: &Range<usize>) -> Option<usize> {
+        part.clone().find(|&i| self.paste_end(i).is_some())
+    }
+
+    fn is_cut_short(&self, head: &Head) -> bool {
+        head.end == self.bytes().len() && head.modifiers.last().is_some_and(Range::is_empty)
+    }
+
+    /// How much of the instruction is here; `None` where what follows the head is none of PTX's.
+    fn judge(&self, head: &Head, operands: &Operands) -> Option<FoundKind> {
+        if head.word.is_empty() {
+            return Some(FoundKind::Partial(PartialReason::Macro));
+        }
+        if let Some(by) = head.pasted {
+            let reads_as_head = head.modifiers.len() >= 3 || self.modifier_bytes(head).any(is_modifier);
+            let in_asm = self.in_asm && !head.modifiers.is_empty();
+            let certain = in_asm || reads_as_head || self.reads_as_operands(operands);
+            return certain.then_some(FoundKind::Partial(reason(by)));
+        }
+        if self.is_cut_short(head) {
+            return Some(FoundKind::Partial(PartialReason::CutShort));
+        }
+        self.judge_operands(head, operands)
+    }
+
+    fn modifier_bytes(&self, head: &Head) -> impl Iterator<Item = &'a [u8]> {
+        let bytes = self.bytes();
+        head.modifiers.clone().into_iter().map(move |m| &bytes[m])
+    }
+
+    fn judge_operands(&self, head: &Head, operands: &Operands) -> Option<FoundKind> {
+        let cut_off = !self.in_asm && !operands.ended;
+        if operands.range.is_empty() {
+            // A lone `vadd.u32` is a name in some table as likely as a fragment.
+            let whole = self.modifier_bytes(head).filter(|m| is_modifier(m)).count() >= 2;
+            return match (cut_off, self.in_asm || whole) {
+                (true, true) => Some(FoundKind::Fragment),
+                (false, true) => Some(FoundKind::Statement),
+                (_, false) => None,
+            };
+        }
+        let enough = self.count(operands) >= mnemonic::operands_needed(&self.bytes()[head.word.clone()]);
+        if !self.in_asm && !self.reads_as_operands(operands) {
+            return None;
+        }
+        let pasted = operands.range.clone().any(|i| self.paste_end(i).is_some());
+        let unknown = pasted && (!enough || self.hides_operands(&operands.range));
+        let fragment = unknown || (cut_off && !enough);
+        Some(if fragment { FoundKind::Fragment } else { FoundKind::Statement })
+    }
+
+    fn count(&self, operands: &Operands) -> usize {
+        1 + memchr::memchr_iter(b',', &self.bytes()[operands.range.clone()]).count()
+    }
+
+    fn begins_as_operand(&self, pos: usize) -> bool {
+        let blanks = self.at(pos).take_while(is_space).len();
+        matches!(self.at(pos).peek(blanks), b'%' | b'$') || self.paste_end(pos + blanks).is_some()
+    }
+
+    /// Whether a first operand and a comma stand here, or one operand that no prose begins with.
+    fn reads_as_operands(&self, operands: &Operands) -> bool {
+        let mut ahead = self.at(operands.range.start);
+        let apart = is_space(ahead.peek(0)) || self.begins_as_operand(ahead.pos) || ahead.starts_with(b"/");
+        let mut skipper = Self { text: self.text, cursor: ahead, in_asm: self.in_asm };
+        skipper.skip_blanks();
+        ahead = skipper.cursor;
+        let operand = ahead.take_while(|b| is_ident(b) || b"%$.[]+-:<>~!".contains(&b));
+        ahead.take_while(is_space);
+        let alone = ahead.pos >= operands.range.end && self.begins_as_operand(operands.range.start);
+        apart && !operand.is_empty() && (alone || ahead.peek(0) == b',')
+    }
+
+    /// Whether a paste may hold more than an operand's name: a selector, or one of two pastes side by side.
+    fn hides_operands(&self, operands: &Range<usize>) -> bool {
+        let mut pos = operands.start;
+        while pos < operands.end {
+            let Some(end) = self.paste_end(pos) else {
+                pos += 1;
+                continue;
+            };
+            let token = self.bytes()[operands.start..pos].rsplit(|&b| is_space(b) || b == b',').next();
+            let in_selector = token.is_some_and(|token| token.contains(&b'.'));
+            if in_selector || (end < operands.end && self.paste_end(end).is_some()) {
+                return true;
+            }
+            pos = end;
+        }
+        false
+    }
+
+    /// A part of the text without comments, and with what is pasted written as PTX writes identifiers, in the head in
+    /// braces.
+    fn extract(&self, range: Range<usize>, head: &Head) -> Mapped {
+        let mut out = Mapped::default();
+        let mut ahead = self.at(range.start);
+        while ahead.pos < range.end {
+            let from = ahead.pos;
+            if let Some((by, end)) = self.text.paste_at(from) {
+                let name = &self.bytes()[from..end];
+                let last = out.bytes().last().copied().unwrap_or(0);
+                let spelled = if head.word.start <= from && from < head.end {
+                    [b"{", name, b"}"].concat()
+                } else if is_ident(last) || matches!(last, b'%' | b'$') {
+                    name.to_vec()
+                } else {
+                    [b"%", name].concat()
+                };
+                out.push_instead(&spelled, self.text, from..end, Some(by));
+                ahead.pos = end;
+            } else if skip_comment(&mut ahead) {
+                out.push_instead(b" ", self.text, from..ahead.pos, None);
+            } else {
+                ahead.advance(1);
+                out.push_slice(self.text, from..ahead.pos);
+            }
+        }
+        out
+    }
+
+    /// Goes to where the next statement may start: behind `;`, a brace, or the line.
+    fn skip_statement(&mut self) {
+        while !self.cursor.at_end() && !matches!(self.cursor.peek(0), b';' | b'{' | b'}' | b'\n') {
+            if !skip_comment(&mut self.cursor) {
+                self.cursor.advance(1);
+            }
+        }
+    }
+}
+
+fn reason(by: Paste) -> PartialReason {
+    match by {
+        Paste::Macro => PartialReason::Macro,
+        Paste::Field => PartialReason::Format,
+    }
+}
+
+/// A comment of PTX.
+fn skip_comment(cursor: &mut Cursor<'_>) -> bool {
+    if cursor.starts_with(b"//") {
+        cursor.skip_to(b'\n');
+        return true;
+    }
+    let block = cursor.eat(b"/*");
+    if block {
+        cursor.skip_past(b"*/");
+    }
+    block
+}

@@ -1,0 +1,261 @@
+//! The finder, on source written the way projects write it.
+//!
+//! `data/find/NAME` is a source file and `data/find/NAME.found` what is to be found in it, a line an instruction:
+//! line and column of its first byte, kind, text (line breaks and the like escaped as in Rust).
+//! `VOP_BLESS=1 cargo test -p vop-ptx --test find` rewrites the expectations; read the difference before you keep it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use vop_ptx::find::{Found, FoundKind, Language, PartialReason, find, may_contain};
+
+fn sources() -> Vec<(PathBuf, Vec<u8>, Language)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/find");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e != "found"))
+        .map(|path| (path.clone(), fs::read(&path).unwrap(), Language::from_path(&path).unwrap()))
+        .collect();
+    files.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(files.len() > 10, "the data files are gone");
+    files
+}
+
+fn position(source: &[u8], offset: usize) -> (usize, usize) {
+    let before = &source[..offset];
+    let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
+    (before.iter().filter(|&&b| b == b'\n').count() + 1, offset - line_start + 1)
+}
+
+fn kind(found: &Found) -> &'static str {
+    match found.kind {
+        FoundKind::Statement => "statement",
+        FoundKind::Fragment => "fragment",
+        FoundKind::Partial(PartialReason::Macro) => "partial (macro)",
+        FoundKind::Partial(PartialReason::Format) => "partial (format)",
+        FoundKind::Partial(PartialReason::CutShort) => "partial (cut short)",
+    }
+}
+
+fn report(source: &[u8], language: Language) -> String {
+    let mut report = String::new();
+    for found in find(source, language) {
+        let (line, column) = position(source, found.source_offset(0));
+        let text = found.text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
+        writeln!(report, "{line}:{column} {}: {text}", kind(&found)).unwrap();
+    }
+    report
+}
+
+#[test]
+fn finds_what_the_files_hold() {
+    let mut wrong = Vec::new();
+    for (path, source, language) in sources() {
+        let expected_path = PathBuf::from(format!("{}.found", path.display()));
+        let actual = report(&source, language);
+        if std::env::var_os("VOP_BLESS").is_some() {
+            fs::write(&expected_path, &actual).unwrap();
+        }
+        let expected = fs::read_to_string(&expected_path).unwrap_or_default();
+        if actual != expected {
+            wrong.push(format!("{}\nexpected:\n{expected}\nfound:\n{actual}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// What the offset map says of each letter of a mnemonic and its modifiers is where that letter stands.
+#[test]
+fn positions_are_those_of_the_letters() {
+    let mut letters = 0;
+    for (path, source, language) in sources() {
+        for found in find(&source, language) {
+            check_bounds(&source, &found);
+            if matches!(found.kind, FoundKind::Partial(_)) {
+                continue;
+            }
+            for (i, byte) in found.text.bytes().enumerate().take_while(|(_, b)| b.is_ascii_alphanumeric() || *b == b'.')
+            {
+                let at = found.source_offset(i);
+                // An escape sequence stands for a letter as a whole.
+                let is_escape = source[at] == b'\\';
+                assert!(is_escape || source[at] == byte, "{}: {} at {i} is not at {at}", path.display(), found.text);
+                letters += 1;
+            }
+        }
+    }
+    assert!(letters > 1000);
+}
+
+#[test]
+fn spans_stay_inside_the_literal_that_holds_their_start() {
+    let source = br#"asm("vadd4.u32.u32.u32 " "%0, \
+%1, %%r2, %[x];" : "=r"(a));"#;
+    let found = find(source, Language::Cuda).remove(0);
+    assert_eq!(found.text, "vadd4.u32.u32.u32 %0, %1, %r2, %x");
+    let source_of = |part: &str| {
+        let start = found.text.find(part).unwrap();
+        &source[found.source_span(start..start + part.len())]
+    };
+    assert_eq!(source_of("vadd4"), b"vadd4");
+    assert_eq!(source_of("%r2"), b"%%r2");
+    assert_eq!(source_of("%x"), b"%[x]");
+    assert_eq!(source_of("%0, %1"), b"%0, \\\n%1");
+    assert_eq!(source_of("u32 %0, %1"), b"u32 ");
+    let all = found.source_span(0..found.text.len());
+    assert_eq!(&source[all], b"vadd4.u32.u32.u32 ");
+    assert_eq!(found.source_offset(found.text.len()), found.source_offset(usize::MAX));
+    assert_eq!(found.source_span(3..3), found.source_offset(3)..found.source_offset(3));
+}
+
+#[test]
+fn every_prefix_is_read_without_harm() {
+    for (_, source, language) in sources() {
+        for end in 0..source.len() {
+            check(&source[..end], language);
+        }
+    }
+}
+
+#[test]
+fn damaged_files_are_read_without_harm() {
+    const SPLICES: [&[u8]; 24] = [
+        b"\"", b"'", b"\\", b"\n", b"{", b"}", b"%", b"$", b"(", b")", b"#", b"\"\"\"", b"/*", b"*/", b"//", b"R\"(",
+        b"\0", b"\xff", b"vadd4.", b"f\"", b"#if\n", b"+", b"asm(\"", b"\\\n",
+    ];
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for (_, source, language) in sources() {
+        for _ in 0..2000 {
+            let mut damaged = source.clone();
+            for _ in 0..=random.below(6) {
+                let at = random.below(damaged.len());
+                let end = (at + random.below(12)).min(damaged.len());
+                match random.below(4) {
+                    0 => drop(damaged.drain(at..end)),
+                    1 => damaged[at] = u8::try_from(random.below(256)).unwrap(),
+                    2 => drop(damaged.splice(at..end, SPLICES[random.below(SPLICES.len())].iter().copied())),
+                    _ => drop(damaged.splice(at..at, SPLICES[random.below(SPLICES.len())].iter().copied())),
+                }
+            }
+            check(&damaged, language);
+        }
+    }
+}
+
+/// Any language's lexer meets any language's files.
+#[test]
+fn files_in_the_wrong_language_are_read_without_harm() {
+    use Language::{Cuda, LlvmIr, OpenCl, Ptx, Python, Rust};
+    for (_, source, _) in sources() {
+        for language in [Cuda, OpenCl, Python, LlvmIr, Rust, Ptx] {
+            check(&source, language);
+        }
+    }
+}
+
+/// Neither the stack nor the clock runs out where a construct is opened again and again.
+#[test]
+fn endless_nesting_is_read_in_time() {
+    use Language::{Cuda, LlvmIr, Ptx, Python, Rust};
+    for unit in [
+        "concat!(",
+        "asm!(\"{",
+        "{",
+        "(",
+        "f\"{",
+        "/*",
+        "#if\n\"a\"",
+        "\"vadd4.\" T ",
+        "{vadd4.u32 x ",
+        "\\\n",
+        "'''",
+        "${",
+    ] {
+        let source = format!("\"vadd4.u32.u32.u32 a, b, c, d;\"\n{}", unit.repeat(50_000));
+        for language in [Cuda, LlvmIr, Ptx, Python, Rust] {
+            let _ = find(source.as_bytes(), language);
+        }
+    }
+}
+
+#[test]
+fn files_without_a_mnemonic_are_passed_over() {
+    for no in [
+        "",
+        "v",
+        "vad",
+        "int vadd = 1;",
+        "__vadd4(a, b)",
+        "vmin(a, b)",
+        "vmaxq_f32(a)",
+        "my_vset.x",
+        "vsetvl",
+        "invadd.",
+        "vshl",
+    ] {
+        assert!(!may_contain(no.as_bytes()), "{no}");
+    }
+    for yes in [
+        "vadd4.u32",
+        "\"vadd\" #N",
+        "\\nvadd2.",
+        "\\0Avadd.",
+        "\\x0avadd.",
+        "VABSDIFF4.U32",
+        "varvg2.",
+        "vmin{lanes}.",
+        "vmad%d.",
+        "vset\\\n.u32",
+        "\"vavrg4\"\n\".u32\"",
+    ] {
+        assert!(may_contain(yes.as_bytes()), "{yes}");
+    }
+}
+
+#[test]
+fn languages_are_told_by_file_name() {
+    let of = |name: &str| Language::from_path(Path::new(name));
+    assert_eq!(of("a/b.cu"), Some(Language::Cuda));
+    assert_eq!(of("a/B.HPP"), Some(Language::Cuda));
+    assert_eq!(of("k.cl"), Some(Language::OpenCl));
+    assert_eq!(of("k.py"), Some(Language::Python));
+    assert_eq!(of("k.ll"), Some(Language::LlvmIr));
+    assert_eq!(of("k.rs"), Some(Language::Rust));
+    assert_eq!(of("k.ptx"), Some(Language::Ptx));
+    assert_eq!(of("README.md"), None);
+    assert_eq!(of("Makefile"), None);
+}
+
+fn check(source: &[u8], language: Language) {
+    for found in find(source, language) {
+        check_bounds(source, &found);
+    }
+}
+
+fn check_bounds(source: &[u8], found: &Found) {
+    assert!(!found.text.is_empty());
+    for i in 0..=found.text.len() {
+        assert!(found.source_offset(i) <= source.len());
+        for end in [i, i + 1, found.text.len()] {
+            let span = found.source_span(i..end);
+            assert!(span.start <= span.end && span.end <= source.len());
+        }
+    }
+}
+
+/// xorshift64*.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let high = usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap();
+        high % bound.max(1)
+    }
+}
