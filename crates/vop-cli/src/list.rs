@@ -113,23 +113,10 @@ fn full(mnemonic: Mnemonic) -> String {
     let _ = write!(
         text,
         "\n{} forms. PTX ISA {}, .version {major}.{minor}, .target sm_{} and up.\n",
-        grouped(count),
+        output::grouped(count),
         row.section,
         mnemonic.target()
     );
-    text
-}
-
-/// 6039797760 as 6,039,797,760.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
     text
 }
 

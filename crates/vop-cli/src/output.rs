@@ -30,17 +30,20 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
 }
 
-/// Text from bytes that may not all be UTF-8; what is not becomes `?`, a byte for a byte, so that positions stay.
-pub(crate) fn text(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| '?'));
-    }
-    text
-}
-
 /// A line's field: what would end it becomes a blank.
 pub(crate) fn field(text: &str) -> String {
     text.replace(['\t', '\n', '\r'], " ")
+}
+
+/// 6039797760 as 6,039,797,760.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

@@ -59,7 +59,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         let mut input = std::io::stdin().lock();
         let mut line = Vec::new();
         while input.read_until(b'\n', &mut line)? > 0 {
-            let text = output::text(line.strip_suffix(b"\n").unwrap_or(&line));
+            let text = vop_ptx::uses::text(line.strip_suffix(b"\n").unwrap_or(&line));
             refused |= !one(&parser, &text, args.format, &mut out)?;
             line.clear();
         }

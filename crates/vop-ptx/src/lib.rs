@@ -4,3 +4,4 @@
 pub mod find;
 pub mod module;
 pub mod run;
+pub mod uses;

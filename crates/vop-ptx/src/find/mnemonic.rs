@@ -1,7 +1,11 @@
 //! Words that are, or were meant to be, a video instruction's mnemonic and modifiers.
 
+use vop::Mnemonic;
+
 /// The mnemonics without the number of lanes.
-const STEMS: [&str; 10] = ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg"];
+pub(super) fn stems() -> impl Iterator<Item = &'static str> {
+    Mnemonic::ALL.into_iter().map(|mnemonic| mnemonic.name().trim_end_matches(|c: char| c.is_ascii_digit()))
+}
 
 /// How people have misspelt them, and operations that never existed.
 const NEAR_STEMS: [&str; 7] = ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad"];
@@ -24,7 +28,7 @@ pub(super) enum Word {
 pub(super) fn classify(word: &[u8]) -> Word {
     let is_one_of = |stems: &[&str], word: &[u8]| stems.iter().any(|s| word.eq_ignore_ascii_case(s.as_bytes()));
     let stem = word.trim_ascii_digits();
-    if is_one_of(&STEMS, stem) {
+    if stems().any(|s| stem.eq_ignore_ascii_case(s.as_bytes())) {
         Word::Video
     } else if is_one_of(&NEAR_STEMS, stem) || (starts_like_one(word) && !is_one_of(&OTHERS, stem)) {
         Word::Near
@@ -70,4 +74,16 @@ pub(super) fn is_modifier(modifier: &[u8]) -> bool {
 fn is_type(modifier: &[u8]) -> bool {
     let Some((kind, width)) = modifier.split_first() else { return false };
     matches!(kind.to_ascii_lowercase(), b'u' | b's' | b'b' | b'f') && matches!(width, b"8" | b"16" | b"32" | b"64")
+}
+
+/// Whether an opcode of a PTX module is, or was meant to be, a video instruction's: by its mnemonic, or by two of its
+/// modifiers where the mnemonic is only nearly one.
+pub(crate) fn is_meant(opcode: &str) -> bool {
+    let mut words = opcode.split('.');
+    let mnemonic = words.next().unwrap_or_default().trim_ascii_end();
+    match classify(mnemonic.as_bytes()) {
+        Word::Video => true,
+        Word::Near => words.filter(|word| is_video_type(word.trim_ascii_end().as_bytes())).count() >= 2,
+        Word::Other => false,
+    }
 }

@@ -25,6 +25,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub use language::Language;
+pub(crate) use mnemonic::is_meant;
 pub use prefilter::may_contain;
 
 use mapped::OffsetMap;

@@ -5,40 +5,23 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::cursor::is_ident;
+use super::mnemonic::stems;
 
-/// The first four bytes of each mnemonic tell enough and keep the vectorised search precise. The last two are for macros
-/// that paste the mnemonic: no other instruction carries one type three times.
-const NEEDLES: [&str; 26] = [
-    "vadd",
-    "vsub",
-    "vabs",
-    "vmin",
-    "vmax",
-    "vshl",
-    "vshr",
-    "vmad",
-    "vset",
-    "vavr",
-    "varv",
-    "vavg",
-    "VADD",
-    "VSUB",
-    "VABS",
-    "VMIN",
-    "VMAX",
-    "VSHL",
-    "VSHR",
-    "VMAD",
-    "VSET",
-    "VAVR",
-    "VARV",
-    "VAVG",
-    ".u32.u32.u32",
-    ".s32.s32.s32",
-];
+/// What a mnemonic or a misspelt one begins with (the first four bytes tell enough, in either case, and keep the
+/// vectorised search precise), and what marks macros that paste the mnemonic: no other instruction carries one type
+/// three times.
+fn needles() -> Vec<String> {
+    let mut needles: Vec<String> = stems().chain(["varvg", "vavg"]).map(|stem| stem[..4].to_owned()).collect();
+    needles.sort_unstable();
+    needles.dedup();
+    let upper: Vec<String> = needles.iter().map(|needle| needle.to_ascii_uppercase()).collect();
+    needles.extend(upper);
+    needles.extend([".u32.u32.u32", ".s32.s32.s32"].map(String::from));
+    needles
+}
 
 static SEARCHER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(NEEDLES).ok());
+    LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles()).ok());
 
 /// Whether a file in any of the languages may hold a video instruction: a mnemonic that a modifier, a quote or a
 /// placeholder follows. `false` is certain but for a mnemonic that macros put together from pieces.

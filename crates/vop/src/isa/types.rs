@@ -325,8 +325,8 @@ impl Mask {
         let lanes = self.0 as u32;
         match shape {
             // Each bit is spread to its lane's lowest, then over the lane.
-            Shape::Bytes => (lanes * 0x0020_4081 & 0x0101_0101) * 0xff,
-            _ => (lanes * 0x8001 & 0x0001_0001) * 0xffff,
+            Shape::Bytes => ((lanes * 0x0020_4081) & 0x0101_0101) * 0xff,
+            _ => ((lanes * 0x8001) & 0x0001_0001) * 0xffff,
         }
     }
 

@@ -281,7 +281,13 @@ impl<'t> Run<'t, '_> {
             Shape::Bytes => digits::<4>(name, 'b', 7).map(Selector::Bytes),
         };
         if selector.is_none() {
-            self.wrong_selector(mnemonic, name, token.span(), if second { Place::B } else { Place::A });
+            let place = if second { Place::B } else { Place::A };
+            // Of `%tid.x` all is said with the register.
+            let special =
+                matches!(operand.raw, Raw::Register(register) if self.knows_registers() && is_special(register));
+            if !special {
+                self.wrong_selector(mnemonic, name, token.span(), place);
+            }
         } else if name == "b1024" && !self.parser.lenient {
             let fault = Diagnostic::new(Code::V0311, token.span(), "ptxas cannot read the selector `.b1024`, though it is legal")
                 .label("read as a type")
@@ -391,12 +397,12 @@ impl<'t> Run<'t, '_> {
                     if ty.name().starts_with('s') { ty.name() } else { "u16" }
                 ),
             }),
-            None if is_special(name) => Diagnostic::new(
-                Code::V0310,
-                span,
-                format!("`{mnemonic}` takes no special register, and `{name}` is one"),
-            )
-            .help(format!("move it to a register first: `mov.u32 t, {name};`")),
+            None if is_special(name) => {
+                let text = self.text_at(&span);
+                let message = format!("`{mnemonic}` takes no special register, and `{text}` is one");
+                Diagnostic::new(Code::V0310, span, message)
+                    .help(format!("move it to a register first: `mov.u32 t, {text};`"))
+            }
             None => undeclared(span, name, ".b32"),
         };
         self.fault(fault);

@@ -36,7 +36,8 @@ pub(super) fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c s
         .into_iter()
         .map(|candidate| (distance(&name, candidate), candidate))
         .filter(|&(distance, _)| distance <= allowed)
-        .min_by_key(|&(distance, _)| distance)
+        // Of several as near, one with the same end: the digit of `vad4` is meant.
+        .min_by_key(|&(distance, candidate)| (distance, candidate.as_bytes().last() != name.as_bytes().last()))
         .map(|(_, candidate)| candidate)
 }
 
@@ -58,5 +59,6 @@ mod tests {
         assert_eq!(nearest("varvg2", ["vadd2", "vavrg2"]), Some("vavrg2"));
         assert_eq!(nearest("VADD", ["vadd", "vsub"]), Some("vadd"));
         assert_eq!(nearest("mov", ["vadd", "vsub"]), None);
+        assert_eq!(nearest("vad4", ["vadd", "vadd2", "vadd4"]), Some("vadd4"));
     }
 }

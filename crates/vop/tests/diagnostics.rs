@@ -1,0 +1,89 @@
+//! What is said of faulty texts: each text of `cases/diagnostics.txt` with its diagnostics.
+//!
+//! `VOP_BLESS=1 cargo test -p vop --test diagnostics` rewrites the expected lines.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use vop::{Code, Parser, Registers};
+
+const REGISTERS: &str =
+    ".reg .pred p; .reg .b32 a, b, c, d, %r<9>; .reg .f32 f; .reg .b16 h; .reg .u64 w; .reg .v4 .u32 v;";
+
+/// A text as the file writes it has `\n` for a line feed.
+fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n")
+}
+
+/// The diagnostics of a text, as the file writes them.
+fn described(text: &str) -> String {
+    let registers: Registers = REGISTERS.parse().expect("legal");
+    let text = unescaped(text);
+    let mut lines = String::new();
+    match Parser::new().with_registers(&registers).parse(&text) {
+        // Writing to a String does not fail.
+        Ok(instruction) => {
+            let _ = writeln!(lines, "    legal: {instruction}");
+        }
+        Err(faults) => {
+            for fault in faults {
+                let part = text[fault.span.clone()].replace('\n', "\\n");
+                let _ = writeln!(lines, "    {} at {} `{part}`: {}", fault.code, fault.span.start, fault.message);
+                for (span, label) in &fault.related {
+                    let _ = writeln!(lines, "        {label}: {} `{}`", span.start, &text[span.clone()]);
+                }
+                if let Some(help) = &fault.help {
+                    let _ = writeln!(lines, "        help: {help}");
+                }
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn diagnostics() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/diagnostics.txt");
+    let expected = std::fs::read_to_string(&path).expect("the file is there");
+    let mut found = String::new();
+    for line in expected.lines() {
+        if line.is_empty() || line.starts_with('#') {
+            found.push_str(line);
+            found.push('\n');
+        } else if !line.starts_with(' ') {
+            found.push_str(line);
+            found.push('\n');
+            found.push_str(&described(line));
+        }
+    }
+    if std::env::var_os("VOP_BLESS").is_some() {
+        std::fs::write(&path, &found).expect("the file can be written");
+    } else {
+        for (i, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+            assert_eq!(found, expected, "line {} of {}", i + 1, path.display());
+        }
+        assert_eq!(found, expected);
+    }
+}
+
+/// Each code that a text alone can bring about stands in the file, so that its words have been read by somebody.
+#[test]
+fn every_code_has_a_case() {
+    let file = include_str!("cases/diagnostics.txt");
+    let seen: HashSet<&str> =
+        file.lines().filter_map(|line| line.strip_prefix("    V")).map(|line| &line[..4]).collect();
+    let missing: Vec<&Code> =
+        Code::ALL.iter().filter(|code| !code.name().starts_with("V05") && !seen.contains(&code.name()[1..])).collect();
+    assert!(missing.is_empty(), "no case for {missing:?}");
+}
+
+#[test]
+fn codes_are_distinct_and_found_by_name() {
+    let names: HashSet<&str> = Code::ALL.iter().map(|code| code.name()).collect();
+    assert_eq!(names.len(), Code::ALL.len());
+    for &code in Code::ALL {
+        assert_eq!(Code::from_name(&code.name().to_lowercase()), Some(code));
+        assert!(code.explanation().ends_with(['.', ';', ')', 'e', '"']), "{code}: {}", code.explanation());
+    }
+}
