@@ -1,0 +1,199 @@
+//! What can go wrong, as data: the command renders it, a test matches on it.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// The kinds of failure, each with a stable code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunErrorKind {
+    /// The executor does not know an instruction, a modifier or a declaration.
+    Unsupported,
+    /// A statement that no reading makes sense of: wrong operands, undeclared names, wrong register widths.
+    Malformed,
+    /// A video instruction that the library refuses, with the library's own code.
+    Video(vop::Code),
+    /// The module has no entry of this name.
+    UnknownEntry,
+    /// The arguments do not fit the kernel's parameters.
+    Argument,
+    /// Grid, block or shared memory beyond what a launch may have.
+    LaunchShape,
+    /// An access outside every allocation.
+    OutOfBounds,
+    /// An address that is not a multiple of the access's size.
+    Misaligned,
+    /// A write to memory that may only be read, or an access through the wrong state space.
+    Forbidden,
+    /// The limit of thread-instructions was reached.
+    Limit,
+    /// Threads wait for each other and none can go on.
+    Deadlock,
+    /// The kernel executed `trap`.
+    Trap,
+    /// The launch file does not say what it must.
+    LaunchFile,
+    /// A file could not be read or written, or holds something else than declared.
+    File,
+}
+
+impl RunErrorKind {
+    /// The stable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            RunErrorKind::Unsupported => "V0501",
+            RunErrorKind::Malformed => "V0502",
+            RunErrorKind::Video(code) => code.name(),
+            RunErrorKind::UnknownEntry => "V0503",
+            RunErrorKind::Argument => "V0504",
+            RunErrorKind::LaunchShape => "V0505",
+            RunErrorKind::OutOfBounds => "V0506",
+            RunErrorKind::Misaligned => "V0507",
+            RunErrorKind::Forbidden => "V0508",
+            RunErrorKind::Limit => "V0509",
+            RunErrorKind::Deadlock => "V0510",
+            RunErrorKind::Trap => "V0511",
+            RunErrorKind::LaunchFile => "V0512",
+            RunErrorKind::File => "V0513",
+        }
+    }
+}
+
+/// A place in the PTX or in the launch file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, where there is one: PTX may come from memory.
+    pub file: Option<PathBuf>,
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// Line of the span's start, from 1.
+    pub line: usize,
+    /// Column of the span's start in characters, from 1.
+    pub column: usize,
+    /// The statement, or the piece of the launch file, blanks collapsed.
+    pub text: String,
+}
+
+impl Place {
+    pub(crate) fn new(source: &str, span: Range<usize>) -> Place {
+        let before = source.get(..span.start).unwrap_or(source);
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        let words: Vec<&str> = source.get(span.clone()).unwrap_or("").split_whitespace().collect();
+        Place {
+            file: None,
+            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
+            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
+            text: words.join(" "),
+            span,
+        }
+    }
+}
+
+/// One thread of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadId {
+    /// `%ctaid`: x, y, z.
+    pub block: [u32; 3],
+    /// `%tid`: x, y, z.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([bx, by, bz], [x, y, z]) = (self.block, self.thread);
+        write!(f, "thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz})")
+    }
+}
+
+/// One failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunError {
+    /// Its kind, which has the stable code.
+    pub kind: RunErrorKind,
+    /// A plain sentence.
+    pub message: String,
+    /// What to write or do instead.
+    pub help: Option<String>,
+    /// Where in the PTX or the launch file.
+    pub place: Option<Box<Place>>,
+    /// The thread that failed.
+    pub thread: Option<ThreadId>,
+    /// The address that an access failed at.
+    pub address: Option<u64>,
+}
+
+impl RunError {
+    #[cold]
+    pub(crate) fn new(kind: RunErrorKind, message: impl Into<String>) -> RunError {
+        RunError { kind, message: message.into(), help: None, place: None, thread: None, address: None }
+    }
+
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> RunError {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn at(mut self, place: Place) -> RunError {
+        self.place = Some(Box::new(place));
+        self
+    }
+
+    /// Names the file of places that have none yet.
+    pub(crate) fn in_file(mut self, file: &std::path::Path) -> RunError {
+        if let Some(place) = &mut self.place {
+            place.file.get_or_insert_with(|| file.to_owned());
+        }
+        self
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            match &place.file {
+                Some(file) => write!(f, "{}:{}:{}: ", file.display(), place.line, place.column)?,
+                None => write!(f, "line {}: ", place.line)?,
+            }
+        }
+        write!(f, "{} [{}]", self.message, self.kind.code())?;
+        if let Some(place) = &self.place
+            && !place.text.is_empty()
+        {
+            write!(f, "\n  at `{}`", place.text)?;
+        }
+        if let Some(thread) = self.thread {
+            write!(f, "\n  in {thread}")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// One or more failures: reading a kernel or a launch file reports all it finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunErrors(pub Vec<RunError>);
+
+impl From<RunError> for RunErrors {
+    fn from(error: RunError) -> RunErrors {
+        RunErrors(vec![error])
+    }
+}
+
+impl fmt::Display for RunErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RunErrors {}
