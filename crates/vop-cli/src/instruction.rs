@@ -67,6 +67,9 @@ pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u
             (Some(&"-") | None, None) => return Err(format!("the value of {name} is missing: {}", needs(form))),
             (Some(text), None) => value(text)?,
         };
+        if let Some(Operand::Sum { addend, .. }) = operands[i] {
+            values[i] = values[i].wrapping_add(addend);
+        }
     }
     if given.next().is_some() {
         return Err(format!("too many values: {}", needs(form)));
@@ -93,10 +96,10 @@ mod tests {
             ("4294967295", u32::MAX),
             ("1_000", 1000),
         ] {
-            assert_eq!(super::value(text), Ok(value), "{text}");
+            assert_eq!(self::value(text), Ok(value), "{text}");
         }
         for text in ["", "-", "--1", "+-1", "x", "0x", "4294967296", "-2147483649", "1.5", "0x1_0000_0000"] {
-            assert!(super::value(text).is_err(), "{text}");
+            assert!(value(text).is_err(), "{text}");
         }
     }
 

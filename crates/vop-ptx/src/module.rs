@@ -137,6 +137,21 @@ pub enum StatementKind {
     Other,
 }
 
+/// The registers that a statement sees, for judging its operands.
+pub(crate) struct RegistersAt<'m> {
+    pub(crate) module: &'m Module,
+    pub(crate) scope: ScopeId,
+    /// Where the statement begins: what is declared behind it does not count.
+    pub(crate) at: usize,
+}
+
+impl vop::Declarations for RegistersAt<'_> {
+    fn register(&self, name: &str) -> Option<vop::RegisterType> {
+        let Type { scalar, vector } = self.module.register(self.scope, name, self.at)?;
+        if vector == 1 { vop::RegisterType::from_name(scalar.name()) } else { Some(vop::RegisterType::Vector) }
+    }
+}
+
 /// Names a [`Scope`] of one module.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ScopeId(u32);

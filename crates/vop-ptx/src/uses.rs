@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use vop::{Code, Declarations, Diagnostic, Form, Mnemonic, Parser, RegisterType};
+use vop::{Code, Diagnostic, Form, Mnemonic, Parser};
 
 use crate::find::{self, FoundKind, Language, PartialReason};
-use crate::module::{Module, ScopeId, StatementKind, Type};
+use crate::module::{Module, RegistersAt, StatementKind};
 
 /// A video instruction of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub fn in_module(module: &Module) -> Vec<Use> {
             continue;
         }
         let text = module.slice(&statement.span);
-        let registers = InScope { module, scope: statement.scope, at: statement.span.start };
+        let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
         let parsed = Parser::new().with_registers(&registers).parse(text);
         let start = statement.span.start;
         let mut faults = match &parsed {
@@ -126,24 +126,6 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         uses.push(Use { text, span: statement.span.clone(), verdict });
     }
     uses
-}
-
-/// The registers that a statement sees.
-struct InScope<'m> {
-    module: &'m Module,
-    scope: ScopeId,
-    at: usize,
-}
-
-impl Declarations for InScope<'_> {
-    fn register(&self, name: &str) -> Option<RegisterType> {
-        let Type { scalar, vector } = self.module.register(self.scope, name, self.at)?;
-        if vector > 1 {
-            return Some(RegisterType::Vector);
-        }
-        // The opaque types are never those of registers.
-        Some(RegisterType::from_name(scalar.name()).unwrap_or(RegisterType::B64))
-    }
 }
 
 /// What the module's `.version` and `.target` say against an instruction.

@@ -319,42 +319,42 @@ fn a_wrong_launch_file_says_where() {
         // The entry, the arguments.
         (
             r#"entry = "scal", grid = 1, block = 1, args = []"#,
-            "1: the module has no entry `scal` [V0503]\n  at `\"scal\"`\n  help: it has `scale`, `unknown`",
+            "1: the module has no entry `scal` [V0603]\n  at `\"scal\"`\n  help: it has `scale`, `unknown`",
         ),
         (
             r#"entry = "unknown", grid = 1, block = 1, args = []"#,
-            "20: instruction `activemask.b32` is not supported by vop run [V0501]\n  at `activemask.b32 %r1;`",
+            "20: instruction `activemask.b32` is not supported by vop run [V0601]\n  at `activemask.b32 %r1;`",
         ),
         (
             r#"entry = "scale", grid = 1, block = 1, args = ["to", "from", { f32 = 1 }, { u8 = [1] }, "to"]"#,
-            "1: a .f32 value does not fit parameter 3 of `scale`: `factor` (.u32) [V0504]\n  at `{ f32 = 1 }`\n\
-             1: a list of 1 bytes does not fit parameter 4 of `scale`: `pair` (4 bytes) [V0504]\n  at `{ u8 = [1] }`\n\
-             1: argument 5 is one too many: `scale` has 4 parameters [V0504]\n  at `\"to\"`",
+            "1: a .f32 value does not fit parameter 3 of `scale`: `factor` (.u32) [V0604]\n  at `{ f32 = 1 }`\n\
+             1: a list of 1 bytes does not fit parameter 4 of `scale`: `pair` (4 bytes) [V0604]\n  at `{ u8 = [1] }`\n\
+             1: argument 5 is one too many: `scale` has 4 parameters [V0604]\n  at `\"to\"`",
         ),
         (
             r#"entry = "scale", grid = 1, block = 1, args = ["too", { u8 = 256 }, { s32 = 1 }, 5]"#,
-            "1: there is no buffer `too` [V0512]\n  at `\"too\"`\n  help: the buffers are `from`, `to`\n\
-             1: 256 is no u8 [V0512]\n  at `{ u8 = 256 }`\n\
-             1: `s32` is no type of an argument: they are u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 [V0512]\n  at `{ s32 = 1 }`\n\
-             1: an argument is the name of a buffer, or a value with its type: { i32 = 640 } [V0512]\n  at `5`",
+            "1: there is no buffer `too` [V0612]\n  at `\"too\"`\n  help: the buffers are `from`, `to`\n\
+             1: 256 is no u8 [V0612]\n  at `{ u8 = 256 }`\n\
+             1: `s32` is no type of an argument: they are u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 [V0612]\n  at `{ s32 = 1 }`\n\
+             1: an argument is the name of a buffer, or a value with its type: { i32 = 640 } [V0612]\n  at `5`",
         ),
         // The shape, the keys.
         (
             r#"entry = "scale", grid = [0, 1], block = 1, args = []"#,
-            "1: the grid's x is 0: it must be 1 to 2147483647 [V0505]\n  at `[0, 1]`",
+            "1: the grid's x is 0: it must be 1 to 2147483647 [V0605]\n  at `[0, 1]`",
         ),
         (
             r#"entry = "scale", grid = "x", block = 1, args = []"#,
-            "1: a size is a number or a list of one to three: x, y, z [V0512]\n  at `\"x\"`",
+            "1: a size is a number or a list of one to three: x, y, z [V0612]\n  at `\"x\"`",
         ),
         (
             r#"entry = "scale", gird = 1, block = 1, args = []"#,
-            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args` [V0512]\n  at `gird`",
+            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args` [V0612]\n  at `gird`",
         ),
         // The run itself: the second thread reads behind the end.
         (
             r#"entry = "scale", grid = 1, block = 4, args = ["to", "from", { u32 = 1 }, { u16 = [0, 0] }]"#,
-            "12: an access of 1 byte at byte 3 of `from` goes 1 byte beyond its end: it has 3 (address 0x10000000003) [V0506]\n  at `ld.global.u8 %r2, [%rd2];`\n  in thread (3, 0, 0) of block (0, 0, 0)",
+            "12: an access of 1 byte at byte 3 of `from` goes 1 byte beyond its end: it has 3 (address 0x10000000003) [V0606]\n  at `ld.global.u8 %r2, [%rd2];`\n  in thread (3, 0, 0) of block (0, 0, 0)",
         ),
     ];
     for (launch, expected) in cases {

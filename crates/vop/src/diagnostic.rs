@@ -126,6 +126,10 @@ codes! {
         "Operands are 32-bit registers: `.b32`, `.u32`, `.s32` (or `.f16x2`), whatever the instruction's types say.";
     V0403 "guard is not a predicate"
         "A guard is a register declared `.pred`.";
+    V0404 "declared twice"
+        "The name has been declared in this block already. Registers and labels share their names; an inner block may declare a name again.";
+    V0405 "faulty declaration"
+        "A declaration of registers is `.reg`, perhaps `.v2` or `.v4`, one type, and names:\n\n    .reg .pred p;\n    .reg .b32 a, b, %r<10>;   // %r<10> stands for %r0 to %r9\n    .reg .v2 .b32 v;";
     V0501 "PTX version too low"
         "The module's `.version` is lower than the one that introduced the instruction: 2.0 for scalar video instructions, 3.0 for SIMD ones.";
     V0502 "target too low"

@@ -42,20 +42,20 @@ impl RunErrorKind {
     /// The stable code.
     pub fn code(self) -> &'static str {
         match self {
-            RunErrorKind::Unsupported => "V0501",
-            RunErrorKind::Malformed => "V0502",
+            RunErrorKind::Unsupported => "V0601",
+            RunErrorKind::Malformed => "V0602",
             RunErrorKind::Video(code) => code.name(),
-            RunErrorKind::UnknownEntry => "V0503",
-            RunErrorKind::Argument => "V0504",
-            RunErrorKind::LaunchShape => "V0505",
-            RunErrorKind::OutOfBounds => "V0506",
-            RunErrorKind::Misaligned => "V0507",
-            RunErrorKind::Forbidden => "V0508",
-            RunErrorKind::Limit => "V0509",
-            RunErrorKind::Deadlock => "V0510",
-            RunErrorKind::Trap => "V0511",
-            RunErrorKind::LaunchFile => "V0512",
-            RunErrorKind::File => "V0513",
+            RunErrorKind::UnknownEntry => "V0603",
+            RunErrorKind::Argument => "V0604",
+            RunErrorKind::LaunchShape => "V0605",
+            RunErrorKind::OutOfBounds => "V0606",
+            RunErrorKind::Misaligned => "V0607",
+            RunErrorKind::Forbidden => "V0608",
+            RunErrorKind::Limit => "V0609",
+            RunErrorKind::Deadlock => "V0610",
+            RunErrorKind::Trap => "V0611",
+            RunErrorKind::LaunchFile => "V0612",
+            RunErrorKind::File => "V0613",
         }
     }
 }

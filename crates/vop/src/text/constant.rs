@@ -11,8 +11,8 @@ use crate::diagnostic::{Code, Diagnostic};
 pub(super) enum Constant {
     /// Its lower 64 bits, and whether it is of type `.u64`.
     Integer { value: u64, unsigned: bool },
-    /// A floating-point number has a part in it.
-    Float,
+    /// A floating-point number; comparing two gives an integer.
+    Float(f64),
 }
 
 impl Constant {
@@ -22,7 +22,7 @@ impl Constant {
 }
 
 /// Deeper nesting is refused, so that no text overflows the stack.
-const DEPTH: u32 = 100;
+const DEPTH: u32 = 400;
 
 /// How tightly an operator binds, as in C; `None` for what is no binary operator.
 fn precedence(kind: Kind) -> Option<u32> {
@@ -46,7 +46,7 @@ impl Run<'_, '_> {
     /// Whether a constant expression begins at the current token.
     pub(super) fn at_constant(&self) -> bool {
         match self.token.kind {
-            Kind::Integer | Kind::Float => true,
+            Kind::Integer | Kind::Float | Kind::FloatBits => true,
             Kind::Punctuation(b'+' | b'~' | b'(') => true,
             Kind::Word => self.slice(self.token) == "WARP_SZ",
             _ => false,
@@ -55,6 +55,11 @@ impl Run<'_, '_> {
 
     /// Reads a constant expression, whose minus signs have been counted already.
     pub(super) fn constant(&mut self, minuses: u32) -> Result<Constant, Fault> {
+        if self.token.kind == Kind::FloatBits && minuses == 0 {
+            // It stands alone, never in an expression.
+            self.advance();
+            return Ok(Constant::Float(0.0));
+        }
         let mut left = self.unary(DEPTH)?;
         for _ in 0..minuses & 1 {
             left = negate(left);
@@ -74,10 +79,11 @@ impl Run<'_, '_> {
                 self.expect(b':')?;
                 let first = self.unary(depth)?;
                 let no = self.binary(first, 0, depth)?;
-                left = match left {
-                    Constant::Integer { value: 0, .. } => no,
-                    Constant::Integer { .. } => yes,
-                    Constant::Float => Constant::Float,
+                left = match (left, yes, no) {
+                    (Constant::Integer { value, .. }, Constant::Integer { .. }, Constant::Integer { .. }) => {
+                        if value == 0 { no } else { yes }
+                    }
+                    _ => self.mixed(operator, "`?:` chooses among integers"),
                 };
                 continue;
             }
@@ -89,10 +95,12 @@ impl Run<'_, '_> {
     }
 
     fn combine(&mut self, operator: Token, left: Constant, right: Constant) -> Constant {
-        let (Constant::Integer { value: x, unsigned: ux }, Constant::Integer { value: y, unsigned: uy }) =
-            (left, right)
-        else {
-            return Constant::Float;
+        let (x, ux, y, uy) = match (left, right) {
+            (Constant::Integer { value: x, unsigned: ux }, Constant::Integer { value: y, unsigned: uy }) => {
+                (x, ux, y, uy)
+            }
+            (Constant::Float(x), Constant::Float(y)) => return self.combine_floats(operator, x, y),
+            _ => return self.mixed(operator, "an integer and a floating-point number cannot be combined"),
         };
         let unsigned = ux || uy;
         let (sx, sy) = (x as i64, y as i64);
@@ -100,16 +108,20 @@ impl Run<'_, '_> {
         let value = match operator.kind {
             Kind::Punctuation(b'*') => x.wrapping_mul(y),
             Kind::Punctuation(b'/' | b'%') if y == 0 => {
-                self.fault(
-                    Diagnostic::new(Code::V0104, operator.span(), "division by zero in a constant expression")
-                        .label("divides by zero"),
-                );
+                self.divides_by_zero(operator);
                 0
             }
             Kind::Punctuation(b'/') if unsigned => x / y,
-            Kind::Punctuation(b'/') => sx.wrapping_div(sy) as u64,
-            Kind::Punctuation(b'%') if unsigned => x % y,
-            Kind::Punctuation(b'%') => sx.wrapping_rem(sy) as u64,
+            Kind::Punctuation(b'/') => match sx.checked_div(sy) {
+                Some(quotient) => quotient as u64,
+                None => {
+                    let fault = Diagnostic::new(Code::V0104, operator.span(), "the quotient does not fit 64 bits");
+                    self.fault(fault.help("ptxas itself fails on this division; write the value"));
+                    0
+                }
+            },
+            // ptxas takes the remainder of the bits, and of type `.u64`, whatever the signs.
+            Kind::Punctuation(b'%') => return Constant::Integer { value: x % y, unsigned: true },
             Kind::Punctuation(b'+') => x.wrapping_add(y),
             Kind::Punctuation(b'-') => x.wrapping_sub(y),
             Kind::Double(b'<') => return Constant::Integer { value: x.wrapping_shl(y as u32), unsigned: ux },
@@ -123,14 +135,47 @@ impl Run<'_, '_> {
             Kind::Double(b'g') => return Constant::truth(!less),
             Kind::Double(b'=') => return Constant::truth(x == y),
             Kind::Double(b'!') => return Constant::truth(x != y),
-            Kind::Punctuation(b'&') => return Constant::Integer { value: x & y, unsigned: true },
-            Kind::Punctuation(b'^') => return Constant::Integer { value: x ^ y, unsigned: true },
-            Kind::Punctuation(b'|') => return Constant::Integer { value: x | y, unsigned: true },
+            Kind::Punctuation(b'&') => x & y,
+            Kind::Punctuation(b'^') => x ^ y,
+            Kind::Punctuation(b'|') => x | y,
             Kind::Double(b'&') => return Constant::truth(x != 0 && y != 0),
             // `||` is left: `precedence` lets nothing else through.
             _ => return Constant::truth(x != 0 || y != 0),
         };
         Constant::Integer { value, unsigned }
+    }
+
+    fn combine_floats(&mut self, operator: Token, x: f64, y: f64) -> Constant {
+        match operator.kind {
+            Kind::Punctuation(b'*') => Constant::Float(x * y),
+            Kind::Punctuation(b'+') => Constant::Float(x + y),
+            Kind::Punctuation(b'-') => Constant::Float(x - y),
+            Kind::Punctuation(b'/') if y == 0.0 => {
+                self.divides_by_zero(operator);
+                Constant::Float(0.0)
+            }
+            Kind::Punctuation(b'/') => Constant::Float(x / y),
+            Kind::Punctuation(b'<') => Constant::truth(x < y),
+            Kind::Punctuation(b'>') => Constant::truth(x > y),
+            Kind::Double(b'l') => Constant::truth(x <= y),
+            Kind::Double(b'g') => Constant::truth(x >= y),
+            Kind::Double(b'=') => Constant::truth(x == y),
+            Kind::Double(b'!') => Constant::truth(x != y),
+            _ => self.mixed(operator, "the operator takes integers alone"),
+        }
+    }
+
+    #[cold]
+    fn divides_by_zero(&mut self, operator: Token) {
+        let fault = Diagnostic::new(Code::V0104, operator.span(), "division by zero in a constant expression");
+        self.fault(fault.label("divides by zero"));
+    }
+
+    #[cold]
+    fn mixed(&mut self, at: Token, why: &str) -> Constant {
+        let fault = Diagnostic::new(Code::V0104, at.span(), format!("{why} in a constant expression"));
+        self.fault(fault.help("write an integer"));
+        Constant::Integer { value: 0, unsigned: false }
     }
 
     fn unary(&mut self, depth: u32) -> Result<Constant, Fault> {
@@ -154,7 +199,12 @@ impl Run<'_, '_> {
             }
             Kind::Float => {
                 self.advance();
-                Ok(Constant::Float)
+                let value: f64 = self.slice(token).parse().unwrap_or(0.0);
+                if value.is_infinite() {
+                    let message = format!("`{}` does not fit 64 bits", self.slice(token));
+                    self.fault(Diagnostic::new(Code::V0104, token.span(), message).label("too large"));
+                }
+                Ok(Constant::Float(value))
             }
             Kind::Word if self.slice(token) == "WARP_SZ" => {
                 self.advance();
@@ -168,6 +218,7 @@ impl Run<'_, '_> {
                     (b'-', inner) => negate(inner),
                     (b'~', Constant::Integer { value, .. }) => Constant::Integer { value: !value, unsigned: true },
                     (b'!', Constant::Integer { value, .. }) => Constant::truth(value == 0),
+                    (b'~' | b'!', Constant::Float(_)) => self.mixed(token, "the operator takes integers alone"),
                     (_, inner) => inner,
                 })
             }
@@ -195,9 +246,10 @@ impl Run<'_, '_> {
         };
         self.advance();
         self.expect(b')')?;
+        let at = self.token;
         Ok(match self.unary(depth)? {
             Constant::Integer { value, .. } => Constant::Integer { value, unsigned },
-            Constant::Float => Constant::Float,
+            Constant::Float(_) => self.mixed(at, "the cast takes integers alone"),
         })
     }
 
@@ -215,6 +267,6 @@ impl Run<'_, '_> {
 fn negate(constant: Constant) -> Constant {
     match constant {
         Constant::Integer { value, unsigned } => Constant::Integer { value: value.wrapping_neg(), unsigned },
-        Constant::Float => Constant::Float,
+        Constant::Float(value) => Constant::Float(-value),
     }
 }

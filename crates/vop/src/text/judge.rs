@@ -171,7 +171,13 @@ impl<'t> Run<'t, '_> {
         } else {
             opcode.unknown = true;
             let fault = Diagnostic::new(Code::V0201, span, format!("unknown modifier `.{name}`"));
+            let glued = modifier_names().find(|modifier| name.len() > modifier.len() && name.starts_with(modifier));
             match nearest(name, modifier_names()) {
+                _ if glued.is_some() => {
+                    let modifier = glued.unwrap_or_default();
+                    let rest = &name[modifier.len()..];
+                    fault.help(format!("if `{rest}` is an operand, a blank is missing before it: `.{modifier} {rest}`"))
+                }
                 Some(meant) => fault.label(format!("did you mean `.{meant}`?")).help(format!("write `.{meant}`")),
                 None => fault.help(
                     "video instructions have `.u32 .s32 .sat .add .min .max`, comparisons, `.clamp .wrap`, `.po .shr7 .shr15`",
@@ -207,7 +213,7 @@ impl<'t> Run<'t, '_> {
             wanted.dsel = self.destination_selector(mnemonic, d);
             wanted.asel = self.source_selector(mnemonic, a, false);
             wanted.bsel = self.source_selector(mnemonic, b, true);
-            self.no_selector_on_c(mnemonic, c);
+            self.no_selector_on_c(mnemonic, c, operands.count);
         }
         let judged = Form::new(mnemonic, &wanted);
         let extra = opcode.type_count > 3;
@@ -297,10 +303,11 @@ impl<'t> Run<'t, '_> {
         selector
     }
 
-    fn no_selector_on_c(&mut self, mnemonic: Mnemonic, c: &Written<'t>) {
+    fn no_selector_on_c(&mut self, mnemonic: Mnemonic, c: &Written<'t>, count: usize) {
         let Some(token) = c.selector else { return };
         let name = &self.slice(token)[1..];
-        if !mnemonic.shape().is_simd() && is_void(name) {
+        // The fourth of five operands may be meant as another.
+        if !mnemonic.shape().is_simd() && is_void(name) || count > 4 {
             return;
         }
         let fault = Diagnostic::new(Code::V0305, token.span(), format!("operand c of `{mnemonic}` has no selector"))
@@ -362,7 +369,11 @@ impl<'t> Run<'t, '_> {
                     if operand.minus && (i == 0 || !negates) {
                         self.negation(mnemonic, i, operand);
                     }
+                    if operand.sink && i > 0 {
+                        self.wrong_kind(mnemonic, i, &Written { raw: Raw::Pair, ..*operand });
+                    }
                 }
+                Raw::Sum { register, .. } if !simd => self.sum_kind(mnemonic, register, operand),
                 Raw::Immediate { .. } if i > 0 && !simd => {}
                 Raw::Absent => {}
                 _ => self.wrong_kind(mnemonic, i, operand),
@@ -408,6 +419,20 @@ impl<'t> Run<'t, '_> {
         self.fault(fault);
     }
 
+    /// Judges the register of `c+1`: any integer one, also a special one, but of 32 bits for `vset`.
+    #[cold]
+    fn sum_kind(&mut self, mnemonic: Mnemonic, register: &'t str, operand: &Written<'t>) {
+        let vector = VECTOR_SPECIALS.contains(&register.trim_start_matches('%'));
+        if !self.knows_registers() || is_special(register) && !vector {
+            return;
+        }
+        let whole = Written { end: operand.start + register.len(), ..*operand };
+        match self.register_type(register) {
+            Some(ty) if ty.is_integer() && (ty.is_operand() || mnemonic.allows(Axis::Dtype)) => {}
+            _ => self.register_kind(mnemonic, register, &whole),
+        }
+    }
+
     #[cold]
     fn negation(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written<'t>) {
         let span = operand.start..operand.start + 1;
@@ -447,6 +472,10 @@ impl<'t> Run<'t, '_> {
                 .help(if i == 0 { "name a register, if one that nobody reads" } else { "name a register" }),
             Raw::Not => {
                 Diagnostic::new(Code::V0310, span, "a negated predicate is not an operand of video instructions")
+            }
+            Raw::Sum { .. } => {
+                Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` takes no sum of a register and a number"))
+                    .help("add first: `add.u32 t, …;`")
             }
             Raw::Pair => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` has no second destination"))
                 .help("write one register"),
@@ -505,7 +534,7 @@ impl<'t> Run<'t, '_> {
         let fault = match violation {
             Violation::TypeCount { expected, .. } => {
                 let found = opcode.type_count;
-                if found == expected || opcode.unknown && found < expected {
+                if found == expected || opcode.wrong_type || opcode.unknown && found < expected {
                     return;
                 }
                 let order = if expected == 2 { "two types, of a and b" } else { "three types, of d, a and b" };
@@ -545,8 +574,8 @@ impl<'t> Run<'t, '_> {
                 };
                 Diagnostic::new(Code::V0202, span, format!("`{mnemonic}` does not take `{text}`")).help(help)
             }
-            // It may be the unknown one.
-            Violation::Missing(_) if opcode.unknown => return,
+            // It may be the unknown one, or stand behind what could not be read.
+            Violation::Missing(_) if opcode.unknown || !operands.complete => return,
             Violation::Missing(axis) => {
                 let (what, legal, example) = match axis {
                     Axis::Comparison => ("a comparison", "`.eq`, `.ne`, `.lt`, `.le`, `.gt` or `.ge`", ".u32.u32.eq"),
@@ -719,6 +748,10 @@ pub(super) fn undeclared(span: Range<usize>, name: &str, ty: &str) -> Diagnostic
         .help(format!("declare it: `.reg {ty} {name};`"))
 }
 
+/// The special registers that are vectors: what `.x` and the like stand behind.
+const VECTOR_SPECIALS: [&str; 8] =
+    ["tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"];
+
 /// Whether a name is one of PTX's special registers (PTX ISA 10).
 fn is_special(name: &str) -> bool {
     let Some(name) = name.strip_prefix('%') else { return false };
@@ -727,20 +760,12 @@ fn is_special(name: &str) -> bool {
     };
     matches!(
         name,
-        "tid"
-            | "ntid"
-            | "laneid"
+        "laneid"
             | "warpid"
             | "nwarpid"
-            | "ctaid"
-            | "nctaid"
             | "smid"
             | "nsmid"
             | "gridid"
-            | "clusterid"
-            | "nclusterid"
-            | "cluster_ctaid"
-            | "cluster_nctaid"
             | "cluster_ctarank"
             | "cluster_nctarank"
             | "is_explicit_cluster"
@@ -759,7 +784,8 @@ fn is_special(name: &str) -> bool {
             | "aggr_smem_size"
             | "dynamic_smem_size"
             | "current_graph_exec"
-    ) || numbered("pm")
+    ) || VECTOR_SPECIALS.contains(&name)
+        || numbered("pm")
         || numbered("envreg")
         || name.starts_with("reserved_smem_offset_")
 }

@@ -19,8 +19,10 @@ pub(super) enum Kind {
     Dot,
     /// An integer; [`Integer::read`] has its value.
     Integer,
-    /// A floating-point number.
+    /// A decimal floating-point number.
     Float,
+    /// `0f3f800000` or `0d3ff0000000000000`: a floating-point number by its bits.
+    FloatBits,
     /// Two-character operators are the parser's business, except shifts and comparisons.
     Punctuation(u8),
     /// `<<`, `>>`, `<=`, `>=`, `==`, `!=`, `&&`, `||`, as the first character.
@@ -60,10 +62,11 @@ const CLASSES: [u8; 256] = {
         if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' {
             classes[i] |= FOLLOWS;
         }
-        if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' {
+        if byte.is_ascii_alphabetic() || byte == b'_' {
             classes[i] |= STARTS;
         }
-        if byte.is_ascii_whitespace() || byte == 0x0b {
+        // ptxas also takes a Ctrl-Z for a blank.
+        if byte.is_ascii_whitespace() || byte == 0x1a {
             classes[i] |= BLANK;
         }
         i += 1;
@@ -110,25 +113,40 @@ impl<'t> Lexer<'t> {
     #[inline(always)]
     fn skip(&mut self) -> Option<usize> {
         self.at = self.run(self.at, |byte| CLASSES[byte as usize] & BLANK != 0);
-        if self.byte(self.at) == b'/' { self.skip_comments() } else { None }
+        if matches!(self.byte(self.at), b'/' | b'#') { self.skip_comments() } else { None }
     }
 
+    /// Skips comments, and the line markers that a preprocessor leaves.
     #[cold]
     fn skip_comments(&mut self) -> Option<usize> {
         loop {
-            match self.byte(self.at + 1) {
-                b'/' => self.at = self.run(self.at, |byte| byte != b'\n'),
-                b'*' => match self.text[self.at + 2..].find("*/") {
+            let start = self.at;
+            match (self.byte(start), self.byte(start + 1)) {
+                (b'/', b'/') => self.at = self.run(start, |byte| byte != b'\n'),
+                (b'/', b'*') => match self.text[start + 2..].find("*/") {
                     Some(length) => self.at += length + 4,
-                    None => return Some(self.at),
+                    None => return Some(start),
                 },
+                (b'#', _) if self.is_line_marker(start) => self.at = self.run(start, |byte| byte != b'\n'),
                 _ => return None,
             }
-            self.at = self.run(self.at, |byte| CLASSES[byte as usize] & BLANK != 0);
-            if self.byte(self.at) != b'/' {
+            // ptxas stops at a NUL, also in a comment: what follows would be lost.
+            if let Some(nul) = self.text[start..self.at].find('\0') {
+                self.at = start + nul;
                 return None;
             }
+            self.at = self.run(self.at, |byte| CLASSES[byte as usize] & BLANK != 0);
         }
+    }
+
+    /// Whether `# 12 "file.ptx"` stands here.
+    fn is_line_marker(&self, start: usize) -> bool {
+        let blank = |byte| byte == b' ' || byte == b'\t';
+        let number = self.run(start + 1, blank);
+        let behind = self.run(number, |byte| byte.is_ascii_digit());
+        let quote = self.run(behind, blank);
+        let line_ends = self.run(start, |byte| byte != b'\n') < self.text.len();
+        behind > number && quote > behind && self.byte(quote) == b'"' && line_ends
     }
 
     #[inline]
@@ -141,14 +159,24 @@ impl<'t> Lexer<'t> {
         let first = self.byte(start);
         let (kind, end) = match first {
             _ if CLASSES[first as usize] & STARTS != 0 => (Kind::Word, self.run(start + 1, follows)),
-            b'.' if follows(self.byte(start + 1)) => (Kind::Dot, self.run(start + 2, follows)),
+            b'.' if follows(self.byte(start + 1)) => self.dot(start),
             b',' | b';' => (Kind::Punctuation(first), start + 1),
-            b'%' if follows(self.byte(start + 1)) => (Kind::Word, self.run(start + 2, follows)),
+            b'%' | b'$' if follows(self.byte(start + 1)) => (Kind::Word, self.run(start + 2, follows)),
             _ if start >= self.text.len() => (Kind::End, start),
             _ => self.rare(start, first),
         };
         self.at = end;
         Token { kind, start, end }
+    }
+
+    /// A modifier or selector, or a number such as `.5`.
+    #[inline(always)]
+    fn dot(&self, start: usize) -> (Kind, usize) {
+        let end = self.run(start + 2, follows);
+        match self.float_end(start) {
+            Some(float) if self.byte(start + 1).is_ascii_digit() && float >= end => (Kind::Float, float),
+            _ => (Kind::Dot, end),
+        }
     }
 
     /// What is neither a word nor a modifier nor a comma.
@@ -192,7 +220,7 @@ impl<'t> Lexer<'t> {
     /// `0f3f800000`, `0d3ff0000000000000`.
     fn float_bits(&self, start: usize, digits: usize) -> (Kind, usize) {
         let end = self.run(start + 2, |byte| byte.is_ascii_hexdigit());
-        if end - start == digits + 2 { (Kind::Float, end) } else { (Kind::Integer, start + 1) }
+        if end - start == digits + 2 { (Kind::FloatBits, end) } else { (Kind::Integer, start + 1) }
     }
 
     /// Where a decimal floating-point number ends, if it is one: a point or an exponent after the digits.

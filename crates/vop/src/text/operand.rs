@@ -5,7 +5,7 @@ use alloc::format;
 use super::constant::Constant;
 use super::lex::{Kind, Token};
 use super::parse::{Fault, Operand, Run};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 
 use core::ops::Range;
 
@@ -19,6 +19,8 @@ pub(super) struct Written<'t> {
     pub(super) minus: bool,
     /// `.b0` and the like behind a register.
     pub(super) selector: Option<Token>,
+    /// `|_` behind a register: ptxas takes this second destination and does nothing with it.
+    pub(super) sink: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +28,11 @@ pub(super) enum Raw<'t> {
     /// No operand in this place.
     Absent,
     Register(&'t str),
+    /// `c+1`.
+    Sum {
+        register: &'t str,
+        addend: u32,
+    },
     Immediate {
         value: u32,
         text: &'t str,
@@ -43,7 +50,8 @@ pub(super) enum Raw<'t> {
     Pair,
 }
 
-const ABSENT: Written<'static> = Written { raw: Raw::Absent, start: 0, end: 0, minus: false, selector: None };
+const ABSENT: Written<'static> =
+    Written { raw: Raw::Absent, start: 0, end: 0, minus: false, selector: None, sink: false };
 
 impl<'t> Written<'t> {
     pub(super) fn span(&self) -> Range<usize> {
@@ -54,6 +62,7 @@ impl<'t> Written<'t> {
     pub(super) fn source(&self) -> Option<Operand<'t>> {
         match self.raw {
             Raw::Register(name) => Some(Operand::Register(name)),
+            Raw::Sum { register, addend } => Some(Operand::Sum { register, addend }),
             Raw::Immediate { value, text } => Some(Operand::Immediate { value, text }),
             _ => None,
         }
@@ -88,6 +97,9 @@ impl<'t> Run<'t, '_> {
         loop {
             let start = self.token.start;
             let mut operand = self.operand()?;
+            if self.token.kind == Kind::Punctuation(b'+') && operands.count == 3 {
+                self.sum(&mut operand)?;
+            }
             operand.start = start;
             operand.end = self.last_end();
             match operands.list.get_mut(operands.count) {
@@ -101,7 +113,8 @@ impl<'t> Run<'t, '_> {
                 return Ok(());
             }
             if self.token.kind != Kind::Punctuation(b',') {
-                return Err(self.unexpected("`,` or `;`"));
+                let closed = self.token.kind == Kind::Punctuation(b'}');
+                return Err(self.unexpected(if closed { "`;` before the end of the block" } else { "`,` or `;`" }));
             }
             self.advance();
         }
@@ -139,7 +152,7 @@ impl<'t> Run<'t, '_> {
         if self.at_constant() || negated_not {
             let raw = match self.constant(minuses)? {
                 Constant::Integer { value, .. } => Raw::Immediate { value: value as u32, text: self.since(start) },
-                Constant::Float => Raw::Float,
+                Constant::Float(_) => Raw::Float,
             };
             return Ok(Written { raw, ..ABSENT });
         }
@@ -164,14 +177,37 @@ impl<'t> Run<'t, '_> {
         if selector.is_some() {
             self.advance();
         }
+        let mut sink = false;
         if self.token.kind == Kind::Punctuation(b'|') {
             self.advance();
+            sink = self.token.kind == Kind::Word && self.slice(self.token) == "_" && !minus && selector.is_none();
             if self.token.kind == Kind::Word {
                 self.advance();
             }
-            return Written { raw: Raw::Pair, ..ABSENT };
+            if !sink {
+                return Written { raw: Raw::Pair, ..ABSENT };
+            }
         }
-        Written { raw, minus, selector, ..ABSENT }
+        Written { raw, minus, selector, sink, ..ABSENT }
+    }
+
+    /// The rest of `c+1`: ptxas takes a constant added to a plain register in the place of c, and of c alone.
+    #[cold]
+    fn sum(&mut self, operand: &mut Written<'t>) -> Result<(), Fault> {
+        let Written { raw: Raw::Register(register), minus: false, selector: None, sink: false, .. } = *operand else {
+            return Ok(());
+        };
+        let plus = self.token;
+        self.advance();
+        operand.raw = match self.constant(0)? {
+            Constant::Integer { value, .. } => Raw::Sum { register, addend: value as u32 },
+            Constant::Float(_) => {
+                let fault = Diagnostic::new(Code::V0104, plus.span(), "only an integer can be added to operand c");
+                self.fault(fault.help("write an integer"));
+                return Err(Fault);
+            }
+        };
+        Ok(())
     }
 
     /// `!p`, or `!5`, which is a constant expression.
@@ -184,7 +220,7 @@ impl<'t> Run<'t, '_> {
         if ahead.at_constant() {
             let raw = match self.constant(0)? {
                 Constant::Integer { value, .. } => Raw::Immediate { value: value as u32, text: self.since(start) },
-                Constant::Float => Raw::Float,
+                Constant::Float(_) => Raw::Float,
             };
             return Ok(Written { raw, ..ABSENT });
         }

@@ -41,6 +41,14 @@ pub struct Guard<'t> {
 pub enum Operand<'t> {
     /// A register, by name.
     Register(&'t str),
+    /// `c+1`: a register and a constant that is added to it modulo 2^32. ptxas takes it for operand c of scalar forms;
+    /// the manual does not have it.
+    Sum {
+        /// The register, by name.
+        register: &'t str,
+        /// What is added.
+        addend: u32,
+    },
     /// A constant expression.
     Immediate {
         /// Its lower 32 bits.
@@ -139,9 +147,22 @@ pub(super) struct Run<'t, 'p> {
     /// Where the last token ended: where something missing is missed.
     last_end: usize,
     pub(super) parser: &'p Parser<'p>,
-    /// The declarations of the text's own open blocks.
-    scopes: Vec<Registers>,
+    /// What the text itself declares: at its top, if anything, and in its open blocks.
+    scopes: Vec<Scope<'t>>,
     pub(super) faults: Vec<Diagnostic>,
+}
+
+/// The names of a block. Registers and labels share them.
+#[derive(Default)]
+pub(super) struct Scope<'t> {
+    pub(super) registers: Registers,
+    labels: Vec<&'t str>,
+}
+
+impl Scope<'_> {
+    pub(super) fn declares_label(&self, name: &str) -> bool {
+        self.labels.contains(&name)
+    }
 }
 
 impl<'t, 'p> Run<'t, 'p> {
@@ -204,12 +225,21 @@ impl<'t, 'p> Run<'t, 'p> {
             Kind::OpenComment => {
                 Diagnostic::new(Code::V0105, token.span(), "this comment has no end").help("close it with `*/`")
             }
-            _ => Diagnostic::new(
-                Code::V0101,
-                token.span(),
-                format!("expected {expected}, found `{}`", self.slice(token).escape_debug()),
-            )
-            .label(format!("expected {expected}")),
+            _ => {
+                let found = self.slice(token);
+                let fault = Diagnostic::new(
+                    Code::V0101,
+                    token.span(),
+                    format!("expected {expected}, found `{}`", found.escape_debug()),
+                )
+                .label(format!("expected {expected}"));
+                match found.strip_prefix('%').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+                    Some(rest) if self.last_end == token.start => {
+                        fault.help(format!("`{found}` reads as a register; for a remainder write `% {rest}`"))
+                    }
+                    _ => fault,
+                }
+            }
         };
         self.fault(diagnostic);
         Fault
@@ -228,8 +258,15 @@ impl<'t, 'p> Run<'t, 'p> {
 
     /// The type that the text's own blocks or the caller's declarations give a name.
     pub(super) fn register_type(&self, name: &str) -> Option<RegisterType> {
-        let own = self.scopes.iter().rev().find_map(|scope| scope.register(name));
-        own.or_else(|| self.parser.registers.and_then(|registers| registers.register(name)))
+        for scope in self.scopes.iter().rev() {
+            if scope.declares_label(name) {
+                return None;
+            }
+            if let Some(ty) = scope.registers.register(name) {
+                return Some(ty);
+            }
+        }
+        self.parser.registers.and_then(|registers| registers.register(name))
     }
 
     /// Whether names are judged at all.
@@ -244,7 +281,7 @@ impl<'t, 'p> Run<'t, 'p> {
                 Kind::End => break,
                 Kind::Punctuation(b'{') => {
                     open.push(self.token.span());
-                    self.scopes.push(Registers::default());
+                    self.scopes.push(Scope::default());
                     self.advance();
                 }
                 Kind::Punctuation(b'}') if open.pop().is_some() => {
@@ -252,7 +289,10 @@ impl<'t, 'p> Run<'t, 'p> {
                     self.advance();
                 }
                 Kind::Punctuation(b'}') => {
-                    self.unexpected("an instruction");
+                    // A fault that ended here has said so.
+                    if self.faults.last().is_none_or(|fault| fault.span != self.token.span()) {
+                        self.unexpected("an instruction");
+                    }
                     self.advance();
                 }
                 _ => match self.statement() {
@@ -276,6 +316,8 @@ impl<'t, 'p> Run<'t, 'p> {
 
     fn statement(&mut self) -> Result<Option<Instruction<'t>>, Fault> {
         let mut guard = None;
+        // ptxas takes one backslash before a mnemonic: what is left of a line that was continued.
+        let mut continued = false;
         match self.token.kind {
             Kind::Dot if self.slice(self.token) == ".reg" => {
                 let mut scope = self.scopes.pop().unwrap_or_default();
@@ -283,7 +325,17 @@ impl<'t, 'p> Run<'t, 'p> {
                 self.scopes.push(scope);
                 return read.map(|()| None);
             }
-            Kind::Punctuation(b'@') => guard = Some(self.guard()?),
+            Kind::Punctuation(b'\\') => {
+                continued = true;
+                self.advance();
+            }
+            Kind::Punctuation(b'@') => {
+                guard = Some(self.guard()?);
+                continued = self.token.kind == Kind::Punctuation(b'\\');
+                if continued {
+                    self.advance();
+                }
+            }
             Kind::Word => {}
             _ => return Err(self.unexpected("an instruction")),
         }
@@ -300,11 +352,46 @@ impl<'t, 'p> Run<'t, 'p> {
         }
         let mnemonic = self.token;
         self.advance();
-        if self.token.kind == Kind::Punctuation(b':') && guard.is_none() {
-            self.advance();
-            return Ok(None);
+        if self.token.kind == Kind::Punctuation(b':') && guard.is_none() && !continued {
+            return self.label(mnemonic).map(|()| None);
         }
         self.instruction(guard, mnemonic)
+    }
+
+    fn label(&mut self, token: Token) -> Result<(), Fault> {
+        let name = self.slice(token);
+        self.name(token)?;
+        self.advance();
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let taken = self.scopes.last_mut().is_some_and(|scope| {
+            let taken = scope.declares_label(name) || scope.registers.register(name).is_some();
+            scope.labels.push(name);
+            taken
+        });
+        if taken {
+            self.twice(token);
+        }
+        Ok(())
+    }
+
+    /// Judges a name that is declared.
+    pub(super) fn name(&mut self, token: Token) -> Result<(), Fault> {
+        match self.slice(token) {
+            name @ ("_" | "WARP_SZ") => {
+                let fault = Diagnostic::new(Code::V0101, token.span(), format!("`{name}` is not a name"));
+                self.fault(fault.help("choose another name"));
+                Err(Fault)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn twice(&mut self, token: Token) {
+        let name = self.slice(token);
+        let fault = Diagnostic::new(Code::V0404, token.span(), format!("`{name}` is declared twice"));
+        self.fault(fault.help("choose another name; registers and labels of a block share theirs"));
     }
 
     fn guard(&mut self) -> Result<Guard<'t>, Fault> {

@@ -29,6 +29,13 @@ impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operand::Register(name) => f.write_str(name),
+            Operand::Sum { register, addend } => write!(f, "{register}+{addend}"),
+            // An expression with blanks or comments in it would not stay on one line.
+            Operand::Immediate { value, text }
+                if text.bytes().any(|byte| byte.is_ascii_whitespace() || byte == b'/') =>
+            {
+                write!(f, "{value}")
+            }
             Operand::Immediate { text, .. } => f.write_str(text),
         }
     }

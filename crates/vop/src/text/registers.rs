@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::lex::{Integer, Kind};
-use super::parse::{Fault, Parser, Run};
+use super::parse::{Fault, Parser, Run, Scope};
 use crate::diagnostic::{Code, Diagnostic};
 
 macro_rules! register_types {
@@ -41,6 +41,25 @@ register_types! {
 }
 
 impl RegisterType {
+    /// Its width; of a vector not known.
+    const fn bits(self) -> u32 {
+        use RegisterType::*;
+        match self {
+            Pred => 1,
+            B8 | U8 | S8 => 8,
+            B16 | U16 | S16 | F16 => 16,
+            B32 | U32 | S32 | F16x2 | F32 => 32,
+            B64 | U64 | S64 | F64 => 64,
+            B128 | Vector => 128,
+        }
+    }
+
+    /// Whether its bits are an integer.
+    pub(super) const fn is_integer(self) -> bool {
+        use RegisterType::*;
+        matches!(self, B8 | B16 | B32 | B64 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
+    }
+
     /// Whether a video instruction takes such a register, as ptxas has it.
     pub const fn is_operand(self) -> bool {
         matches!(self, RegisterType::B32 | RegisterType::U32 | RegisterType::S32 | RegisterType::F16x2)
@@ -82,12 +101,16 @@ impl Registers {
 
 impl Declarations for Registers {
     fn register(&self, name: &str) -> Option<RegisterType> {
-        let in_range = |(prefix, count, ty): &(String, u64, RegisterType)| {
-            let number = name.strip_prefix(prefix.as_str())?;
-            let canonical = number == "0" || (!number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit()));
-            (canonical && number.parse().is_ok_and(|number: u64| number < *count)).then_some(*ty)
+        // As ptxas has it: all digits at the end are the number, leading zeros and all, modulo 2^32.
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let in_range = |(range, count, ty): &(String, u64, RegisterType)| {
+            let number = name[prefix.len()..]
+                .bytes()
+                .fold(0u32, |number, digit| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')));
+            (range == prefix && u64::from(number) < *count).then_some(*ty)
         };
-        self.names.get(name).copied().or_else(|| self.ranges.iter().find_map(in_range))
+        let numbered = if prefix.len() < name.len() { self.ranges.iter().find_map(in_range) } else { None };
+        numbered.or_else(|| self.names.get(name).copied())
     }
 }
 
@@ -98,67 +121,75 @@ impl core::str::FromStr for Registers {
     fn from_str(text: &str) -> Result<Registers, Vec<Diagnostic>> {
         let parser = Parser::new();
         let mut run = Run::new(&parser, text);
-        let mut registers = Registers::default();
+        let mut scope = Scope::default();
         while run.token.kind != Kind::End {
             let read = match run.token.kind {
-                Kind::Dot if run.slice(run.token) == ".reg" => run.reg(&mut registers),
+                Kind::Dot if run.slice(run.token) == ".reg" => run.reg(&mut scope),
                 _ => Err(run.unexpected("`.reg`")),
             };
             if read.is_err() {
                 run.skip_statement();
             }
         }
-        if run.faults.is_empty() { Ok(registers) } else { Err(run.faults) }
+        if run.faults.is_empty() { Ok(scope.registers) } else { Err(run.faults) }
     }
 }
 
-impl Run<'_, '_> {
+impl<'t> Run<'t, '_> {
     /// Reads one `.reg` declaration with its semicolon (which may be left out at the end of the text).
-    pub(super) fn reg(&mut self, registers: &mut Registers) -> Result<(), Fault> {
+    pub(super) fn reg(&mut self, scope: &mut Scope<'t>) -> Result<(), Fault> {
         self.advance();
-        let mut ty = None;
-        let mut vector = false;
-        while self.token.kind == Kind::Dot {
-            let name = &self.slice(self.token)[1..];
-            match RegisterType::from_name(name) {
-                Some(found) => ty = Some(found),
-                None if matches!(name, "v2" | "v4" | "v8") => vector = true,
-                None => {
-                    self.fault(
-                        Diagnostic::new(
-                            Code::V0402,
-                            self.token.span(),
-                            alloc::format!("`.{name}` is not a type of registers"),
-                        )
-                        .help("write `.b32`, `.u32`, `.s32`, `.pred` or another type of PTX ISA 5.2"),
-                    );
-                    return Err(Fault);
-                }
+        if self.token.kind == Kind::Dot && self.slice(self.token) == ".align" {
+            self.advance();
+            let token = self.token;
+            if !self.count()?.is_power_of_two() {
+                let fault = Diagnostic::new(Code::V0405, token.span(), "an alignment is a power of two");
+                self.fault(fault.help("leave `.align` out: it has no effect on registers"));
             }
+        }
+        let mut lanes = 1;
+        if self.token.kind == Kind::Dot
+            && let ".v2" | ".v4" = self.slice(self.token)
+        {
+            lanes = if self.slice(self.token) == ".v2" { 2 } else { 4 };
             self.advance();
         }
-        let ty = match ty {
-            Some(_) if vector => RegisterType::Vector,
-            Some(ty) => ty,
-            None => return Err(self.unexpected("a type such as `.b32`")),
-        };
+        if self.token.kind != Kind::Dot {
+            return Err(self.unexpected("a type such as `.b32`"));
+        }
+        let ty = self.register_type_here(lanes)?;
+        self.advance();
+        if self.token.kind == Kind::Punctuation(b';') {
+            self.advance();
+            return Ok(());
+        }
         loop {
             if self.token.kind != Kind::Word {
                 return Err(self.unexpected("a register name"));
             }
-            let name = self.slice(self.token);
+            let token = self.token;
+            let name = self.slice(token);
+            self.name(token)?;
             self.advance();
             if self.token.kind == Kind::Punctuation(b'<') {
                 self.advance();
-                if self.token.kind != Kind::Integer {
-                    return Err(self.unexpected("a count"));
-                }
-                let count = Integer::read(self.slice(self.token)).value;
-                self.advance();
+                let count = self.count()?;
                 self.expect(b'>')?;
-                registers.declare_range(name, count, ty);
+                let taken = |(range, ..): &(String, u64, RegisterType)| range == name;
+                // Another declaration that names one of the range comes to ptxas as the same name twice.
+                let named = scope.registers.names.keys().any(|known| {
+                    known.trim_end_matches(|c: char| c.is_ascii_digit()) == name
+                        && is_counted(&known[name.len()..], count)
+                });
+                if scope.registers.ranges.iter().any(taken) || named {
+                    self.twice(token);
+                }
+                scope.registers.declare_range(name, count, ty);
             } else {
-                registers.declare(name, ty);
+                if scope.registers.register(name).is_some() || scope.declares_label(name) {
+                    self.twice(token);
+                }
+                scope.registers.declare(name, ty);
             }
             match self.token.kind {
                 Kind::Punctuation(b',') => self.advance(),
@@ -171,4 +202,48 @@ impl Run<'_, '_> {
             }
         }
     }
+
+    /// The type at the current token, of so many lanes.
+    fn register_type_here(&mut self, lanes: u32) -> Result<RegisterType, Fault> {
+        let span = self.token.span();
+        let name = &self.slice(self.token)[1..];
+        let fault = match RegisterType::from_name(name) {
+            Some(ty) if lanes == 1 => return Ok(ty),
+            Some(RegisterType::Pred) => Diagnostic::new(Code::V0405, span, "there are no vectors of predicates")
+                .help("declare the predicates one by one"),
+            Some(ty) if lanes * ty.bits() > 128 => Diagnostic::new(
+                Code::V0405,
+                span,
+                alloc::format!("a vector of {lanes} `.{name}` has more than 128 bits"),
+            )
+            .help("declare the registers one by one"),
+            Some(_) => return Ok(RegisterType::Vector),
+            None => Diagnostic::new(Code::V0405, span, alloc::format!("`.{name}` is not a type of registers"))
+                .help("write `.b32`, `.u32`, `.s32`, `.pred` or another type of PTX ISA 5.2"),
+        };
+        self.fault(fault);
+        Err(Fault)
+    }
+
+    /// A plain number below 2^32.
+    fn count(&mut self) -> Result<u64, Fault> {
+        if self.token.kind != Kind::Integer {
+            return Err(self.unexpected("a number"));
+        }
+        let token = self.token;
+        let Integer { value, overflow, .. } = Integer::read(self.slice(token));
+        self.advance();
+        if overflow || value > u32::MAX.into() {
+            let fault =
+                Diagnostic::new(Code::V0104, token.span(), alloc::format!("`{}` is too large", self.slice(token)));
+            self.fault(fault.help("write a number below 2^32"));
+            return Err(Fault);
+        }
+        Ok(value)
+    }
+}
+
+/// Whether a name's digits are the number, without leading zeros, of one of so many registers.
+fn is_counted(digits: &str, count: u64) -> bool {
+    (digits == "0" || !digits.starts_with('0')) && digits.parse().is_ok_and(|number: u64| number < count)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::opcode::Opcode;
 use super::operand::Operand;
 use super::{Decoder, NONE, SINK};
-use crate::module::{Module, Scalar, ScopeId, lex};
+use crate::module::{RegistersAt, Scalar, lex};
 use crate::run::compute::{self, Compute, convert, float, integer};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::kernel::{Access, Collective, CollectiveKind, Op, Slot};
@@ -125,7 +125,7 @@ impl Decoder<'_> {
     fn video(&mut self, range: Range<usize>) -> Decoded {
         let module = self.module;
         let text = module.slice(&range);
-        let declared = Declared { module, scope: self.scope, at: self.span.start };
+        let declared = RegistersAt { module, scope: self.scope, at: self.span.start };
         let instruction = match vop::Parser::new().with_registers(&declared).parse(text) {
             Ok(instruction) => instruction,
             Err(faults) => {
@@ -147,6 +147,9 @@ impl Decoder<'_> {
             *slot = match operand {
                 Some(vop::Operand::Register(name)) => self.source(name, Scalar::B32)?,
                 Some(vop::Operand::Immediate { value, .. }) => self.constant(u64::from(value)),
+                Some(vop::Operand::Sum { .. }) => {
+                    return Err(self.unsupported(format!("the sum in operand c of `{text}` is not supported")));
+                }
                 None => NONE,
             };
         }
@@ -807,19 +810,5 @@ fn packed16(word: &str) -> Option<bool> {
         "u16x2" => Some(false),
         "s16x2" => Some(true),
         _ => None,
-    }
-}
-
-/// The registers in scope at a statement, for the library.
-struct Declared<'m> {
-    module: &'m Module,
-    scope: ScopeId,
-    at: usize,
-}
-
-impl vop::Declarations for Declared<'_> {
-    fn register(&self, name: &str) -> Option<vop::RegisterType> {
-        let ty = self.module.register(self.scope, name, self.at)?;
-        if ty.vector == 1 { vop::RegisterType::from_name(ty.scalar.name()) } else { Some(vop::RegisterType::Vector) }
     }
 }
