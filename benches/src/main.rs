@@ -1,12 +1,14 @@
 //! The project's speed, each figure beside a rival or a bound measured in the same run.
 //!
-//!     cd benches && cargo run --release [parse|eval|module|skip|run]…
+//!     cd benches && cargo run --release [parse|eval|files|run]…
 //!
 //! `docs/performance.md` keeps the latest table.
 
 mod eval;
+mod files;
 mod measure;
 mod parse;
+mod run;
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
@@ -17,5 +19,11 @@ fn main() {
     }
     if run("eval") {
         eval::bench();
+    }
+    if run("files") {
+        files::bench();
+    }
+    if run("run") {
+        run::bench();
     }
 }

@@ -6,7 +6,11 @@ use std::time::Instant;
 pub fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown processor");
-    format!("{}, {} thread(s)", model.trim_start_matches([' ', '\t', ':']), std::thread::available_parallelism().map_or(1, usize::from))
+    format!(
+        "{}, {} thread(s)",
+        model.trim_start_matches([' ', '\t', ':']),
+        std::thread::available_parallelism().map_or(1, usize::from)
+    )
 }
 
 /// One thing to time: a name, how many items a call handles, and the call, whose result is kept from being optimised away.

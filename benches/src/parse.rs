@@ -25,7 +25,8 @@ pub fn bench() {
         body.push_str(TEXTS[i % TEXTS.len()]);
         body.push('\n');
     }
-    let mut module = String::from(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<200>;\n");
+    let mut module =
+        String::from(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<200>;\n");
     let _ = write!(module, "{body}ret;\n}}\n");
     // The rival reads a module; the few lines around the instructions do not count.
     let rival = ptx_syntax::parse_ptx(&module).is_ok();
@@ -39,7 +40,9 @@ pub fn bench() {
         &format!("Parsing {COUNT} instructions of 10 spellings"),
         "instructions",
         &mut [
-            Subject::new("ptx-syntax 0.5", COUNT, || ptx_syntax::parse_ptx(&module).map_or(0, |m| m.directives.len() as u64)),
+            Subject::new("ptx-syntax 0.5", COUNT, || {
+                ptx_syntax::parse_ptx(&module).map_or(0, |m| m.directives.len() as u64)
+            }),
             Subject::new("vop::parse, an instruction a call", COUNT, || {
                 lines.iter().map(|line| vop::parse(line).map_or(0, |one| one.d.len() as u64)).sum()
             }),

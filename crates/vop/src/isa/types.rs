@@ -23,7 +23,15 @@ macro_rules! modifiers {
 
             /// The value with this spelling, without the dot.
             pub fn from_name(name: &str) -> Option<$name> {
-                match name { $($text => Some($name::$variant),)* _ => None }
+                $name::from_bytes(name.as_bytes())
+            }
+
+            #[inline]
+            pub(crate) fn from_bytes(name: &[u8]) -> Option<$name> {
+                $(if name == $text.as_bytes() {
+                    return Some($name::$variant);
+                })*
+                None
             }
         }
 

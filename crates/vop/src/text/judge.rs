@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::lex::Token;
+use super::lex::{Span, Token};
 use super::operand::{Operands, Raw, Written};
 use super::parse::Run;
 use super::registers::RegisterType;
@@ -21,21 +21,22 @@ use crate::isa::types::{Comparison, Mask, Part, Scale, Secondary, Selector, Shap
 /// A mnemonic with its modifiers, as far as they make sense by themselves.
 pub(super) struct Opcode {
     mnemonic: Token,
-    end: usize,
+    /// Where it ends.
+    end: Span,
     types: [Type; 3],
     type_count: usize,
     /// From the first type to the last.
-    type_span: Range<usize>,
+    type_span: Span,
     /// The fourth type and others that are too many.
-    extra_types: Range<usize>,
-    last_type: Range<usize>,
+    extra_types: Span,
+    last_type: Span,
     wanted: Modifiers<'static>,
-    sat: Range<usize>,
-    secondary: Range<usize>,
-    comparison: Range<usize>,
-    shift_mode: Range<usize>,
-    scale: Range<usize>,
-    plus_one: Range<usize>,
+    sat: Span,
+    secondary: Span,
+    comparison: Span,
+    shift_mode: Span,
+    scale: Span,
+    plus_one: Span,
     /// A type that is none of video instructions' took the place of one.
     wrong_type: bool,
     /// Something unknown may have been meant for what is missing.
@@ -46,32 +47,32 @@ impl Opcode {
     pub(super) fn new(mnemonic: Token) -> Opcode {
         Opcode {
             mnemonic,
-            end: mnemonic.end,
+            end: mnemonic.at.behind(),
             types: [Type::U32; 3],
             type_count: 0,
-            type_span: 0..0,
-            extra_types: 0..0,
-            last_type: 0..0,
+            type_span: Span::default(),
+            extra_types: Span::default(),
+            last_type: Span::default(),
             wanted: Modifiers::default(),
-            sat: 0..0,
-            secondary: 0..0,
-            comparison: 0..0,
-            shift_mode: 0..0,
-            scale: 0..0,
-            plus_one: 0..0,
+            sat: Span::default(),
+            secondary: Span::default(),
+            comparison: Span::default(),
+            shift_mode: Span::default(),
+            scale: Span::default(),
+            plus_one: Span::default(),
             wrong_type: false,
             unknown: false,
         }
     }
 
-    fn push_type(&mut self, ty: Type, span: Range<usize>) {
+    fn push_type(&mut self, ty: Type, span: Span) {
         match self.types.get_mut(self.type_count) {
             Some(place) => *place = ty,
-            None if self.extra_types.is_empty() => self.extra_types = span.clone(),
+            None if self.extra_types.is_empty() => self.extra_types = span,
             None => self.extra_types.end = span.end,
         }
         if self.type_count == 0 {
-            self.type_span = span.clone();
+            self.type_span = span;
         }
         self.type_span.end = span.end;
         self.last_type = span;
@@ -92,54 +93,60 @@ const FOREIGN_COMPARISONS: [&str; 12] =
 impl<'t> Run<'t, '_> {
     /// Takes the modifier at the current token into account.
     pub(super) fn modifier(&mut self, opcode: &mut Opcode) {
-        let token = self.token;
-        let name = &self.slice(token)[1..];
-        let span = token.span();
-        opcode.end = token.end;
-        if let Some(ty) = Type::from_name(name) {
+        let span = self.token.at;
+        // Bytes, since a string would be checked for character boundaries each time.
+        let name = &self.text().as_bytes()[span.start as usize + 1..span.end as usize];
+        opcode.end = span.behind();
+        if let Some(ty) = Type::from_bytes(name) {
             opcode.push_type(ty, span);
-        } else if name == "sat" {
+        } else if name == b"sat" {
             opcode.wanted.sat = true;
             opcode.sat = span;
-        } else if let Some(secondary) = Secondary::from_name(name) {
+        } else if let Some(secondary) = Secondary::from_bytes(name) {
             self.once("secondary operation", &mut opcode.secondary, span);
             opcode.wanted.secondary.get_or_insert(secondary);
-        } else if let Some(comparison) = Comparison::from_name(name) {
+        } else if let Some(comparison) = Comparison::from_bytes(name) {
             self.once("comparison", &mut opcode.comparison, span);
             opcode.wanted.comparison.get_or_insert(comparison);
-        } else if let Some(mode) = ShiftMode::from_name(name) {
+        } else if let Some(mode) = ShiftMode::from_bytes(name) {
             self.once("shift mode", &mut opcode.shift_mode, span);
             opcode.wanted.shift_mode.get_or_insert(mode);
-        } else if let Some(scale) = Scale::from_name(name) {
+        } else if let Some(scale) = Scale::from_bytes(name) {
             self.once("scale", &mut opcode.scale, span);
             opcode.wanted.scale.get_or_insert(scale);
-        } else if name == "po" {
+        } else if name == b"po" {
             self.once("`.po`", &mut opcode.plus_one, span);
             opcode.wanted.plus_one = true;
         } else {
-            self.strange_modifier(name, span, opcode);
+            self.strange_modifier(&self.text_of(span)[1..], span, opcode);
         }
     }
 
     /// Remembers where a modifier stands that may stand once.
-    fn once(&mut self, what: &str, first: &mut Range<usize>, span: Range<usize>) {
-        if first.start == first.end {
+    #[inline]
+    fn once(&mut self, what: &str, first: &mut Span, span: Span) {
+        if first.is_empty() {
             *first = span;
         } else {
-            let text = self.text_at(&span);
-            let fault = Diagnostic::new(Code::V0205, span, format!("more than one {what}: `{text}` is too many"))
-                .related(first.clone(), "the first is here")
-                .help("keep one of them");
-            self.fault(fault);
+            self.more_than_one(what, *first, span);
         }
     }
 
     #[cold]
-    fn strange_modifier(&mut self, name: &str, span: Range<usize>, opcode: &mut Opcode) {
+    fn more_than_one(&mut self, what: &str, first: Span, span: Span) {
+        let text = self.text_of(span);
+        let fault = Diagnostic::new(Code::V0205, span.range(), format!("more than one {what}: `{text}` is too many"))
+            .related(first.range(), "the first is here")
+            .help("keep one of them");
+        self.fault(fault);
+    }
+
+    #[cold]
+    fn strange_modifier(&mut self, name: &str, span: Span, opcode: &mut Opcode) {
         let fault = if FOREIGN_TYPES.contains(&name) {
-            opcode.push_type(Type::U32, span.clone());
+            opcode.push_type(Type::U32, span);
             opcode.wrong_type = true;
-            Diagnostic::new(Code::V0204, span, format!("`.{name}` is not a type of video instructions"))
+            Diagnostic::new(Code::V0204, span.range(), format!("`.{name}` is not a type of video instructions"))
                 .label("`.u32` or `.s32`")
                 .help(match name {
                     "u8" | "s8" | "b8" | "u8x4" | "s8x4" => {
@@ -153,7 +160,7 @@ impl<'t> Run<'t, '_> {
                 })
         } else if FOREIGN_COMPARISONS.contains(&name) {
             if opcode.comparison.is_empty() {
-                opcode.comparison = span.clone();
+                opcode.comparison = span;
                 // Keeps "the comparison is missing" and "no comparison allowed" right.
                 opcode.wanted.comparison = Some(Comparison::Eq);
             }
@@ -166,11 +173,15 @@ impl<'t> Run<'t, '_> {
                 "neu" => "`.ne`",
                 _ => "`.eq`, `.ne`, `.lt`, `.le`, `.gt` or `.ge`",
             };
-            Diagnostic::new(Code::V0210, span, format!("`.{name}` does not compare 32-bit integers of given types"))
-                .help(format!("write {meant}; the types `.u32` and `.s32` say whether a and b are signed"))
+            Diagnostic::new(
+                Code::V0210,
+                span.range(),
+                format!("`.{name}` does not compare 32-bit integers of given types"),
+            )
+            .help(format!("write {meant}; the types `.u32` and `.s32` say whether a and b are signed"))
         } else {
             opcode.unknown = true;
-            let fault = Diagnostic::new(Code::V0201, span, format!("unknown modifier `.{name}`"));
+            let fault = Diagnostic::new(Code::V0201, span.range(), format!("unknown modifier `.{name}`"));
             let glued = modifier_names().find(|modifier| name.len() > modifier.len() && name.starts_with(modifier));
             match nearest(name, modifier_names()) {
                 _ if glued.is_some() => {
@@ -192,7 +203,7 @@ impl<'t> Run<'t, '_> {
     }
 
     /// The form that was written; `None` if there were faults, which are recorded.
-    pub(super) fn judge(&mut self, opcode: &Opcode, operands: &Operands<'t>) -> Option<Form> {
+    pub(super) fn judge(&mut self, opcode: &Opcode, operands: &Operands) -> Option<Form> {
         let name = self.slice(opcode.mnemonic);
         let Some(mnemonic) = Mnemonic::from_name(name) else {
             self.unknown_mnemonic(opcode, name);
@@ -204,7 +215,9 @@ impl<'t> Run<'t, '_> {
         wanted.types = types.get(..opcode.type_count).unwrap_or(&types);
         let bare = self.parser.bare && operands.complete && operands.count == 0;
         if !bare {
-            self.operand_kinds(mnemonic, operands);
+            if !operands.plain || self.knows_registers() {
+                self.operand_kinds(mnemonic, operands);
+            }
             let [d, a, b, c] = &operands.list;
             wanted.minuses = [a.minus, b.minus, c.minus];
             if !mnemonic.allows(Axis::Negation) && wanted.minuses == CANCELLED {
@@ -260,9 +273,11 @@ impl<'t> Run<'t, '_> {
         self.fault(fault);
     }
 
-    fn destination_selector(&mut self, mnemonic: Mnemonic, d: &Written<'t>) -> Option<DestinationSelector> {
-        let token = d.selector?;
-        let name = &self.slice(token)[1..];
+    fn destination_selector(&mut self, mnemonic: Mnemonic, d: &Written) -> Option<DestinationSelector> {
+        if d.selector.is_empty() {
+            return None;
+        }
+        let name = &self.text_of(d.selector)[1..];
         let shape = mnemonic.shape();
         if !shape.is_simd() {
             if let Some(part) = Part::from_name(name) {
@@ -274,13 +289,15 @@ impl<'t> Run<'t, '_> {
         } else if let Some(mask) = mask(name, shape) {
             return Some(DestinationSelector::Mask(mask));
         }
-        self.wrong_selector(mnemonic, name, token.span(), Place::D);
+        self.wrong_selector(mnemonic, name, d.selector.range(), Place::D);
         None
     }
 
-    fn source_selector(&mut self, mnemonic: Mnemonic, operand: &Written<'t>, second: bool) -> Option<Selector> {
-        let token = operand.selector?;
-        let name = &self.slice(token)[1..];
+    fn source_selector(&mut self, mnemonic: Mnemonic, operand: &Written, second: bool) -> Option<Selector> {
+        if operand.selector.is_empty() {
+            return None;
+        }
+        let name = &self.text_of(operand.selector)[1..];
         let selector = match mnemonic.shape() {
             Shape::Scalar => Part::from_name(name).map(Selector::Part),
             Shape::Halves => digits::<2>(name, 'h', 3).map(Selector::Halves),
@@ -290,12 +307,12 @@ impl<'t> Run<'t, '_> {
             let place = if second { Place::B } else { Place::A };
             // Of `%tid.x` all is said with the register.
             let special =
-                matches!(operand.raw, Raw::Register(register) if self.knows_registers() && is_special(register));
+                operand.raw == Raw::Register && self.knows_registers() && is_special(self.text_of(operand.name));
             if !special {
-                self.wrong_selector(mnemonic, name, token.span(), place);
+                self.wrong_selector(mnemonic, name, operand.selector.range(), place);
             }
         } else if name == "b1024" && !self.parser.lenient {
-            let fault = Diagnostic::new(Code::V0311, token.span(), "ptxas cannot read the selector `.b1024`, though it is legal")
+            let fault = Diagnostic::new(Code::V0311, operand.selector.range(), "ptxas cannot read the selector `.b1024`, though it is legal")
                 .label("read as a type")
                 .help("exchange a and b and swap the digits 0-3 with 4-7: `.b5460` on the other operand selects the same bytes");
             self.fault(fault);
@@ -303,15 +320,18 @@ impl<'t> Run<'t, '_> {
         selector
     }
 
-    fn no_selector_on_c(&mut self, mnemonic: Mnemonic, c: &Written<'t>, count: usize) {
-        let Some(token) = c.selector else { return };
-        let name = &self.slice(token)[1..];
+    fn no_selector_on_c(&mut self, mnemonic: Mnemonic, c: &Written, count: usize) {
+        if c.selector.is_empty() {
+            return;
+        }
+        let name = &self.text_of(c.selector)[1..];
         // The fourth of five operands may be meant as another.
         if !mnemonic.shape().is_simd() && is_void(name) || count > 4 {
             return;
         }
-        let fault = Diagnostic::new(Code::V0305, token.span(), format!("operand c of `{mnemonic}` has no selector"))
-            .help(format!("drop `.{name}`: c is a whole register"));
+        let fault =
+            Diagnostic::new(Code::V0305, c.selector.range(), format!("operand c of `{mnemonic}` has no selector"))
+                .help(format!("drop `.{name}`: c is a whole register"));
         self.fault(fault);
     }
 
@@ -356,15 +376,16 @@ impl<'t> Run<'t, '_> {
     }
 
     /// Judges what kinds of things the operands are.
-    fn operand_kinds(&mut self, mnemonic: Mnemonic, operands: &Operands<'t>) {
+    fn operand_kinds(&mut self, mnemonic: Mnemonic, operands: &Operands) {
         let simd = mnemonic.shape().is_simd();
         let [_, a, b, c] = &operands.list;
         let negates = mnemonic.allows(Axis::Negation) || [a.minus, b.minus, c.minus] == CANCELLED;
         for (i, operand) in operands.list.iter().enumerate().take(operands.count) {
             match operand.raw {
-                Raw::Register(name) => {
+                Raw::Register => {
                     if self.knows_registers() {
-                        self.register_kind(mnemonic, name, operand);
+                        let name = self.text_of(operand.name);
+                        self.register_kind(mnemonic, name, operand.name.start as usize..operand.at.end as usize);
                     }
                     if operand.minus && (i == 0 || !negates) {
                         self.negation(mnemonic, i, operand);
@@ -373,16 +394,15 @@ impl<'t> Run<'t, '_> {
                         self.wrong_kind(mnemonic, i, &Written { raw: Raw::Pair, ..*operand });
                     }
                 }
-                Raw::Sum { register, .. } if !simd => self.sum_kind(mnemonic, register, operand),
-                Raw::Immediate { .. } if i > 0 && !simd => {}
+                Raw::Sum if !simd => self.sum_kind(mnemonic, operand),
+                Raw::Immediate if i > 0 && !simd => {}
                 Raw::Absent => {}
                 _ => self.wrong_kind(mnemonic, i, operand),
             }
         }
     }
 
-    fn register_kind(&mut self, mnemonic: Mnemonic, name: &str, operand: &Written<'t>) {
-        let span = operand.start + usize::from(operand.minus)..operand.end;
+    fn register_kind(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>) {
         let fault = match self.register_type(name) {
             Some(ty) if ty.is_operand() => return,
             Some(RegisterType::Vector) => Diagnostic::new(
@@ -421,21 +441,21 @@ impl<'t> Run<'t, '_> {
 
     /// Judges the register of `c+1`: any integer one, also a special one, but of 32 bits for `vset`.
     #[cold]
-    fn sum_kind(&mut self, mnemonic: Mnemonic, register: &'t str, operand: &Written<'t>) {
+    fn sum_kind(&mut self, mnemonic: Mnemonic, operand: &Written) {
+        let register = self.text_of(operand.name);
         let vector = VECTOR_SPECIALS.contains(&register.trim_start_matches('%'));
         if !self.knows_registers() || is_special(register) && !vector {
             return;
         }
-        let whole = Written { end: operand.start + register.len(), ..*operand };
         match self.register_type(register) {
             Some(ty) if ty.is_integer() && (ty.is_operand() || mnemonic.allows(Axis::Dtype)) => {}
-            _ => self.register_kind(mnemonic, register, &whole),
+            _ => self.register_kind(mnemonic, register, operand.name.range()),
         }
     }
 
     #[cold]
-    fn negation(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written<'t>) {
-        let span = operand.start..operand.start + 1;
+    fn negation(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written) {
+        let span = operand.minus_span();
         let fault = if i == 0 {
             Diagnostic::new(Code::V0307, span, "the destination cannot be negated").help("drop the minus")
         } else {
@@ -447,19 +467,17 @@ impl<'t> Run<'t, '_> {
     }
 
     #[cold]
-    fn wrong_kind(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written<'t>) {
+    fn wrong_kind(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written) {
         let span = operand.span();
         let text = self.text_at(&span);
         let place = ["d", "a", "b", "c"][i.min(3)];
         let fault = match operand.raw {
-            Raw::Immediate { .. } if i == 0 => {
+            Raw::Immediate if i == 0 => {
                 Diagnostic::new(Code::V0310, span, "the destination must be a register").label("a number")
             }
-            Raw::Immediate { value, .. } => {
-                Diagnostic::new(Code::V0302, span, format!("`{mnemonic}` takes no immediate operands"))
-                    .label("must be a register")
-                    .help(format!("move it to a register first: `mov.b32 t, {value:#x};`"))
-            }
+            Raw::Immediate => Diagnostic::new(Code::V0302, span, format!("`{mnemonic}` takes no immediate operands"))
+                .label("must be a register")
+                .help(format!("move it to a register first: `mov.b32 t, {:#x};`", operand.value)),
             Raw::Float => Diagnostic::new(Code::V0310, span, format!("`{text}` is a floating-point number"))
                 .help("write an integer"),
             Raw::Vector => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` takes no vector operands"))
@@ -473,18 +491,18 @@ impl<'t> Run<'t, '_> {
             Raw::Not => {
                 Diagnostic::new(Code::V0310, span, "a negated predicate is not an operand of video instructions")
             }
-            Raw::Sum { .. } => {
+            Raw::Sum => {
                 Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` takes no sum of a register and a number"))
                     .help("add first: `add.u32 t, …;`")
             }
             Raw::Pair => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` has no second destination"))
                 .help("write one register"),
-            Raw::Absent | Raw::Register(_) => return,
+            Raw::Absent | Raw::Register => return,
         };
         self.fault(fault);
     }
 
-    fn operand_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands<'t>) {
+    fn operand_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands) {
         let right = if needs_c { operands.count == 4 } else { matches!(operands.count, 3 | 4) };
         if right || !operands.complete {
             return;
@@ -493,14 +511,15 @@ impl<'t> Run<'t, '_> {
     }
 
     #[cold]
-    fn wrong_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands<'t>) {
+    fn wrong_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands) {
         let count = operands.count;
-        let merges = operands.list[0].selector.filter(|_| !mnemonic.shape().is_simd() && mnemonic.allows(Axis::Merge));
-        if let (Some(token), 3, true) = (merges, count, needs_c) {
-            let text = self.slice(token);
+        let selector = operands.list[0].selector;
+        let merges = !selector.is_empty() && !mnemonic.shape().is_simd() && mnemonic.allows(Axis::Merge);
+        if merges && count == 3 && needs_c {
+            let text = self.text_of(selector);
             let fault = Diagnostic::new(
                 Code::V0306,
-                token.span(),
+                selector.range(),
                 format!("`{text}` on d needs operand c, whose other bits d takes"),
             )
             .help("name the register to merge into as the fourth operand, or drop the selector");
@@ -529,8 +548,8 @@ impl<'t> Run<'t, '_> {
     }
 
     #[cold]
-    fn violation(&mut self, mnemonic: Mnemonic, opcode: &Opcode, operands: &Operands<'t>, violation: Violation) {
-        let behind = opcode.end..opcode.end;
+    fn violation(&mut self, mnemonic: Mnemonic, opcode: &Opcode, operands: &Operands, violation: Violation) {
+        let behind = opcode.end.range();
         let fault = match violation {
             Violation::TypeCount { expected, .. } => {
                 let found = opcode.type_count;
@@ -539,15 +558,15 @@ impl<'t> Run<'t, '_> {
                 }
                 let order = if expected == 2 { "two types, of a and b" } else { "three types, of d, a and b" };
                 let span = match found {
-                    0 => opcode.mnemonic.span(),
-                    3 if expected == 2 => opcode.last_type.clone(),
-                    4.. => opcode.extra_types.clone(),
-                    _ => opcode.type_span.clone(),
+                    0 => opcode.mnemonic.at,
+                    3 if expected == 2 => opcode.last_type,
+                    4.. => opcode.extra_types,
+                    _ => opcode.type_span,
                 };
                 let example = if expected == 2 { ".u32.u32" } else { ".u32.u32.u32" };
                 Diagnostic::new(
                     Code::V0203,
-                    span,
+                    span.range(),
                     format!("`{mnemonic}` has {order}; here {} {found}", if found == 1 { "is" } else { "are" }),
                 )
                 .help(format!("write `{mnemonic}{example}`, with `.s32` for what is signed"))
@@ -555,7 +574,7 @@ impl<'t> Run<'t, '_> {
             Violation::SignedShiftAmount if opcode.wrong_type => return,
             Violation::SignedShiftAmount => Diagnostic::new(
                 Code::V0209,
-                opcode.last_type.clone(),
+                opcode.last_type.range(),
                 format!("the shift amount of `{mnemonic}` is `.u32`"),
             )
             .label("must be `.u32`")
@@ -564,7 +583,7 @@ impl<'t> Run<'t, '_> {
             Violation::NotAllowed(Axis::Negation) => return,
             Violation::NotAllowed(axis) => {
                 let span = self.axis_span(opcode, axis);
-                let text = self.text_at(&span);
+                let text = self.text_of(span);
                 let help = match axis {
                     Axis::Sat => format!("drop `{text}`: the result of `{mnemonic}` is 0 or 1 in each lane"),
                     Axis::Secondary => format!("drop `{text}`: `{mnemonic}` adds c by itself"),
@@ -572,7 +591,7 @@ impl<'t> Run<'t, '_> {
                     Axis::ShiftMode => format!("drop `{text}`: it belongs to `vshl` and `vshr`"),
                     _ => format!("drop `{text}`: it belongs to `vmad`"),
                 };
-                Diagnostic::new(Code::V0202, span, format!("`{mnemonic}` does not take `{text}`")).help(help)
+                Diagnostic::new(Code::V0202, span.range(), format!("`{mnemonic}` does not take `{text}`")).help(help)
             }
             // It may be the unknown one, or stand behind what could not be read.
             Violation::Missing(_) if opcode.unknown || !operands.complete => return,
@@ -592,32 +611,32 @@ impl<'t> Run<'t, '_> {
                 }
                 Diagnostic::new(
                     Code::V0208,
-                    opcode.secondary.clone(),
+                    opcode.secondary.range(),
                     format!("`{secondary}` is not a secondary operation of SIMD forms"),
                 )
                 .help(help)
             }
             Violation::SaturatedAccumulate => {
-                let (first, second) = order(opcode.sat.clone(), opcode.secondary.clone());
+                let (first, second) = order(opcode.sat.range(), opcode.secondary.range());
                 Diagnostic::new(Code::V0207, second, "`.sat` cannot be combined with `.add` in SIMD forms")
                     .related(first, "with this")
                     .help("drop one")
             }
             Violation::MergeWithSecondary => {
-                let selector = operands.list[0].selector.map_or(behind, Token::span);
-                let (text, operation) = (self.text_at(&selector), self.text_at(&opcode.secondary));
+                let selector = operands.list[0].selector;
+                let (text, operation) = (self.text_of(selector), self.text_of(opcode.secondary));
                 Diagnostic::new(
                     Code::V0211,
-                    selector,
+                    selector.range(),
                     format!("a selector on d cannot be combined with a secondary operation, `{operation}`"),
                 )
-                .related(opcode.secondary.clone(), "the secondary operation")
+                .related(opcode.secondary.range(), "the secondary operation")
                 .help(format!("drop `{operation}` to merge into a part of c, or `{text}` to combine the result with c"))
             }
             Violation::DestinationSelector => {
-                let span = operands.list[0].selector.map_or(behind, Token::span);
-                let text = self.text_at(&span);
-                Diagnostic::new(Code::V0306, span, format!("`{mnemonic}` has no selector on d"))
+                let selector = operands.list[0].selector;
+                let text = self.text_of(selector);
+                Diagnostic::new(Code::V0306, selector.range(), format!("`{mnemonic}` has no selector on d"))
                     .help(format!("drop `{text}`; to merge the result use another instruction, such as `prmt.b32`"))
             }
             // Selectors are read by the mnemonic's shape, so that a wrong one never gets here.
@@ -625,31 +644,30 @@ impl<'t> Run<'t, '_> {
             Violation::NegatedProductAndC => {
                 let [_, a, b, c] = &operands.list;
                 let product = if a.minus { a } else { b };
-                Diagnostic::new(Code::V0308, c.start..c.start + 1, "`vmad` negates the product or c, not both")
-                    .related(product.start..product.start + 1, "the product is negated here")
+                Diagnostic::new(Code::V0308, c.minus_span(), "`vmad` negates the product or c, not both")
+                    .related(product.minus_span(), "the product is negated here")
                     .help("drop one minus, or negate c first: `neg.s32 t, c;`")
             }
             Violation::PlusOneNegation => {
                 let minus = operands.list[1..].iter().find(|operand| operand.minus);
-                let span = minus.map_or(behind, |operand| operand.start..operand.start + 1);
+                let span = minus.map_or(behind, Written::minus_span);
                 Diagnostic::new(Code::V0309, span, "operands cannot be negated with `.po`")
-                    .related(opcode.plus_one.clone(), "with this")
+                    .related(opcode.plus_one.range(), "with this")
                     .help("drop the minus or `.po`")
             }
         };
         self.fault(fault);
     }
 
-    fn axis_span(&self, opcode: &Opcode, axis: Axis) -> Range<usize> {
+    fn axis_span(&self, opcode: &Opcode, axis: Axis) -> Span {
         match axis {
-            Axis::Sat => &opcode.sat,
-            Axis::Comparison => &opcode.comparison,
-            Axis::ShiftMode => &opcode.shift_mode,
-            Axis::Scale => &opcode.scale,
-            Axis::PlusOne => &opcode.plus_one,
-            _ => &opcode.secondary,
+            Axis::Sat => opcode.sat,
+            Axis::Comparison => opcode.comparison,
+            Axis::ShiftMode => opcode.shift_mode,
+            Axis::Scale => opcode.scale,
+            Axis::PlusOne => opcode.plus_one,
+            _ => opcode.secondary,
         }
-        .clone()
     }
 }
 

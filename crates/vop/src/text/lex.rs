@@ -2,11 +2,40 @@
 
 use core::ops::Range;
 
+/// A place in a text: 32 bits are enough and let a token fit two registers, in which functions return it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Span {
+    /// Texts are at most [`LONGEST`] bytes long, so that nothing is cut.
+    pub(super) const fn new(start: usize, end: usize) -> Span {
+        Span { start: start as u32, end: end as u32 }
+    }
+
+    pub(super) const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub(super) const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// The place behind it.
+    pub(super) const fn behind(self) -> Span {
+        Span { start: self.end, end: self.end }
+    }
+}
+
+/// The longest text that can be read.
+pub(super) const LONGEST: usize = u32::MAX as usize;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(super) at: Span,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +63,8 @@ pub(super) enum Kind {
 }
 
 impl Token {
-    pub(super) fn span(self) -> Range<usize> {
-        self.start..self.end
+    pub(super) const fn span(self) -> Range<usize> {
+        self.at.range()
     }
 }
 
@@ -52,6 +81,10 @@ const fn follows(byte: u8) -> bool {
 const FOLLOWS: u8 = 1;
 const STARTS: u8 = 2;
 const BLANK: u8 = 4;
+/// `.`, `%` and `$`, which begin a modifier or a word if more follows.
+const LEADS: u8 = 8;
+/// `,` and `;`.
+const SINGLE: u8 = 16;
 
 /// What each byte can be; a table, since most of a parser's time goes into asking.
 const CLASSES: [u8; 256] = {
@@ -64,6 +97,12 @@ const CLASSES: [u8; 256] = {
         }
         if byte.is_ascii_alphabetic() || byte == b'_' {
             classes[i] |= STARTS;
+        }
+        if matches!(byte, b'.' | b'%' | b'$') {
+            classes[i] |= LEADS;
+        }
+        if matches!(byte, b',' | b';') {
+            classes[i] |= SINGLE;
         }
         // ptxas also takes a Ctrl-Z for a blank.
         if byte.is_ascii_whitespace() || byte == 0x1a {
@@ -109,13 +148,6 @@ impl<'t> Lexer<'t> {
         at
     }
 
-    /// Skips blanks and comments; the place of a comment without an end.
-    #[inline(always)]
-    fn skip(&mut self) -> Option<usize> {
-        self.at = self.run(self.at, |byte| CLASSES[byte as usize] & BLANK != 0);
-        if matches!(self.byte(self.at), b'/' | b'#') { self.skip_comments() } else { None }
-    }
-
     /// Skips comments, and the line markers that a preprocessor leaves.
     #[cold]
     fn skip_comments(&mut self) -> Option<usize> {
@@ -149,32 +181,64 @@ impl<'t> Lexer<'t> {
         behind > number && quote > behind && self.byte(quote) == b'"' && line_ends
     }
 
-    #[inline]
+    /// The next token. Words, modifiers, commas and semicolons are nearly all there is: they are read here, in few
+    /// instructions, and all else elsewhere.
+    #[inline(always)]
     pub(super) fn next(&mut self) -> Token {
-        if let Some(start) = self.skip() {
-            self.at = self.text.len();
-            return Token { kind: Kind::OpenComment, start, end: start + 2 };
+        let bytes = self.text.as_bytes();
+        let start = self.run(self.at, |byte| CLASSES[byte as usize] & BLANK != 0);
+        let class = if start < bytes.len() { CLASSES[bytes[start] as usize] } else { 0 };
+        if class & (STARTS | LEADS) != 0 {
+            let end = self.run(start + 1, follows);
+            let kind = if class & STARTS != 0 || bytes[start] != b'.' { Kind::Word } else { Kind::Dot };
+            // A dot, `%` or `$` alone is none, and `.5` may be a number.
+            if class & STARTS != 0 || (end > start + 1 && !(kind == Kind::Dot && bytes[start + 1].is_ascii_digit())) {
+                self.at = end;
+                return Token { kind, at: Span::new(start, end) };
+            }
+        } else if class & SINGLE != 0 {
+            self.at = start + 1;
+            return Token { kind: Kind::Punctuation(bytes[start]), at: Span::new(start, start + 1) };
         }
-        let start = self.at;
-        let first = self.byte(start);
-        let (kind, end) = match first {
-            _ if CLASSES[first as usize] & STARTS != 0 => (Kind::Word, self.run(start + 1, follows)),
-            b'.' if follows(self.byte(start + 1)) => self.dot(start),
-            b',' | b';' => (Kind::Punctuation(first), start + 1),
-            b'%' | b'$' if follows(self.byte(start + 1)) => (Kind::Word, self.run(start + 2, follows)),
-            _ if start >= self.text.len() => (Kind::End, start),
-            _ => self.rare(start, first),
-        };
-        self.at = end;
-        Token { kind, start, end }
+        self.rare_token(start)
     }
 
-    /// A modifier or selector, or a number such as `.5`.
-    #[inline(always)]
-    fn dot(&self, start: usize) -> (Kind, usize) {
+    #[inline(never)]
+    fn behind_comments(&mut self) -> Token {
+        self.next()
+    }
+
+    #[inline(never)]
+    fn rare_token(&mut self, start: usize) -> Token {
+        let bytes = self.text.as_bytes();
+        if let Some(b'/' | b'#') = bytes.get(start) {
+            self.at = start;
+            if let Some(open) = self.skip_comments() {
+                self.at = bytes.len();
+                return Token { kind: Kind::OpenComment, at: Span::new(open, open + 2) };
+            }
+            if self.at > start {
+                return self.behind_comments();
+            }
+        }
+        let Some(&first) = bytes.get(start) else {
+            self.at = start;
+            return Token { kind: Kind::End, at: Span::new(start, start) };
+        };
+        let (kind, end) = if first == b'.' && self.byte(start + 1).is_ascii_digit() {
+            self.dot_digit(start)
+        } else {
+            self.rare(start, first)
+        };
+        self.at = end;
+        Token { kind, at: Span::new(start, end) }
+    }
+
+    /// A number such as `.5`; what else begins so is taken for a modifier.
+    fn dot_digit(&self, start: usize) -> (Kind, usize) {
         let end = self.run(start + 2, follows);
         match self.float_end(start) {
-            Some(float) if self.byte(start + 1).is_ascii_digit() && float >= end => (Kind::Float, float),
+            Some(float) if float >= end => (Kind::Float, float),
             _ => (Kind::Dot, end),
         }
     }

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::constant::Constant;
-use super::lex::{Kind, Token};
+use super::lex::{Kind, Span};
 use super::parse::{Fault, Operand, Run};
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -11,32 +11,29 @@ use core::ops::Range;
 
 /// What stands between two commas.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Written<'t> {
-    pub(super) raw: Raw<'t>,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(super) struct Written {
+    pub(super) raw: Raw,
+    pub(super) at: Span,
+    /// The register's name.
+    pub(super) name: Span,
+    /// `.b0` and the like behind a register; empty if there is none.
+    pub(super) selector: Span,
+    /// The immediate's value, or the constant of a sum.
+    pub(super) value: u32,
     /// The minus before a register.
     pub(super) minus: bool,
-    /// `.b0` and the like behind a register.
-    pub(super) selector: Option<Token>,
     /// `|_` behind a register: ptxas takes this second destination and does nothing with it.
     pub(super) sink: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Raw<'t> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Raw {
     /// No operand in this place.
     Absent,
-    Register(&'t str),
+    Register,
     /// `c+1`.
-    Sum {
-        register: &'t str,
-        addend: u32,
-    },
-    Immediate {
-        value: u32,
-        text: &'t str,
-    },
+    Sum,
+    Immediate,
     Float,
     /// `{a, b}`.
     Vector,
@@ -50,28 +47,26 @@ pub(super) enum Raw<'t> {
     Pair,
 }
 
-const ABSENT: Written<'static> =
-    Written { raw: Raw::Absent, start: 0, end: 0, minus: false, selector: None, sink: false };
+const NOWHERE: Span = Span { start: 0, end: 0 };
 
-impl<'t> Written<'t> {
+const ABSENT: Written =
+    Written { raw: Raw::Absent, at: NOWHERE, name: NOWHERE, selector: NOWHERE, value: 0, minus: false, sink: false };
+
+impl Written {
     pub(super) fn span(&self) -> Range<usize> {
-        self.start..self.end
+        self.at.range()
     }
 
-    /// As a source operand; anything but a register or an immediate is none.
-    pub(super) fn source(&self) -> Option<Operand<'t>> {
-        match self.raw {
-            Raw::Register(name) => Some(Operand::Register(name)),
-            Raw::Sum { register, addend } => Some(Operand::Sum { register, addend }),
-            Raw::Immediate { value, text } => Some(Operand::Immediate { value, text }),
-            _ => None,
-        }
+    /// Where its minus stands, if it has one.
+    pub(super) fn minus_span(&self) -> Range<usize> {
+        let start = self.at.start as usize;
+        start..start + 1
     }
 }
 
 /// An instruction's operands. More than four are counted, not kept.
-pub(super) struct Operands<'t> {
-    pub(super) list: [Written<'t>; 4],
+pub(super) struct Operands {
+    pub(super) list: [Written; 4],
     pub(super) count: usize,
     /// Whether the list was read to its end: else its count means nothing.
     pub(super) complete: bool,
@@ -79,36 +74,48 @@ pub(super) struct Operands<'t> {
     pub(super) fifth: usize,
     /// Where the list ends.
     pub(super) end: usize,
+    /// Whether all are registers, with a selector or without, and nothing else is to be said of them.
+    pub(super) plain: bool,
 }
 
-impl Default for Operands<'_> {
+impl Default for Operands {
     fn default() -> Self {
-        Operands { list: [ABSENT; 4], count: 0, complete: false, fifth: 0, end: 0 }
+        Operands { list: [ABSENT; 4], count: 0, complete: false, fifth: 0, end: 0, plain: true }
     }
 }
 
 impl<'t> Run<'t, '_> {
+    /// An operand as a source; anything but a register or an immediate is none.
+    pub(super) fn source(&self, operand: &Written) -> Option<Operand<'t>> {
+        match operand.raw {
+            Raw::Register => Some(Operand::Register(self.text_of(operand.name))),
+            Raw::Sum => Some(Operand::Sum { register: self.text_of(operand.name), addend: operand.value }),
+            Raw::Immediate => Some(Operand::Immediate { value: operand.value, text: self.text_of(operand.at) }),
+            _ => None,
+        }
+    }
+
     /// Reads operands up to and with the semicolon, which may be missing at the end of the text alone.
-    pub(super) fn operands(&mut self, operands: &mut Operands<'t>) -> Result<(), Fault> {
+    pub(super) fn operands(&mut self, operands: &mut Operands) -> Result<(), Fault> {
         operands.end = self.last_end();
         if self.ends_statement() {
             return Ok(());
         }
         loop {
-            let start = self.token.start;
-            let mut operand = self.operand()?;
+            let start = self.token.at.start;
+            let mut beyond = ABSENT;
+            if operands.count == 4 {
+                operands.fifth = start as usize;
+            }
+            let place = operands.list.get_mut(operands.count).unwrap_or(&mut beyond);
+            self.operand(place)?;
             if self.token.kind == Kind::Punctuation(b'+') && operands.count == 3 {
-                self.sum(&mut operand)?;
+                self.sum(place)?;
             }
-            operand.start = start;
-            operand.end = self.last_end();
-            match operands.list.get_mut(operands.count) {
-                Some(place) => *place = operand,
-                None if operands.count == 4 => operands.fifth = start,
-                None => {}
-            }
-            operands.count += 1;
             operands.end = self.last_end();
+            place.at = Span { start, end: operands.end as u32 };
+            operands.plain &= place.raw == Raw::Register && !place.minus && !place.sink;
+            operands.count += 1;
             if self.ends_statement() {
                 return Ok(());
             }
@@ -133,16 +140,16 @@ impl<'t> Run<'t, '_> {
     }
 
     #[inline]
-    fn operand(&mut self) -> Result<Written<'t>, Fault> {
+    fn operand(&mut self, place: &mut Written) -> Result<(), Fault> {
         // Nearly all operands are plain registers. `_` and `WARP_SZ` are not.
-        if self.token.kind == Kind::Word && !matches!(self.text().as_bytes()[self.token.start], b'_' | b'W') {
-            return Ok(self.register(false));
+        if self.token.kind == Kind::Word && !matches!(self.first_byte(), b'_' | b'W') {
+            self.register(place);
+            return Ok(());
         }
-        self.rare_operand()
+        self.rare_operand(place)
     }
 
-    fn rare_operand(&mut self) -> Result<Written<'t>, Fault> {
-        let start = self.token.start;
+    fn rare_operand(&mut self, place: &mut Written) -> Result<(), Fault> {
         let mut minuses = 0;
         while self.token.kind == Kind::Punctuation(b'-') {
             minuses += 1;
@@ -150,90 +157,105 @@ impl<'t> Run<'t, '_> {
         }
         let negated_not = minuses > 0 && self.token.kind == Kind::Punctuation(b'!');
         if self.at_constant() || negated_not {
-            let raw = match self.constant(minuses)? {
-                Constant::Integer { value, .. } => Raw::Immediate { value: value as u32, text: self.since(start) },
-                Constant::Float(_) => Raw::Float,
-            };
-            return Ok(Written { raw, ..ABSENT });
+            return self.immediate(place, minuses);
         }
         match self.token.kind {
             Kind::Word if self.slice(self.token) == "_" && minuses == 0 => {
                 self.advance();
-                Ok(Written { raw: Raw::Discard, ..ABSENT })
+                place.raw = Raw::Discard;
+                Ok(())
             }
-            Kind::Word if minuses < 2 => Ok(self.register(minuses == 1)),
-            Kind::Punctuation(b'!') => self.not(),
-            Kind::Punctuation(b'{') if minuses == 0 => self.bracketed(b'}', Raw::Vector),
-            Kind::Punctuation(b'[') if minuses == 0 => self.bracketed(b']', Raw::Address),
+            Kind::Word if minuses < 2 => {
+                place.minus = minuses == 1;
+                self.register(place);
+                Ok(())
+            }
+            Kind::Punctuation(b'!') => self.not(place),
+            Kind::Punctuation(b'{') if minuses == 0 => self.bracketed(place, b'}', Raw::Vector),
+            Kind::Punctuation(b'[') if minuses == 0 => self.bracketed(place, b']', Raw::Address),
             _ => Err(self.unexpected(if minuses > 0 { "a number" } else { "an operand" })),
         }
     }
 
+    fn immediate(&mut self, place: &mut Written, minuses: u32) -> Result<(), Fault> {
+        match self.constant(minuses)? {
+            Constant::Integer { value, .. } => {
+                place.raw = Raw::Immediate;
+                place.value = value as u32;
+            }
+            Constant::Float(_) => place.raw = Raw::Float,
+        }
+        Ok(())
+    }
+
     #[inline]
-    fn register(&mut self, minus: bool) -> Written<'t> {
-        let raw = Raw::Register(self.slice(self.token));
+    fn register(&mut self, place: &mut Written) {
+        place.raw = Raw::Register;
+        place.name = self.token.at;
         self.advance();
-        let selector = (self.token.kind == Kind::Dot).then_some(self.token);
-        if selector.is_some() {
+        if self.token.kind == Kind::Dot {
+            place.selector = self.token.at;
             self.advance();
         }
-        let mut sink = false;
         if self.token.kind == Kind::Punctuation(b'|') {
-            self.advance();
-            sink = self.token.kind == Kind::Word && self.slice(self.token) == "_" && !minus && selector.is_none();
-            if self.token.kind == Kind::Word {
-                self.advance();
-            }
-            if !sink {
-                return Written { raw: Raw::Pair, ..ABSENT };
-            }
+            self.pair(place);
         }
-        Written { raw, minus, selector, sink, ..ABSENT }
+    }
+
+    /// The rest of `d|_` or `d|p`.
+    #[cold]
+    fn pair(&mut self, place: &mut Written) {
+        self.advance();
+        let discards = self.token.kind == Kind::Word && self.slice(self.token) == "_";
+        if discards && !place.minus && place.selector.is_empty() {
+            place.sink = true;
+        } else {
+            place.raw = Raw::Pair;
+        }
+        if self.token.kind == Kind::Word {
+            self.advance();
+        }
     }
 
     /// The rest of `c+1`: ptxas takes a constant added to a plain register in the place of c, and of c alone.
     #[cold]
-    fn sum(&mut self, operand: &mut Written<'t>) -> Result<(), Fault> {
-        let Written { raw: Raw::Register(register), minus: false, selector: None, sink: false, .. } = *operand else {
+    fn sum(&mut self, place: &mut Written) -> Result<(), Fault> {
+        if place.raw != Raw::Register || place.minus || place.sink || !place.selector.is_empty() {
             return Ok(());
-        };
+        }
         let plus = self.token;
         self.advance();
-        operand.raw = match self.constant(0)? {
-            Constant::Integer { value, .. } => Raw::Sum { register, addend: value as u32 },
+        match self.constant(0)? {
+            Constant::Integer { value, .. } => {
+                place.raw = Raw::Sum;
+                place.value = value as u32;
+                Ok(())
+            }
             Constant::Float(_) => {
                 let fault = Diagnostic::new(Code::V0104, plus.span(), "only an integer can be added to operand c");
                 self.fault(fault.help("write an integer"));
-                return Err(Fault);
+                Err(Fault)
             }
-        };
-        Ok(())
+        }
     }
 
     /// `!p`, or `!5`, which is a constant expression.
-    fn not(&mut self) -> Result<Written<'t>, Fault> {
-        let start = self.token.start;
-        let mut ahead = Run::new(self.parser, &self.rest()[1..]);
-        while ahead.token.kind == Kind::Punctuation(b'!') || ahead.token.kind == Kind::Punctuation(b'-') {
-            ahead.advance();
-        }
-        if ahead.at_constant() {
-            let raw = match self.constant(0)? {
-                Constant::Integer { value, .. } => Raw::Immediate { value: value as u32, text: self.since(start) },
-                Constant::Float(_) => Raw::Float,
-            };
-            return Ok(Written { raw, ..ABSENT });
+    fn not(&mut self, place: &mut Written) -> Result<(), Fault> {
+        let behind = self.rest().trim_start_matches(|c: char| matches!(c, '!' | '-' | '~') || c.is_ascii_whitespace());
+        if behind.starts_with(|c: char| c.is_ascii_digit() || c == '(') || behind.starts_with("WARP_SZ") {
+            return self.immediate(place, 0);
         }
         self.advance();
         if self.token.kind != Kind::Word {
             return Err(self.unexpected("an operand"));
         }
         self.advance();
-        Ok(Written { raw: Raw::Not, ..ABSENT })
+        place.raw = Raw::Not;
+        Ok(())
     }
 
     /// Skips to the closing bracket: no video instruction takes what is inside.
-    fn bracketed(&mut self, close: u8, raw: Raw<'t>) -> Result<Written<'t>, Fault> {
+    fn bracketed(&mut self, place: &mut Written, close: u8, raw: Raw) -> Result<(), Fault> {
         let open = self.token;
         loop {
             self.advance();
@@ -242,7 +264,6 @@ impl<'t> Run<'t, '_> {
                 Kind::End | Kind::OpenComment | Kind::Punctuation(b';') => {
                     let fault = self.unexpected(&format!("`{}`", close as char));
                     if let Some(last) = self.faults.last_mut() {
-                        let last: &mut Diagnostic = last;
                         last.related.push((open.span(), "opened here".into()));
                     }
                     return Err(fault);
@@ -251,6 +272,7 @@ impl<'t> Run<'t, '_> {
             }
         }
         self.advance();
-        Ok(Written { raw, ..ABSENT })
+        place.raw = raw;
+        Ok(())
     }
 }

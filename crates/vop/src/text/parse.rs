@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::judge::Opcode;
-use super::lex::{Kind, Lexer, Token};
+use super::lex::{Kind, LONGEST, Lexer, Span, Token};
 use super::operand::{Operands, Raw};
 use super::registers::{Declarations, RegisterType, Registers};
 use crate::diagnostic::{Code, Diagnostic};
@@ -145,7 +145,7 @@ pub(super) struct Run<'t, 'p> {
     lexer: Lexer<'t>,
     pub(super) token: Token,
     /// Where the last token ended: where something missing is missed.
-    last_end: usize,
+    last_end: u32,
     pub(super) parser: &'p Parser<'p>,
     /// What the text itself declares: at its top, if anything, and in its open blocks.
     scopes: Vec<Scope<'t>>,
@@ -167,23 +167,34 @@ impl Scope<'_> {
 
 impl<'t, 'p> Run<'t, 'p> {
     pub(super) fn new(parser: &'p Parser<'p>, text: &'t str) -> Run<'t, 'p> {
-        let mut lexer = Lexer::new(text);
+        let mut faults = Vec::new();
+        if text.len() > LONGEST {
+            faults.push(Diagnostic::new(Code::V0101, 0..0, "the text is longer than 4 GiB"));
+        }
+        let mut lexer = Lexer::new(if faults.is_empty() { text } else { "" });
         let token = lexer.next();
-        Run { lexer, token, last_end: 0, parser, scopes: Vec::new(), faults: Vec::new() }
+        Run { lexer, token, last_end: 0, parser, scopes: Vec::new(), faults }
     }
 
+    // A call a token costs less than what inlining this everywhere does to the code around.
+    #[inline(never)]
     pub(super) fn advance(&mut self) {
-        self.last_end = self.token.end;
+        self.last_end = self.token.at.end;
         self.token = self.lexer.next();
     }
 
     pub(super) fn slice(&self, token: Token) -> &'t str {
-        &self.lexer.text()[token.start..token.end]
+        self.text_of(token.at)
     }
 
-    /// The text from a position to where the last token ended.
-    pub(super) fn since(&self, start: usize) -> &'t str {
-        &self.lexer.text()[start..self.last_end]
+    #[inline]
+    pub(super) fn text_of(&self, span: Span) -> &'t str {
+        &self.lexer.text()[span.range()]
+    }
+
+    /// The first byte of the current token, which is not the end.
+    pub(super) fn first_byte(&self) -> u8 {
+        self.lexer.text().as_bytes()[self.token.at.start as usize]
     }
 
     pub(super) fn text(&self) -> &'t str {
@@ -192,11 +203,11 @@ impl<'t, 'p> Run<'t, 'p> {
 
     /// The text from the current token on.
     pub(super) fn rest(&self) -> &'t str {
-        &self.lexer.text()[self.token.start..]
+        &self.lexer.text()[self.token.at.start as usize..]
     }
 
     pub(super) fn last_end(&self) -> usize {
-        self.last_end
+        self.last_end as usize
     }
 
     #[cold]
@@ -219,7 +230,7 @@ impl<'t, 'p> Run<'t, 'p> {
         let diagnostic = match token.kind {
             Kind::End => Diagnostic::new(
                 Code::V0101,
-                self.last_end..self.last_end,
+                self.last_end()..self.last_end(),
                 format!("expected {expected}, found the end of the text"),
             ),
             Kind::OpenComment => {
@@ -234,7 +245,7 @@ impl<'t, 'p> Run<'t, 'p> {
                 )
                 .label(format!("expected {expected}"));
                 match found.strip_prefix('%').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
-                    Some(rest) if self.last_end == token.start => {
+                    Some(rest) if self.last_end == token.at.start => {
                         fault.help(format!("`{found}` reads as a register; for a remainder write `% {rest}`"))
                     }
                     _ => fault,
@@ -442,9 +453,11 @@ impl<'t, 'p> Run<'t, 'p> {
         let Some(form) = form else {
             return Ok(None);
         };
-        let source = |i: usize| operands.list.get(i).and_then(|operand| operand.source());
-        let instruction = match (operands.list[0].raw, source(1), source(2)) {
-            (Raw::Register(d), Some(a), Some(b)) => Instruction { guard, form, d, a, b, c: source(3) },
+        let [d, a, b, c] = &operands.list;
+        let instruction = match (d.raw, self.source(a), self.source(b)) {
+            (Raw::Register, Some(a), Some(b)) => {
+                Instruction { guard, form, d: self.text_of(d.name), a, b, c: self.source(c) }
+            }
             // Without operands: what is meant has the names of the form's own text.
             _ => Instruction {
                 guard,

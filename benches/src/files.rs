@@ -1,0 +1,69 @@
+//! Whole files: skipping what holds no instruction, finding, and reading modules; against a copy of the bytes, the bound.
+
+use vop_ptx::find::Language;
+use vop_ptx::module::Module;
+use vop_ptx::uses::uses;
+
+use crate::measure::{Subject, compare};
+
+/// Megabytes, so that the rates read MB/s.
+const MEGABYTE: usize = 1_000_000;
+
+pub fn bench() {
+    // Source code that everybody has: this project's, and the C headers of the system where there are any.
+    let mut source = Vec::new();
+    for folder in ["../crates", "/usr/include"] {
+        collect(std::path::Path::new(folder), &mut source);
+    }
+    let source: Vec<u8> = source.iter().copied().cycle().take(source.len().min(64 * MEGABYTE)).collect();
+    let mut copy = vec![0u8; source.len()];
+    compare(
+        &format!("Skipping source that holds no instruction, {} MB", source.len() / MEGABYTE),
+        "bytes",
+        &mut [
+            Subject::new("copying the bytes", source.len(), || {
+                copy.copy_from_slice(&source);
+                copy.last().copied().map_or(0, u64::from)
+            }),
+            Subject::new("memchr::memmem for one word", source.len(), || {
+                memchr::memmem::find_iter(&source, b"vabsdiff4.").count() as u64
+            }),
+            Subject::new("uses", source.len(), || uses(&source, Language::Cuda).len() as u64),
+        ],
+    );
+
+    let ptx = include_str!("../../examples/motion/motion.ptx");
+    let module = ptx.repeat(8 * MEGABYTE / ptx.len());
+    let mut copy = vec![0u8; module.len()];
+    compare(
+        &format!("Reading a PTX module of {} MB", module.len() / MEGABYTE),
+        "bytes",
+        &mut [
+            Subject::new("copying the bytes", module.len(), || {
+                copy.copy_from_slice(module.as_bytes());
+                copy.last().copied().map_or(0, u64::from)
+            }),
+            Subject::new("Module::parse", module.len(), || Module::parse(module.as_str()).statements().len() as u64),
+            Subject::new("uses: found and judged", module.len(), || {
+                uses(module.as_bytes(), Language::Ptx).len() as u64
+            }),
+        ],
+    );
+}
+
+/// Appends all C and Rust sources below a folder that hold no video instruction.
+fn collect(folder: &std::path::Path, source: &mut Vec<u8>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.is_symlink() {
+            collect(&path, source);
+        } else if path.extension().is_some_and(|extension| ["h", "hpp", "rs"].iter().any(|known| extension == *known))
+            && let Ok(bytes) = std::fs::read(&path)
+            && uses(&bytes, Language::Cuda).is_empty()
+            && !vop_ptx::find::may_contain(&bytes)
+        {
+            source.extend(bytes);
+        }
+    }
+}
