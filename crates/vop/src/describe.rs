@@ -4,7 +4,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::eval::Range;
 use crate::isa::form::{Finish, Form, MadMode, Variant};
 use crate::isa::types::{Comparison, Mask, Operation, Part, Secondary, Selector, Shape, ShiftMode, Type};
 
@@ -20,11 +19,6 @@ impl Form {
         text.push_str(&self.describe_end());
         text.push('.');
         text
-    }
-
-    /// The range that `.sat` clamps to; `None` without `.sat`.
-    pub fn saturation(self) -> Option<Range> {
-        if self.sat() { self.range() } else { None }
     }
 
     fn describe_operation(self) -> String {

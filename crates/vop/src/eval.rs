@@ -38,7 +38,7 @@ impl Form {
                 self.end_scalar(mad(a.into(), b.into(), self.mad_addend(c), mode, scale), c)
             }
             (Operation::Shl, _) => self.end_scalar(Exact::from(a) << self.shift_amount(b), c),
-            (operation, _) => self.end_scalar(self.operate(operation, a, b), c),
+            (operation, _) => self.end_scalar(self.operate(operation, self.holds_where(), a, b), c),
         }
     }
 
@@ -76,11 +76,12 @@ impl Form {
             _ => return c,
         };
         let (least, greatest) = self.saturation().map_or((i64::MIN, i64::MAX), |range| (range.min(), range.max()));
+        let holds_where = self.holds_where();
         // In two loops, so that neither asks in each lane how it will end.
         if accumulate {
             let mut d = c;
             for i in 0..N {
-                let t = self.lane(operation, shape, i, sources).clamp(least, greatest).low();
+                let t = self.lane(operation, holds_where, shape, i, sources).clamp(least, greatest).low();
                 // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
                 d = d.wrapping_add(if mask.has(i) { t } else { 0 });
             }
@@ -88,7 +89,7 @@ impl Form {
         }
         let mut results = 0;
         for i in 0..N {
-            let t = self.lane(operation, shape, i, sources).clamp(least, greatest).low();
+            let t = self.lane(operation, holds_where, shape, i, sources).clamp(least, greatest).low();
             results |= (t & lower(shape.bits())) << (i as u32 * shape.bits());
         }
         let written = mask.word(shape);
@@ -97,10 +98,10 @@ impl Form {
 
     /// Select and operate, for one lane of a SIMD form.
     #[inline(always)]
-    fn lane(self, operation: Operation, shape: Shape, i: usize, sources: u64) -> i64 {
+    fn lane(self, operation: Operation, holds_where: u32, shape: Shape, i: usize, sources: u64) -> i64 {
         let a = self.input(shape, i, false).value(sources);
         let b = self.input(shape, i, true).value(sources);
-        self.operate(operation, a, b)
+        self.operate(operation, holds_where, a, b)
     }
 
     /// Select: where lane `i`'s first or second input comes from, and how it is read. The shape is the form's own;
@@ -120,9 +121,9 @@ impl Form {
     }
 
     /// Operate: the raw result of one lane, for every operation whose results fit 64 bits; `vshl`'s and `vmad`'s do not,
-    /// see [`operate_exactly`](Form::operate_exactly).
+    /// see [`operate_exactly`](Form::operate_exactly). `holds_where` is the form's own, see [`Form::holds_where`].
     #[inline(always)]
-    fn operate(self, operation: Operation, a: i64, b: i64) -> i64 {
+    fn operate(self, operation: Operation, holds_where: u32, a: i64, b: i64) -> i64 {
         match operation {
             Operation::Add => a + b,
             Operation::Sub => a - b,
@@ -132,9 +133,15 @@ impl Form {
             // "if ((Va + Vb) >= 0) t = (Va + Vb + 1) >> 1; else t = (Va + Vb) >> 1"
             Operation::Avrg => (a + b + i64::from(a + b >= 0)) >> 1,
             Operation::Shr => a >> self.shift_amount(b),
-            Operation::Set => i64::from(self.comparison().is_some_and(|comparison| comparison.holds(a, b))),
+            Operation::Set => Comparison::outcome(holds_where, a, b),
             Operation::Shl | Operation::Mad => 0,
         }
+    }
+
+    /// [`Comparison::holds_where`] of a form that compares, to be asked before a loop over lanes.
+    #[inline]
+    fn holds_where(self) -> u32 {
+        self.comparison().map_or(0, Comparison::holds_where)
     }
 
     /// The raw result for any operation; of `vmad` the product, with its sign turned if the form says so.
@@ -142,7 +149,7 @@ impl Form {
         match (self.mnemonic().operation(), self.variant()) {
             (Operation::Mad, Variant::Mad(mode, _)) => product(a.into(), b.into(), mode),
             (Operation::Shl, _) => Exact::from(a) << self.shift_amount(b),
-            (operation, _) => self.operate(operation, a, b).into(),
+            (operation, _) => self.operate(operation, self.holds_where(), a, b).into(),
         }
     }
 
@@ -181,6 +188,12 @@ impl Form {
             _ => self.mnemonic().shape().bits(),
         };
         Some(Range { signed, bits })
+    }
+
+    /// The range that `.sat` clamps to; `None` without `.sat`.
+    #[inline]
+    pub fn saturation(self) -> Option<Range> {
+        if self.sat() { self.range() } else { None }
     }
 
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
@@ -251,16 +264,22 @@ impl Input {
 }
 
 impl Comparison {
-    /// Whether it holds between two values.
-    pub fn holds(self, a: i64, b: i64) -> bool {
+    /// Where it holds, a bit each: 0 for less, 1 for equal, 2 for greater.
+    const fn holds_where(self) -> u32 {
         match self {
-            Comparison::Eq => a == b,
-            Comparison::Ne => a != b,
-            Comparison::Lt => a < b,
-            Comparison::Le => a <= b,
-            Comparison::Gt => a > b,
-            Comparison::Ge => a >= b,
+            Comparison::Eq => 0b010,
+            Comparison::Ne => 0b101,
+            Comparison::Lt => 0b001,
+            Comparison::Le => 0b011,
+            Comparison::Gt => 0b100,
+            Comparison::Ge => 0b110,
         }
+    }
+
+    /// 1 or 0, without a branch on which comparison it is.
+    #[inline]
+    fn outcome(holds_where: u32, a: i64, b: i64) -> i64 {
+        (holds_where >> (u32::from(a >= b) + u32::from(a > b)) & 1).into()
     }
 }
 

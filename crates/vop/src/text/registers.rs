@@ -129,6 +129,10 @@ impl core::str::FromStr for Registers {
             };
             if read.is_err() {
                 run.skip_statement();
+                // Where it stops without a semicolon it has not moved on.
+                if matches!(run.token.kind, Kind::Punctuation(b'}') | Kind::OpenComment) {
+                    run.advance();
+                }
             }
         }
         if run.faults.is_empty() { Ok(scope.registers) } else { Err(run.faults) }
@@ -246,4 +250,18 @@ impl<'t> Run<'t, '_> {
 /// Whether a name's digits are the number, without leading zeros, of one of so many registers.
 fn is_counted(digits: &str, count: u64) -> bool {
     (digits == "0" || !digits.starts_with('0')) && digits.parse().is_ok_and(|number: u64| number < count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faulty_declarations_end() {
+        for (text, faults) in
+            [("}", 1), (".reg .b32 a; } } .reg .b32 b", 2), ("{a}, {b", 2), ("/*", 1), (".reg .b32 a /*", 1)]
+        {
+            assert_eq!(text.parse::<Registers>().map_err(|found| found.len()), Err(faults), "{text}");
+        }
+    }
 }
