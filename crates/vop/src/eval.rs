@@ -5,6 +5,7 @@
 //! definition of each stage serves both [`Form::eval`] and [`Form::explain`].
 
 use alloc::vec::Vec;
+use core::ops::{Add, Shr, Sub};
 
 use crate::isa::form::{Finish, Form, MadMode, Variant};
 use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Type};
@@ -37,8 +38,8 @@ impl Form {
             (Operation::Mad, Variant::Mad(mode, scale)) => {
                 self.end_scalar(mad(a.into(), b.into(), self.mad_addend(c), mode, scale), c)
             }
-            (Operation::Shl, _) => self.end_scalar(Exact::from(a) << self.shift_amount(b), c),
-            (operation, _) => self.end_scalar(self.operate(operation, self.holds_where(), a, b), c),
+            (Operation::Shl, _) => self.end_scalar(Exact::from(a) << self.shift_amount(b.low()), c),
+            (operation, _) => self.end_scalar(self.operate(operation, Holds::new(self.comparison()), a, b), c),
         }
     }
 
@@ -75,33 +76,43 @@ impl Form {
             // A scalar finish: no SIMD form has one.
             _ => return c,
         };
-        let (least, greatest) = self.saturation().map_or((i64::MIN, i64::MAX), |range| (range.min(), range.max()));
-        let holds_where = self.holds_where();
-        // In two loops, so that neither asks in each lane how it will end.
-        if accumulate {
-            let mut d = c;
-            for i in 0..N {
-                let t = self.lane(operation, holds_where, shape, i, sources).clamp(least, greatest).low();
-                // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
-                d = d.wrapping_add(if mask.has(i) { t } else { 0 });
-            }
-            return d;
-        }
-        let mut results = 0;
+        // Lanes are at most 16 bits wide: 32 hold every intermediate value, and compilers make vectors of such loops.
+        let (least, greatest) =
+            self.saturation().map_or((i32::MIN, i32::MAX), |range| (range.min() as i32, range.max() as i32));
+        let holds = Holds::new(self.comparison());
+        let a = self.lanes::<N>(shape, false, sources);
+        let b = self.lanes::<N>(shape, true, sources);
+        let mut t = [0; N];
         for i in 0..N {
-            let t = self.lane(operation, holds_where, shape, i, sources).clamp(least, greatest).low();
-            results |= (t & lower(shape.bits())) << (i as u32 * shape.bits());
+            t[i] = self.operate(operation, holds, a[i], b[i]).clamp(least, greatest);
         }
+        if accumulate {
+            // Modulo 2^32 the sum of the exact values is the sum of their lower bits.
+            return (0..N).fold(c, |d, i| d.wrapping_add(t[i] as u32 & u32::from(mask.has(i)).wrapping_neg()));
+        }
+        let results = (0..N).fold(0, |d, i| d | (t[i] as u32 & lower(shape.bits())) << (i as u32 * shape.bits()));
         let written = mask.word(shape);
         (results & written) | (c & !written)
     }
 
-    /// Select and operate, for one lane of a SIMD form.
+    /// Select, for all lanes of a SIMD form.
     #[inline(always)]
-    fn lane(self, operation: Operation, holds_where: u32, shape: Shape, i: usize, sources: u64) -> i64 {
-        let a = self.input(shape, i, false).value(sources);
-        let b = self.input(shape, i, true).value(sources);
-        self.operate(operation, holds_where, a, b)
+    fn lanes<const N: usize>(self, shape: Shape, second: bool, sources: u64) -> [i32; N] {
+        let (selector, ty) =
+            if second { (self.packed_bsel(), self.btype()) } else { (self.packed_asel(), self.atype()) };
+        let word = if selector == Selector::default_for(shape, second).pack() {
+            (sources >> if second { 32 } else { 0 }) as u32
+        } else {
+            (0..N).fold(0, |word, i| {
+                let lane = (sources >> (Selector::lane(selector, shape, i) * shape.bits())) as u32;
+                word | (lane & lower(shape.bits())) << (i as u32 * shape.bits())
+            })
+        };
+        let sign = (ty.is_signed() as i32) << (shape.bits() - 1);
+        core::array::from_fn(|i| {
+            let pattern = (word >> (i as u32 * shape.bits())) & lower(shape.bits());
+            (pattern as i32 ^ sign) - sign
+        })
     }
 
     /// Select: where lane `i`'s first or second input comes from, and how it is read. The shape is the form's own;
@@ -121,44 +132,38 @@ impl Form {
     }
 
     /// Operate: the raw result of one lane, for every operation whose results fit 64 bits; `vshl`'s and `vmad`'s do not,
-    /// see [`operate_exactly`](Form::operate_exactly). `holds_where` is the form's own, see [`Form::holds_where`].
+    /// see [`operate_exactly`](Form::operate_exactly). `holds` is the form's own comparison.
     #[inline(always)]
-    fn operate(self, operation: Operation, holds_where: u32, a: i64, b: i64) -> i64 {
+    fn operate<T: Integer>(self, operation: Operation, holds: Holds, a: T, b: T) -> T {
         match operation {
             Operation::Add => a + b,
             Operation::Sub => a - b,
-            Operation::Absdiff => (a - b).abs(),
+            Operation::Absdiff => (a - b).max(b - a),
             Operation::Min => a.min(b),
             Operation::Max => a.max(b),
             // "if ((Va + Vb) >= 0) t = (Va + Vb + 1) >> 1; else t = (Va + Vb) >> 1"
-            Operation::Avrg => (a + b + i64::from(a + b >= 0)) >> 1,
-            Operation::Shr => a >> self.shift_amount(b),
-            Operation::Set => Comparison::outcome(holds_where, a, b),
-            Operation::Shl | Operation::Mad => 0,
+            Operation::Avrg => (a + b + T::from(a + b >= T::from(false))) >> 1,
+            Operation::Shr => a >> self.shift_amount(b.low()),
+            Operation::Set => T::from(holds.between(a, b)),
+            Operation::Shl | Operation::Mad => T::from(false),
         }
-    }
-
-    /// [`Comparison::holds_where`] of a form that compares, to be asked before a loop over lanes.
-    #[inline]
-    fn holds_where(self) -> u32 {
-        self.comparison().map_or(0, Comparison::holds_where)
     }
 
     /// The raw result for any operation; of `vmad` the product, with its sign turned if the form says so.
     fn operate_exactly(self, a: i64, b: i64) -> Exact {
         match (self.mnemonic().operation(), self.variant()) {
             (Operation::Mad, Variant::Mad(mode, _)) => product(a.into(), b.into(), mode),
-            (Operation::Shl, _) => Exact::from(a) << self.shift_amount(b),
-            (operation, _) => self.operate(operation, self.holds_where(), a, b).into(),
+            (Operation::Shl, _) => Exact::from(a) << self.shift_amount(b.low()),
+            (operation, _) => self.operate(operation, Holds::new(self.comparison()), a, b).into(),
         }
     }
 
     /// "if (mode == .clamp && tb > 32) tb = 32; if (mode == .wrap) tb = tb & 0x1f"
     #[inline]
-    fn shift_amount(self, b: i64) -> u32 {
+    fn shift_amount(self, b: u32) -> u32 {
         match self.variant() {
-            Variant::Shift(ShiftMode::Wrap) => b as u32 & 31,
-            _ => b.clamp(0, 32) as u32,
+            Variant::Shift(ShiftMode::Wrap) => b & 31,
+            _ => b.min(32),
         }
     }
 
@@ -199,13 +204,13 @@ impl Form {
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
     #[inline]
     fn saturate<T: Integer>(self, t: T) -> T {
-        self.saturation().map_or(t, |range| t.clamp(range.min().into(), range.max().into()))
+        self.saturation().map_or(t, |range| t.clamp(T::new(range.min()), T::new(range.max())))
     }
 
     /// optSecOp. "The sign of the third operand is based on `dtype`"; `vset` has none and is unsigned.
     #[inline]
     fn secondary<T: Integer>(self, secondary: Secondary, t: T, c: u32) -> T {
-        let c = T::from(self.secondary_c(c));
+        let c = T::new(self.secondary_c(c));
         match secondary {
             Secondary::Add => t + c,
             Secondary::Min => t.min(c),
@@ -218,23 +223,53 @@ impl Form {
     }
 }
 
-/// The two integers that stages compute with: 64 bits where all values fit them, [`Exact`] where not.
-trait Integer: Copy + Ord + From<i64> + core::ops::Add<Output = Self> {
+/// The integers that stages compute with, each where all values fit it: 32 bits in lanes, 64 in scalar forms, and
+/// [`Exact`] where 64 are too few.
+trait Integer: Copy + Ord + From<bool> + Add<Output = Self> + Sub<Output = Self> + Shr<u32, Output = Self> {
+    /// A value that fits.
+    fn new(value: i64) -> Self;
     /// The lower 32 bits.
     fn low(self) -> u32;
 }
 
-impl Integer for i64 {
-    #[inline]
-    fn low(self) -> u32 {
-        self as u32
-    }
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Integer for $ty {
+            #[inline]
+            fn new(value: i64) -> $ty {
+                value as $ty
+            }
+
+            #[inline]
+            fn low(self) -> u32 {
+                self as u32
+            }
+        }
+    )*};
 }
 
-impl Integer for Exact {
+integers!(i32 i64 Exact);
+
+/// A comparison decided: whether it holds for less, equal and greater, so that lanes need not ask which it is.
+#[derive(Clone, Copy)]
+struct Holds {
+    less: bool,
+    equal: bool,
+    greater: bool,
+}
+
+impl Holds {
+    /// That of a form; of one that does not compare, one that never holds.
     #[inline]
-    fn low(self) -> u32 {
-        self as u32
+    fn new(comparison: Option<Comparison>) -> Holds {
+        use Comparison::*;
+        let among = |set: [Comparison; 3]| comparison.is_some_and(|comparison| set.contains(&comparison));
+        Holds { less: among([Ne, Lt, Le]), equal: among([Eq, Le, Ge]), greater: among([Ne, Gt, Ge]) }
+    }
+
+    #[inline]
+    fn between<T: Ord>(self, a: T, b: T) -> bool {
+        (self.less & (a < b)) | (self.equal & (a == b)) | (self.greater & (a > b))
     }
 }
 
@@ -260,26 +295,6 @@ impl Input {
             pattern: (sources >> self.shift) as u32 & lower(self.bits),
             value: self.value(sources),
         }
-    }
-}
-
-impl Comparison {
-    /// Where it holds, a bit each: 0 for less, 1 for equal, 2 for greater.
-    const fn holds_where(self) -> u32 {
-        match self {
-            Comparison::Eq => 0b010,
-            Comparison::Ne => 0b101,
-            Comparison::Lt => 0b001,
-            Comparison::Le => 0b011,
-            Comparison::Gt => 0b100,
-            Comparison::Ge => 0b110,
-        }
-    }
-
-    /// 1 or 0, without a branch on which comparison it is.
-    #[inline]
-    fn outcome(holds_where: u32, a: i64, b: i64) -> i64 {
-        (holds_where >> (u32::from(a >= b) + u32::from(a > b)) & 1).into()
     }
 }
 
