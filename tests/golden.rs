@@ -68,7 +68,7 @@ fn values_by_the_manual() {
         let form: Form = row[0].parse().unwrap_or_else(|faults| panic!("line {line}: {}: {faults:?}", row[0]));
         let [a, b, c, d] = [1, 2, 3, 4].map(|i| value(row[i]));
         assert_eq!(form.eval(a, b, c), d, "line {line}: {row:?}");
-        assert_eq!(form.explain(a, b, c).d, d);
+        assert_eq!(form.explain(a, b, c).d, d, "the stages make up the value, line {line}: {row:?}");
         assert_eq!(form.uses_c(), row[3] != "-", "line {line}: {row:?}");
         count += 1;
     }
@@ -91,4 +91,21 @@ fn values_on_a_device() {
     assert_eq!(rows(golden::DEVICE).count(), 483);
     assert_eq!(differing.len(), 1, "{differing:?}");
     assert_eq!(differing[0][..5], ["vadd.u32.u32.s32.sat d, a, b", "0xffffffff", "0x7fffffff", "-", "0x7ffffffe"]);
+}
+
+/// The spellings of real projects: all are legal but for a few, which are as wrong as they look.
+#[test]
+fn spellings_of_real_projects() {
+    let mut illegal = Vec::new();
+    let mut count = 0;
+    for (_, row) in rows(golden::USES).filter(|(_, row)| row[0].starts_with('v')) {
+        // `#5` stands for an immediate 5.
+        let text = row[0].replace('#', "");
+        if Parser::new().allow_bare().parse(&text).is_err() {
+            illegal.push(row[0]);
+        }
+        count += 1;
+    }
+    assert_eq!(count, 175);
+    assert_eq!(illegal, ["vabsdiff4.u32.u32.u32.sat d, a, b, #0", "vabsdiff4.u32.u32.u32.sat.add d, a, b, c"]);
 }

@@ -32,3 +32,8 @@ pub mod golden {
         u32::from_str_radix(digits, 16).expect("values have 32 bits")
     }
 }
+
+/// The README's Rust code is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -76,34 +76,32 @@ impl From<LanguageName> for Language {
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
-    let mut report = Report { format: args.format, files: 0, files_with: 0, unreadable: 0, seen: Vec::new() };
+    let mut report = Report { format: args.format, files: 0, files_with: 0, unread: Vec::new(), seen: Vec::new() };
     let mut buffer = Vec::new();
     for path in &args.path {
         for file in files(path, args.no_ignore) {
             let (file, explicit) = match file {
                 Ok(file) => file,
                 Err(why) => {
-                    output::error(&why);
-                    report.unreadable += 1;
+                    report.unread(path, &why);
                     continue;
                 }
             };
+            if file.as_os_str() != "-" && !file.exists() {
+                report.unread(&file, "no such file or folder");
+                continue;
+            }
             let language = match args.language.map(Language::from).or_else(|| Language::from_path(&file)) {
                 Some(language) => language,
                 None if explicit => {
-                    return Err(Failure::Misuse(format!(
-                        "cannot tell the language of {} from its name; give it with --language",
-                        file.display()
-                    )));
+                    report.unread(&file, "cannot tell its language from its name; give it with --language");
+                    continue;
                 }
                 None => continue,
             };
             match read(&file, &mut buffer) {
                 Ok(()) => report.file(&file, &buffer, uses::uses(&buffer, language)),
-                Err(error) => {
-                    output::error(&format!("cannot read {}: {error}", file.display()));
-                    report.unreadable += 1;
-                }
+                Err(error) => report.unread(&file, &error.to_string()),
             }
         }
     }
@@ -114,7 +112,7 @@ type Entry = Result<(PathBuf, bool), String>;
 
 /// The files that a path stands for, in order, and whether it was named itself.
 fn files(path: &Path, no_ignore: bool) -> Box<dyn Iterator<Item = Entry>> {
-    if path.as_os_str() == "-" || path.is_file() {
+    if !path.is_dir() {
         return Box::new(std::iter::once(Ok((path.to_path_buf(), true))));
     }
     let walk = ignore::WalkBuilder::new(path)
@@ -174,7 +172,7 @@ impl<'t> Lines<'t> {
     fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         let before = self.text.get(self.starts[line - 1]..offset).unwrap_or_default();
-        (line, before.chars().count() + 1)
+        (line, before.trim_start_matches('\u{feff}').chars().count() + 1)
     }
 
     fn place(&self, span: &Range<usize>) -> Place {
@@ -187,11 +185,18 @@ struct Report {
     format: Format,
     files: usize,
     files_with: usize,
-    unreadable: usize,
+    /// Why files were not read.
+    unread: Vec<String>,
     seen: Vec<Seen>,
 }
 
 impl Report {
+    fn unread(&mut self, path: &Path, why: &str) {
+        let why = format!("cannot read {}: {why}", path.display());
+        output::error(&why);
+        self.unread.push(why);
+    }
+
     fn file(&mut self, path: &Path, source: &[u8], uses: Vec<Use>) {
         self.files += 1;
         if uses.is_empty() {
@@ -200,7 +205,10 @@ impl Report {
         self.files_with += 1;
         let text = uses::text(source);
         let lines = Lines::new(&text);
-        let path = if path.as_os_str() == "-" { "standard input".to_string() } else { path.display().to_string() };
+        let path = match path.strip_prefix(".").unwrap_or(path).display().to_string() {
+            path if path == "-" => "stdin".to_owned(),
+            path => path,
+        };
         for found in uses {
             let faults = match &found.verdict {
                 Verdict::Illegal(faults) => faults.clone(),
@@ -228,7 +236,7 @@ impl Report {
         out.write_all(text.as_bytes())?;
         out.flush()?;
         let illegal = self.seen.iter().any(|seen| matches!(seen.verdict, Verdict::Illegal(_)));
-        Ok(if illegal || self.unreadable > 0 { Outcome::Findings } else { Outcome::Fine })
+        Ok(if illegal || !self.unread.is_empty() { Outcome::Findings } else { Outcome::Fine })
     }
 
     /// By form, the most used first: how often, and where first.
@@ -307,7 +315,7 @@ impl Report {
         });
         json!({
             "files": self.files,
-            "unreadable": self.unreadable,
+            "unread": self.unread,
             "instructions": instructions.collect::<Vec<_>>(),
             "forms": summary.collect::<Vec<_>>(),
         })
@@ -334,7 +342,7 @@ impl Report {
                 "message": { "text": text },
                 "locations": [{
                     "physicalLocation": {
-                        "artifactLocation": { "uri": seen.path.replace('\\', "/") },
+                        "artifactLocation": { "uri": uri(&seen.path) },
                         "region": {
                             "startLine": place.line,
                             "startColumn": place.column,
@@ -345,6 +353,7 @@ impl Report {
                 }],
             })
         });
+        let notifications = self.unread.iter().map(|why| json!({ "level": "error", "message": { "text": why } }));
         json!({
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
             "version": "2.1.0",
@@ -355,6 +364,10 @@ impl Report {
                     "rules": rules.collect::<Vec<_>>(),
                 } },
                 "columnKind": "unicodeCodePoints",
+                "invocations": [{
+                    "executionSuccessful": self.unread.is_empty(),
+                    "toolExecutionNotifications": notifications.collect::<Vec<_>>(),
+                }],
                 "results": results.collect::<Vec<_>>(),
             }],
         })
@@ -383,6 +396,19 @@ impl Report {
         }
         text
     }
+}
+
+/// A path as a URI reference: relative, or `file://` and absolute.
+fn uri(path: &str) -> String {
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(byte.into());
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
 }
 
 fn plural(count: usize, noun: &str) -> String {

@@ -9,7 +9,8 @@ use crate::{Failure, Outcome, instruction, output};
 
 /// Compute an instruction's result.
 ///
-/// Prints d as 0x and eight hexadecimal digits. Values are decimal, also negative, or hexadecimal. With --batch, rows of
+/// Prints d as 0x and eight hexadecimal digits. Values are
+/// decimal, hexadecimal (0x) or binary (0b), also negative; `_` may group digits. With --batch, rows of
 /// instruction, a, b and c, separated by tabs, give one result a line, in order; a bad row gives a line `error: …` in its
 /// place, and exit status 1 at the end.
 #[derive(clap::Args)]
@@ -51,6 +52,10 @@ fn batch(bytes: &[u8]) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
+    let bytes = bytes.strip_prefix(output::BOM).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return Ok(outcome);
+    }
     for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n') {
         match row(&parser, line) {
             Ok(d) => writeln!(out, "{d:#010x}")?,

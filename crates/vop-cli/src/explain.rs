@@ -7,6 +7,7 @@ use vop::eval::{End, Lane, Trace};
 use vop::isa::form::{MadMode, Variant};
 use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
 use vop::{Code, Form};
+use vop_ptx::run::RunErrorKind;
 
 use crate::{Failure, Outcome, instruction};
 
@@ -41,20 +42,17 @@ enum Format {
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
-    let text = if let Some(code) = Code::from_name(&args.instr) {
-        explain_code(code, args.format)
+    let text = if is_code(&args.instr) {
+        if !args.values.is_empty() {
+            return Err(Failure::Misuse("a code takes no values".into()));
+        }
+        explain_code(&args.instr, args.format)?
     } else {
         let instruction = instruction::read(&args.instr)?;
         let form = instruction.form;
         let values: Vec<&str> = args.values.iter().map(String::as_str).collect();
         let [a, b, c] = if values.is_empty() {
-            let mut telling = form.telling_inputs();
-            for (value, operand) in telling.iter_mut().zip([Some(instruction.a), Some(instruction.b), instruction.c]) {
-                if let Some(vop::Operand::Immediate { value: immediate, .. }) = operand {
-                    *value = immediate;
-                }
-            }
-            telling
+            instruction::telling(&instruction)
         } else {
             instruction::inputs(&instruction, &values).map_err(Failure::Misuse)?
         };
@@ -70,14 +68,22 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Fine)
 }
 
-fn explain_code(code: Code, format: Format) -> String {
-    match format {
-        Format::Text => format!("{}\n\n{}\n", bold(&format!("{code}: {}", code.title())), code.explanation()),
-        Format::Json => {
-            let value = json!({ "code": code.name(), "title": code.title(), "explanation": code.explanation() });
-            format!("{value:#}\n")
-        }
-    }
+/// Whether it looks like a diagnostic's code, `V0207`.
+fn is_code(text: &str) -> bool {
+    let digits = text.strip_prefix(['V', 'v']).unwrap_or_default();
+    digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn explain_code(name: &str, format: Format) -> Result<String, Failure> {
+    let of_text = Code::from_name(name).map(|code| (code.name(), code.title(), code.explanation()));
+    let of_run = || RunErrorKind::from_code(name).map(|kind| (kind.code(), kind.title(), kind.explanation()));
+    let Some((code, title, explanation)) = of_text.or_else(of_run) else {
+        return Err(Failure::Misuse(format!("there is no code `{name}`")));
+    };
+    Ok(match format {
+        Format::Text => format!("{}\n\n{explanation}\n", bold(&format!("{code}: {title}"))),
+        Format::Json => format!("{:#}\n", json!({ "code": code, "title": title, "explanation": explanation })),
+    })
 }
 
 fn bold(text: &str) -> String {
@@ -95,10 +101,28 @@ fn yellow(text: &str) -> String {
 fn draw(trace: &Trace) -> String {
     let form = trace.form;
     let row = form.mnemonic().row();
-    let ((major, minor), target) = (form.mnemonic().ptx_version(), form.mnemonic().target());
+    let ((major, minor), target) = (row.version, row.target);
     let body = if form.mnemonic().shape().is_simd() { draw_lanes(trace) } else { draw_scalar(trace) };
     let foot = format!("PTX ISA {}, .version {major}.{minor}, .target sm_{target} and up", row.section);
-    format!("{}\n{}\n\n{body}\n{}\n", bold(&form.to_string()), form.describe(), dim(&foot))
+    format!("{}\n{}\n\n{body}\n{}\n", bold(&form.to_string()), wrapped_at(&form.describe(), 80), dim(&foot))
+}
+
+/// Broken between words into lines of at most `width` characters.
+fn wrapped_at(text: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
 }
 
 /// `s8`, `u32`.
@@ -127,8 +151,9 @@ fn operation_name(form: Form) -> String {
 
 // SIMD forms: a column a lane.
 
-const LABEL: usize = 14;
-const COLUMN: usize = 14;
+// Label, four columns and d in full fit a terminal of 80 characters.
+const LABEL: usize = 12;
+const COLUMN: usize = 13;
 
 /// One row: a label and, from the highest lane down, cells already as wide as a column.
 fn line(label: &str, cells: impl DoubleEndedIterator<Item = String>, note: &str) -> String {
@@ -195,7 +220,9 @@ fn draw_lanes(trace: &Trace) -> String {
             if mask != Mask::full(shape) {
                 text.push_str(&line("mask", star(mask), ""));
             }
-            text.push_str(&line("c", std::iter::empty(), &format!("{c:#010x}  {c}")));
+            let signed = form.dtype() == Some(Type::S32);
+            let c_value = if signed { i128::from(c as i32) } else { i128::from(c) };
+            text.push_str(&line("c", std::iter::empty(), &format!("{c:#010x}  {c_value}")));
             let terms: String = (0..shape.lanes())
                 .rev()
                 .filter(|&i| mask.has(i))
@@ -205,7 +232,7 @@ fn draw_lanes(trace: &Trace) -> String {
                 })
                 .collect();
             let exact = match trace.end {
-                End::Accumulate { sum, .. } => i128::from(c) + sum,
+                End::Accumulate { sum, .. } => c_value + sum,
                 _ => 0,
             };
             let label = format!("c{terms} =");
@@ -297,8 +324,7 @@ fn draw_scalar(trace: &Trace) -> String {
         let (before, after) = (lane.unsaturated(), lane.saturated);
         let note = match after {
             _ if before == after => "fits".into(),
-            _ if after < before => format!("clamped: {before} is above {after}"),
-            _ => format!("clamped: {before} is below {after}"),
+            _ => format!("clamped from {before}"),
         };
         text.push_str(&stage(&name, "", &clamped(lane, 22), &note));
     }
@@ -314,13 +340,14 @@ fn shift_note(form: Form, amount: i64) -> String {
     }
 }
 
+/// Whether `vmad`'s result is signed: its dtype plays no part.
+fn mad_is_signed(form: Form, mode: MadMode) -> bool {
+    form.atype() == Type::S32 || form.btype() == Type::S32 || mode.negates_product() || mode.negates_c()
+}
+
 fn draw_mad(trace: &Trace, mad: vop::eval::Mad, mode: MadMode) -> String {
     let c = trace.inputs[2];
-    let signed = trace.form.atype() == Type::S32
-        || trace.form.btype() == Type::S32
-        || mode.negates_product()
-        || mode.negates_c();
-    let ty = if signed { Type::S32 } else { Type::U32 };
+    let ty = if mad_is_signed(trace.form, mode) { Type::S32 } else { Type::U32 };
     let value = if mode.negates_c() { -mad.addend } else { mad.addend };
     let mut text = stage(&format!("c  {}", type_name(ty, 32)), &format!("{c:08x}"), &value.to_string(), "");
     let name = match (mode.negates_c(), mad.plus_one) {
@@ -336,7 +363,10 @@ fn draw_end(trace: &Trace, result: i128) -> String {
     let form = trace.form;
     let c = trace.inputs[2];
     let d = bold(&format!("{:>12}", format!("{:08x}", trace.d)));
-    let signed = form.dtype() == Some(Type::S32);
+    let signed = match form.variant() {
+        Variant::Mad(mode, _) => mad_is_signed(form, mode),
+        _ => form.dtype() == Some(Type::S32),
+    };
     let d_value = if signed { (trace.d as i32).to_string() } else { trace.d.to_string() };
     let (mut text, exact) = match trace.end {
         End::Secondary { operation, c: value, outcome } => {

@@ -71,10 +71,46 @@ pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u
             values[i] = values[i].wrapping_add(addend);
         }
     }
+    for i in 1..3 {
+        let twin = (0..i).find(|&j| register(operands[i]).is_some() && register(operands[i]) == register(operands[j]));
+        if let (Some(j), Some(name)) = (twin, register(operands[i]))
+            && values[i] != values[j]
+        {
+            return Err(format!(
+                "`{name}` stands for two operands, yet has two values, {:#x} and {:#x}",
+                values[j], values[i]
+            ));
+        }
+    }
     if given.next().is_some() {
         return Err(format!("too many values: {}", needs(form)));
     }
     Ok(values)
+}
+
+/// A plain register operand's name.
+fn register(operand: Option<Operand<'_>>) -> Option<&str> {
+    match operand {
+        Some(Operand::Register(name)) => Some(name),
+        _ => None,
+    }
+}
+
+/// Values that show every stage, as far as the text leaves a choice: immediates are what they are, and operands that are
+/// one register have one value.
+pub(crate) fn telling(instruction: &Instruction<'_>) -> [u32; 3] {
+    let mut values = instruction.form.telling_inputs();
+    let operands = [Some(instruction.a), Some(instruction.b), instruction.c];
+    for i in 0..3 {
+        if let Some(Operand::Immediate { value, .. }) = operands[i] {
+            values[i] = value;
+        }
+        let twin = (0..i).find(|&j| register(operands[i]).is_some() && register(operands[i]) == register(operands[j]));
+        if let Some(j) = twin {
+            values[i] = values[j];
+        }
+    }
+    values
 }
 
 fn needs(form: Form) -> String {
@@ -115,5 +151,7 @@ mod tests {
         assert!(inputs(text, &["1", "7", "2", "3"]).is_err());
         assert_eq!(inputs("vadd.u32.u32.u32 d, a, b", &["1", "2", "-"]), Ok([1, 2, 0]));
         assert_eq!(inputs("vadd.u32.u32.u32 d, a, b", &["1", "2", "9"]), Ok([1, 2, 9]));
+        assert_eq!(inputs("vadd.u32.u32.u32 d, a, a", &["2", "2"]), Ok([2, 2, 0]));
+        assert!(inputs("vadd.u32.u32.u32 d, a, a", &["1", "2"]).is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 use vop::Mnemonic;
 use vop::isa::table::Axis;
-use vop::isa::types::{Comparison, Part, Scale, Secondary, Shape, ShiftMode, Type};
+use vop::isa::types::{Comparison, PLUS_ONE, Part, SAT, Scale, Secondary, Shape, ShiftMode, Type};
 
 use crate::{Failure, Outcome, output};
 
@@ -73,8 +73,8 @@ fn axes(mnemonic: Mnemonic) -> Vec<(&'static str, String)> {
     axes.push(("atype", types.clone()));
     axes.push(("btype", if mnemonic.allows(Axis::Btype) { types } else { Type::U32.to_string() }));
     for (axis, heading, names) in [
-        (Axis::Sat, "sat", vec![".sat".to_string()]),
-        (Axis::PlusOne, "po", vec![".po".to_string()]),
+        (Axis::Sat, "sat", vec![format!(".{SAT}")]),
+        (Axis::PlusOne, "po", vec![format!(".{PLUS_ONE}")]),
         (Axis::Comparison, "cmp", Comparison::ALL.iter().map(Comparison::to_string).collect()),
         (Axis::ShiftMode, "mode", ShiftMode::ALL.iter().map(ShiftMode::to_string).collect()),
         (Axis::Scale, "scale", Scale::ALL.iter().map(Scale::to_string).collect()),
@@ -103,7 +103,7 @@ fn axes(mnemonic: Mnemonic) -> Vec<(&'static str, String)> {
 
 fn full(mnemonic: Mnemonic) -> String {
     let row = mnemonic.row();
-    let (major, minor) = mnemonic.ptx_version();
+    let (major, minor) = mnemonic.row().version;
     let mut text = format!("{}: {}\n\n    {}{}\n\n", row.name, row.summary, row.name, row.syntax);
     for (heading, spellings) in axes(mnemonic) {
         // Writing to a String does not fail.
@@ -115,21 +115,21 @@ fn full(mnemonic: Mnemonic) -> String {
         "\n{} forms. PTX ISA {}, .version {major}.{minor}, .target sm_{} and up.\n",
         output::grouped(count),
         row.section,
-        mnemonic.target()
+        mnemonic.row().target
     );
     text
 }
 
 fn data(mnemonic: Mnemonic) -> Value {
     let row = mnemonic.row();
-    let (major, minor) = mnemonic.ptx_version();
+    let (major, minor) = mnemonic.row().version;
     json!({
         "mnemonic": row.name,
         "summary": row.summary,
         "syntax": format!("{}{}", row.name, row.syntax),
         "section": row.section,
         "version": format!("{major}.{minor}"),
-        "target": format!("sm_{}", mnemonic.target()),
+        "target": format!("sm_{}", mnemonic.row().target),
         "forms": mnemonic.forms().count_left(),
         "axes": axes(mnemonic).into_iter().map(|(heading, spellings)| (heading.to_string(), json!(spellings))).collect::<serde_json::Map<_, _>>(),
     })

@@ -29,10 +29,10 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  vop explain vadd4.s32.s32.u32.sat            what an instruction does, on telling values
-  vop eval 'vmad.s32.s32.s32.shr7 d, a.h0, b.h1, c' 0x12340100 -2 7
-  vop check src/                               every video instruction in a source tree
-  vop run examples/motion/motion.toml          a kernel on the CPU
+  vop explain vadd4.s32.s32.u32.sat      what an instruction does
+  vop eval vadd.u32.s32.s32.sat -16 5    its value
+  vop check src/                         all of them in a source tree
+  vop run examples/motion/motion.toml    a kernel on the CPU
 
 Exit status: 0 fine, 1 findings or failure, 2 misuse.";
 
@@ -76,8 +76,20 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// clap takes `-5` for a value and `-0x5` for an option: the latter reaches it as the same 32 bits without a sign.
+fn negative_hexadecimal(argument: std::ffi::OsString) -> std::ffi::OsString {
+    let value = argument.to_str().filter(|text| {
+        let prefix = text.get(..3).unwrap_or_default().to_ascii_lowercase();
+        prefix == "-0x" || prefix == "-0b"
+    });
+    match value.map(instruction::value) {
+        Some(Ok(value)) => format!("{value:#x}").into(),
+        _ => argument,
+    }
+}
+
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match Cli::parse_from(std::env::args_os().map(negative_hexadecimal)).command {
         Command::Parse(args) => parse::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Explain(args) => explain::run(args),

@@ -5,6 +5,9 @@ use std::path::Path;
 
 use crate::Failure;
 
+/// What some editors put before UTF-8 text.
+pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
+
 /// Standard output for many lines. Locked and buffered: flush it at the end, an error then counts.
 pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())

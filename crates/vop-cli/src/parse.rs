@@ -20,7 +20,7 @@ Examples:
   grep -h vset kernels/*.ptx | vop parse -")]
 pub(crate) struct Args {
     /// Instruction texts; `-` reads one a line from standard input.
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(default_value = "-")]
     text: Vec<String>,
     /// Judge operands by these declarations, `.reg .b32 a, b; .reg .pred p;`. Without, any identifier is a 32-bit register.
     #[arg(long, value_name = "REGS")]
@@ -58,7 +58,11 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         }
         let mut input = std::io::stdin().lock();
         let mut line = Vec::new();
+        let mut first = true;
         while input.read_until(b'\n', &mut line)? > 0 {
+            if std::mem::take(&mut first) && line.starts_with(output::BOM) {
+                line.drain(..output::BOM.len());
+            }
             let text = vop_ptx::uses::text(line.strip_suffix(b"\n").unwrap_or(&line));
             refused |= !one(&parser, &text, args.format, &mut out)?;
             line.clear();

@@ -22,17 +22,14 @@ impl Drawing<'_> {
     fn draw(self) -> String {
         let mut report = Group::with_title(Level::ERROR.primary_title(self.title).id(self.code));
         if let Some((source, path)) = self.source {
-            // Positions may lie in what a lossy reading changed: they must at least lie in the text, between characters.
-            let within = |range: Range<usize>| {
-                let at = |offset: usize| (0..=offset.min(source.len())).rev().find(|&at| source.is_char_boundary(at));
-                let start = at(range.start).unwrap_or(0);
-                start..at(range.end).unwrap_or(0).max(start)
-            };
             let (span, label) = self.primary;
-            let related = self.related.into_iter();
-            let related = related.map(|(span, label)| AnnotationKind::Context.span(within(span)).label(label));
-            let primary = AnnotationKind::Primary.span(within(span)).label(label);
-            report = report.element(Snippet::source(source).path(path).annotation(primary).annotations(related));
+            let all = std::iter::once(&span).chain(self.related.iter().map(|(span, _)| span));
+            let window = Window::around(source, all);
+            let related = self.related.iter();
+            let related = related.map(|(span, label)| AnnotationKind::Context.span(window.place(span)).label(*label));
+            let primary = AnnotationKind::Primary.span(window.place(&span)).label(label);
+            let snippet = Snippet::source(window.text).line_start(window.first_line).path(path);
+            report = report.element(snippet.annotation(primary).annotations(related));
         }
         for note in self.notes {
             report = report.element(Level::NOTE.message(note));
@@ -43,6 +40,41 @@ impl Drawing<'_> {
         let mut text = Renderer::styled().render(&[report]);
         text.push_str("\n\n");
         text
+    }
+}
+
+/// The lines of a source that hold some places: drawing takes as long as the text that it is given.
+struct Window<'a> {
+    text: &'a str,
+    start: usize,
+    first_line: usize,
+}
+
+impl<'a> Window<'a> {
+    fn around<'s>(source: &'a str, places: impl Iterator<Item = &'s Range<usize>>) -> Window<'a> {
+        let (mut start, mut end) = (source.len(), 0);
+        for place in places {
+            start = start.min(place.start);
+            end = end.max(place.end.max(place.start));
+        }
+        // Positions may lie in what a lossy reading changed: lines begin and end between characters in any case.
+        let bytes = source.as_bytes();
+        let end = end.min(bytes.len());
+        let before = &bytes[..start.min(end)];
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let end = bytes[end..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| end + at);
+        let first_line = 1 + bytes[..start].iter().filter(|&&byte| byte == b'\n').count();
+        Window { text: source.get(start..end).unwrap_or_default(), start, first_line }
+    }
+
+    /// A place in the source as one in the window, between characters.
+    fn place(&self, range: &Range<usize>) -> Range<usize> {
+        let at = |offset: usize| {
+            let offset = offset.saturating_sub(self.start).min(self.text.len());
+            (0..=offset).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0)
+        };
+        let start = at(range.start);
+        start..at(range.end).max(start)
     }
 }
 

@@ -7,22 +7,25 @@ use vop_ptx::run::{RunOptions, Summary, run_launch_file};
 
 use crate::{Failure, Outcome, output, render};
 
-/// Run kernels on the CPU, as a launch file says.
+/// Run kernels on the CPU, as a launch file says
 ///
 /// A launch file (TOML) names the PTX, its buffers and its launches:
 ///
 ///   ptx = "motion.ptx"
+///
 ///   [buffers]
 ///   frame  = { file = "frame.png" }
 ///   motion = { type = "i32", shape = [23, 40, 2], save = "motion.npy" }
+///
 ///   [[launch]]
 ///   entry = "search"
 ///   grid  = [40, 23]
 ///   block = 64
 ///   args  = ["frame", "motion", { i32 = 640 }]
 ///
-/// Input is read from .npy, .png and raw files, output saved to .npy and .png, and only if everything ran. Every access
-/// to memory is checked.
+/// Input is read from .npy, .png and, where type and shape are given, raw files.
+/// Output is saved to .npy and .png, and only if everything ran.
+/// Every access to memory is checked.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -36,7 +39,7 @@ pub(crate) struct Args {
     /// Save output below this folder instead of the launch file's.
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Stop a launch after this many thread-instructions.
+    /// Stop a launch after this many thread-instructions; 100 billion if not given.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use vop::{Code, Diagnostic, Form, Mnemonic, Parser};
 
 use crate::find::{self, FoundKind, Language, PartialReason};
-use crate::module::{Module, RegistersAt, StatementKind};
+use crate::module::{Module, RegistersAt, StatementKind, lex};
 
 /// A video instruction of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +76,9 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
             let verdict = match parsed {
                 Ok(instruction) if fragment => Verdict::LegalFragment(instruction.form),
                 Ok(instruction) => Verdict::Legal(instruction.form),
+                Err(faults) if fragment && is_cut_short(&faults, &found.text) => {
+                    Verdict::Unjudged(PartialReason::CutShort)
+                }
                 Err(faults) => Verdict::Illegal(
                     faults.into_iter().map(|fault| moved(fault, |span| found.source_span(span))).collect(),
                 ),
@@ -83,6 +86,14 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
             Use { span: found.source_span(0..found.text.len()), text: found.text, verdict }
         })
         .collect()
+}
+
+/// Whether a mnemonic with modifiers lacks some that may be pasted behind them, and is right so far.
+fn is_cut_short(faults: &[Diagnostic], text: &str) -> bool {
+    let mnemonic = text.split('.').next().and_then(|name| Mnemonic::from_name(name.trim()));
+    let types = text.split('.').filter(|word| matches!(word.trim(), "u32" | "s32")).count();
+    faults.iter().all(|fault| matches!(fault.code, Code::V0203 | Code::V0206))
+        && mnemonic.is_some_and(|mnemonic| types <= mnemonic.types())
 }
 
 /// A diagnostic with its positions translated.
@@ -98,11 +109,16 @@ fn moved(fault: Diagnostic, translate: impl Fn(Range<usize>) -> Range<usize>) ->
 pub fn in_module(module: &Module) -> Vec<Use> {
     let mut uses = Vec::new();
     for statement in module.statements() {
-        let StatementKind::Instruction { opcode, .. } = &statement.kind else { continue };
-        if !find::is_meant(module.slice(opcode)) {
+        let text = module.slice(&statement.span);
+        let (opcode, unfinished) = match &statement.kind {
+            StatementKind::Instruction { opcode, .. } => (opcode.clone(), false),
+            // What has no end is no instruction to the reader, and yet may have been meant as one.
+            StatementKind::Other => (statement.span.start + opcode_start(text)..statement.span.end, true),
+            _ => continue,
+        };
+        if !find::is_meant(&lex::without_trivia(module.slice(&opcode))) {
             continue;
         }
-        let text = module.slice(&statement.span);
         let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
         let parsed = Parser::new().with_registers(&registers).parse(text);
         let start = statement.span.start;
@@ -112,20 +128,59 @@ pub fn in_module(module: &Module) -> Vec<Use> {
                 faults.iter().cloned().map(|fault| moved(fault, |span| start + span.start..start + span.end)).collect()
             }
         };
-        if let Some(mnemonic) =
-            Mnemonic::from_name(module.slice(opcode).split('.').next().unwrap_or_default().trim_end())
-        {
+        if unfinished && faults.is_empty() {
+            faults.push(unfinished_statement(statement.span.end));
+        }
+        let name = lex::without_trivia(module.slice(&opcode)).split('.').next().unwrap_or_default().to_owned();
+        if let Some(mnemonic) = Mnemonic::from_name(&name) {
             faults.extend(too_old(module, mnemonic, opcode.start..opcode.start + mnemonic.name().len()));
         }
         let verdict = match parsed {
             Ok(instruction) if faults.is_empty() => Verdict::Legal(instruction.form),
             _ => Verdict::Illegal(faults),
         };
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = text.trim_end_matches(';').trim_end().to_owned();
+        let text = one_line(text);
         uses.push(Use { text, span: statement.span.clone(), verdict });
     }
     uses
+}
+
+/// Where the opcode of an instruction begins: behind its guard, if it has one.
+fn opcode_start(text: &str) -> usize {
+    let Some(guard) = text.strip_prefix('@') else { return 0 };
+    let name = guard.trim_start_matches(|c: char| c == '!' || c.is_whitespace());
+    let behind = name.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '%')).trim_start();
+    text.len() - behind.len()
+}
+
+/// An instruction without comments, line breaks and semicolon.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    let mut at = 0;
+    while at < text.len() {
+        let next = lex::skip_trivia(text, at);
+        if next > at {
+            at = next;
+            if !line.is_empty() {
+                line.push(' ');
+            }
+        } else if let Some(c) = text[at..].chars().next() {
+            line.push(c);
+            at += c.len_utf8();
+        }
+    }
+    line.trim_end_matches(';').trim_end().to_owned()
+}
+
+fn unfinished_statement(end: usize) -> Diagnostic {
+    Diagnostic {
+        code: Code::V0101,
+        span: end..end,
+        message: "the instruction has no end".to_owned(),
+        label: "expected `;`".to_owned(),
+        related: Vec::new(),
+        help: Some("write `;`".to_owned()),
+    }
 }
 
 /// What the module's `.version` and `.target` say against an instruction.
@@ -141,7 +196,7 @@ fn too_old(module: &Module, mnemonic: Mnemonic, span: Range<usize>) -> Vec<Diagn
             help: Some(help),
         });
     };
-    let (major, minor) = mnemonic.ptx_version();
+    let (major, minor) = mnemonic.row().version;
     if let Some((has_major, has_minor)) = module.version().filter(|&version| version < (major, minor)) {
         let message =
             format!("`{mnemonic}` needs PTX {major}.{minor}, and the module's `.version` is {has_major}.{has_minor}");
@@ -149,7 +204,7 @@ fn too_old(module: &Module, mnemonic: Mnemonic, span: Range<usize>) -> Vec<Diagn
     }
     let number =
         |target: &str| target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok();
-    let needed = mnemonic.target();
+    let needed = mnemonic.row().target;
     if let Some(target) = module.target().filter(|target| number(target).is_some_and(|number: u32| number < needed)) {
         let message = format!("`{mnemonic}` needs target sm_{needed}, and the module's `.target` is {target}");
         fault(Code::V0502, message, ".target", format!("write `.target sm_{needed}` or higher"));

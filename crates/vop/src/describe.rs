@@ -14,7 +14,7 @@ impl Form {
         if let Some(range) = self.saturation() {
             let noun = self.result_noun();
             let what = if self.mnemonic().shape().is_simd() { format!("each {noun}") } else { format!("the {noun}") };
-            text.push_str(&format!(", clamps {what} to {}…{}", range.min(), range.max()));
+            text.push_str(&format!(", and clamps {what} to {}…{}", range.min(), range.max()));
         }
         text.push_str(&self.describe_end());
         text.push('.');
@@ -28,7 +28,7 @@ impl Form {
             Operation::Add => format!("Adds {a} and {b}"),
             Operation::Sub => format!("Subtracts {b} from {a}"),
             Operation::Avrg => {
-                format!("Averages {a} and {b}, halves rounded away from zero from zero up and down below")
+                format!("Averages {a} and {b}, rounding halves away from zero")
             }
             Operation::Absdiff => format!("Takes the absolute difference of {a} and {b}"),
             Operation::Min => format!("Takes the lesser of {a} and {b}"),
@@ -79,7 +79,7 @@ impl Form {
             MadMode::Plain | MadMode::NegateAB => format!("Multiplies {a} and {b} and adds c ({signed})"),
         };
         if let Some(scale) = scale {
-            text.push_str(&format!(", shifts the sum right by {}", scale.bits()));
+            text.push_str(&format!(", shifts the result right by {}", scale.bits()));
         }
         text
     }
@@ -111,7 +111,7 @@ impl Form {
             }
             Finish::Merge(part) => format!(", and puts the lower {} bits into {} of c", part.bits(), part_name(part)),
             Finish::Lanes(mask) if mask == Mask::full(shape) => String::new(),
-            Finish::Lanes(mask) => format!("; d takes {} of the results and the rest of c", lane_list(mask, shape)),
+            Finish::Lanes(mask) => format!("; d takes {} of the results, and the rest of c", lane_list(mask, shape)),
             Finish::Accumulate(mask) if mask == Mask::full(shape) => ", and adds all of them to c".to_string(),
             Finish::Accumulate(mask) => format!(", and adds those of {} to c", lane_list(mask, shape)),
         }

@@ -481,7 +481,8 @@ impl Form {
                 End::Accumulate { mask, sum: counted.map(|(_, lane)| lane.saturated).sum() }
             }
         };
-        Trace { form: self, inputs: [a, b, c], lanes, saturation: self.saturation(), end, d: self.eval(a, b, c) }
+        let d = compose(&lanes, end, c, self.mnemonic().shape().bits());
+        Trace { form: self, inputs: [a, b, c], lanes, saturation: self.saturation(), end, d }
     }
 
     fn explain_lane(self, i: usize, sources: u64, c: u32) -> Lane {
@@ -497,5 +498,19 @@ impl Form {
         let scaled = mad(a.into(), b.into(), c, mode, scale);
         let stages = Mad { addend, plus_one, sum: raw + addend + plus_one, scaled };
         Lane { inputs, raw, mad: Some(stages), saturated: self.saturate(scaled) }
+    }
+}
+
+/// d from the stages before it.
+fn compose(lanes: &[Lane], end: End, c: u32, bits: u32) -> u32 {
+    match end {
+        End::Truncate => lanes.first().map_or(0, |lane| lane.saturated.low()),
+        End::Secondary { outcome, .. } => outcome.low(),
+        End::Merge { shift, bits } => lanes.first().map_or(c, |lane| merge(lane.saturated.low(), c, shift, bits)),
+        End::Lanes(mask) => {
+            let written = lanes.iter().enumerate().filter(|&(i, _)| mask.has(i));
+            written.fold(c, |d, (i, lane)| merge(lane.saturated.low(), d, i as u32 * bits, bits))
+        }
+        End::Accumulate { sum, .. } => c.wrapping_add(sum.low()),
     }
 }

@@ -39,4 +39,4 @@ pub use diagnostic::{Code, Diagnostic};
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;
 pub use isa::table::Mnemonic;
-pub use text::{Declarations, Guard, Instruction, Operand, Parser, RegisterType, Registers, parse};
+pub use text::{Declarations, Guard, Instruction, Operand, Parser, RegisterType, Registers, parse, register_number};

@@ -2,6 +2,7 @@
 
 use crate::eval::{End, Trace};
 use crate::isa::form::Form;
+use crate::isa::types::Secondary;
 
 impl Form {
     /// Values for a, b and c under which every stage can be seen: some lane clamped and some not, a secondary operation
@@ -68,8 +69,12 @@ fn score(trace: &Trace) -> i32 {
     let c = trace.inputs[2];
     score += match trace.end {
         End::Truncate => 0,
+        End::Secondary { operation: Secondary::Add, outcome, c } => 8 * i32::from(outcome != c && c != 0),
         // c wins, but not because the other side is all zeros.
-        End::Secondary { outcome, c, .. } => 4 * i32::from(outcome == c) + 2 * i32::from(trace.lanes[0].saturated != 0),
+        End::Secondary { outcome, c, .. } => {
+            let t = trace.lanes[0].saturated;
+            4 * i32::from(outcome == c && outcome != t) + 8 * i32::from(t != 0)
+        }
         End::Merge { .. } | End::Lanes(_) => 2 * i32::from(c != trace.d && c > 0xffff && c != u32::MAX),
         End::Accumulate { sum, .. } => 2 * i32::from(sum != 0) + 2 * i32::from(c != 0 && c < 0x1000),
     };

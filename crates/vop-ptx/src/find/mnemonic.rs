@@ -1,6 +1,8 @@
 //! Words that are, or were meant to be, a video instruction's mnemonic and modifiers.
 
 use vop::Mnemonic;
+use vop::isa::table::Axis;
+use vop::isa::types::Type;
 
 /// The mnemonics without the number of lanes.
 pub(super) fn stems() -> impl Iterator<Item = &'static str> {
@@ -8,7 +10,7 @@ pub(super) fn stems() -> impl Iterator<Item = &'static str> {
 }
 
 /// How people have misspelt them, and operations that never existed.
-const NEAR_STEMS: [&str; 7] = ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad"];
+pub(super) const NEAR_STEMS: [&str; 7] = ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad"];
 
 /// What else begins with a `v` at the start of a PTX or C statement.
 const OTHERS: [&str; 4] = ["vote", "volatile", "void", "vprintf"];
@@ -37,11 +39,11 @@ pub(super) fn classify(word: &[u8]) -> Word {
     }
 }
 
-/// The lanes of a mnemonic: one, or the digit it ends with.
+/// How many operands an instruction has at least: `d, a, b`, and c where its mnemonic always takes one.
 pub(super) fn operands_needed(word: &[u8]) -> usize {
-    let is_simd = word.last().is_some_and(u8::is_ascii_digit);
-    // `d, a, b`; the SIMD forms and `vmad` always take a `c` as well.
-    if is_simd || word.eq_ignore_ascii_case(b"vmad") { 4 } else { 3 }
+    let known = std::str::from_utf8(word).ok().and_then(|word| Mnemonic::from_name(&word.to_ascii_lowercase()));
+    let optional = known.is_some_and(|mnemonic| mnemonic.allows(Axis::OptionalC));
+    if optional { 3 } else { 4 }
 }
 
 fn starts_like_one(word: &[u8]) -> bool {
@@ -61,14 +63,12 @@ impl TrimDigits for [u8] {
 
 /// Whether a modifier is one of the types that video instructions take.
 pub(super) fn is_video_type(modifier: &[u8]) -> bool {
-    modifier.eq_ignore_ascii_case(b"u32") || modifier.eq_ignore_ascii_case(b"s32")
+    Type::ALL.iter().any(|ty| modifier.eq_ignore_ascii_case(ty.name().as_bytes()))
 }
 
 /// Whether a modifier is one that PTX knows and that a person may have put on a video instruction, rightly or not.
 pub(super) fn is_modifier(modifier: &[u8]) -> bool {
-    const WORDS: [&str; 15] =
-        ["sat", "wrap", "clamp", "add", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "po", "shr7", "shr15"];
-    is_type(modifier) || WORDS.iter().any(|w| modifier.eq_ignore_ascii_case(w.as_bytes()))
+    is_type(modifier) || vop::isa::types::modifier_names().any(|name| modifier.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 fn is_type(modifier: &[u8]) -> bool {

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::cursor::is_ident;
-use super::mnemonic::stems;
+use super::mnemonic::{NEAR_STEMS, stems};
 
 /// What a mnemonic or a misspelt one begins with (the first four bytes tell enough, in either case, and keep the
 /// vectorised search precise), and what marks macros that paste the mnemonic: no other instruction carries one type
 /// three times.
 fn needles() -> Vec<String> {
-    let mut needles: Vec<String> = stems().chain(["varvg", "vavg"]).map(|stem| stem[..4].to_owned()).collect();
+    let mut needles: Vec<String> = stems().chain(NEAR_STEMS).map(|stem| stem[..4].to_owned()).collect();
     needles.sort_unstable();
     needles.dedup();
     let upper: Vec<String> = needles.iter().map(|needle| needle.to_ascii_uppercase()).collect();
@@ -44,5 +44,5 @@ fn begins(bytes: &[u8], start: usize) -> bool {
 fn goes_on(rest: &[u8]) -> bool {
     let word = rest.iter().take(8).take_while(|b| b.is_ascii_alphanumeric()).count();
     let rest = rest[word..].trim_ascii_start();
-    matches!(rest.first(), Some(b'"' | b'\'' | b'.' | b'%' | b'{' | b'$' | b'\\'))
+    matches!(rest.first(), Some(b'"' | b'\'' | b'.' | b'%' | b'{' | b'$' | b'\\' | b'/'))
 }

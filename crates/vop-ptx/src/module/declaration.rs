@@ -275,16 +275,12 @@ impl<T: Declared> Declarations<T> {
 
     /// The last item before `at` that declares `name`: its index, and the number if the item is counted (`%r<10>`).
     pub(super) fn find(&self, text: &str, name: &str, at: usize) -> Option<(usize, Option<u32>)> {
-        if let Some(index) = self.last(text, name, at, |item| item.count().is_none()) {
-            return Some((index, None));
-        }
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        // `%r12` may be number 12 of `%r<…>`, but also number 2 of `%r1<…>`.
-        (stem.max(1)..name.len()).find_map(|split| {
-            let number: u32 = name[split..].parse().ok()?;
-            let index = self.last(text, &name[..split], at, |item| item.count().is_some_and(|count| number < count))?;
+        let (prefix, number) = vop::register_number(name);
+        let counted = number.and_then(|number| {
+            let index = self.last(text, prefix, at, |item| item.count().is_some_and(|count| number < count))?;
             Some((index, Some(number)))
-        })
+        });
+        counted.or_else(|| Some((self.last(text, name, at, |item| item.count().is_none())?, None)))
     }
 
     fn last(&self, text: &str, name: &str, at: usize, accept: impl Fn(&T) -> bool) -> Option<usize> {

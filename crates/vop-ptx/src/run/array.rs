@@ -141,7 +141,14 @@ fn read_png(content: &[u8]) -> Result<Array, String> {
 
 /// Whether an array of this type and shape can be saved under this name.
 pub(crate) fn check_save(path: &Path, ty: Scalar, shape: &[usize]) -> Result<(), String> {
-    if extension(path).as_deref() == Some("png") { png_layout(ty, shape).map(drop) } else { Ok(()) }
+    if path.is_dir() {
+        return Err(format!("`{}` is a folder", path.display()));
+    }
+    match extension(path).as_deref() {
+        Some("png") => png_layout(ty, shape).map(drop),
+        Some("npy") => Ok(()),
+        _ => Err(format!("`{}` cannot be saved: output is written to .npy and .png", path.display())),
+    }
 }
 
 /// Width, height, colours and depth of a picture.
@@ -239,6 +246,7 @@ pub(crate) fn write_atomically(files: &[(PathBuf, Vec<u8>)]) -> Result<(), Strin
             // Of a usual new file: the umask takes its share.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
+        std::fs::create_dir_all(folder).map_err(|error| problem(folder, &error))?;
         let mut file = builder.tempfile_in(folder).map_err(|error| problem(path, &error))?;
         file.write_all(content).map_err(|error| problem(path, &error))?;
         staged.push((file, path));

@@ -4,60 +4,80 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The kinds of failure, each with a stable code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RunErrorKind {
-    /// The executor does not know an instruction, a modifier or a declaration.
-    Unsupported,
-    /// A statement that no reading makes sense of: wrong operands, undeclared names, wrong register widths.
-    Malformed,
-    /// A video instruction that the library refuses, with the library's own code.
-    Video(vop::Code),
-    /// The module has no entry of this name.
-    UnknownEntry,
-    /// The arguments do not fit the kernel's parameters.
-    Argument,
-    /// Grid, block or shared memory beyond what a launch may have.
-    LaunchShape,
-    /// An access outside every allocation.
-    OutOfBounds,
-    /// An address that is not a multiple of the access's size.
-    Misaligned,
-    /// A write to memory that may only be read, or an access through the wrong state space.
-    Forbidden,
-    /// The limit of thread-instructions was reached.
-    Limit,
-    /// Threads wait for each other and none can go on.
-    Deadlock,
-    /// The kernel executed `trap`.
-    Trap,
-    /// The launch file does not say what it must.
-    LaunchFile,
-    /// A file could not be read or written, or holds something else than declared.
-    File,
+macro_rules! kinds {
+    ($($kind:ident $code:literal $title:literal $explanation:literal;)*) => {
+        /// The kinds of failure, each with a stable code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum RunErrorKind {
+            $(#[doc = concat!($title, ".")] $kind,)*
+            /// A video instruction that the library refuses, with the library's own code.
+            Video(vop::Code),
+        }
+
+        impl RunErrorKind {
+            /// The stable code.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(RunErrorKind::$kind => $code,)*
+                    RunErrorKind::Video(code) => code.name(),
+                }
+            }
+
+            /// What it is, in a few words.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(RunErrorKind::$kind => $title,)*
+                    RunErrorKind::Video(code) => code.title(),
+                }
+            }
+
+            /// What it means and what to do.
+            pub fn explanation(self) -> &'static str {
+                match self {
+                    $(RunErrorKind::$kind => $explanation,)*
+                    RunErrorKind::Video(code) => code.explanation(),
+                }
+            }
+
+            /// The kind with this code, in either case; of the library's own codes see [`vop::Code::from_name`].
+            pub fn from_code(code: &str) -> Option<RunErrorKind> {
+                $(if code.eq_ignore_ascii_case($code) {
+                    return Some(RunErrorKind::$kind);
+                })*
+                None
+            }
+        }
+    };
 }
 
-impl RunErrorKind {
-    /// The stable code.
-    pub fn code(self) -> &'static str {
-        match self {
-            RunErrorKind::Unsupported => "V0601",
-            RunErrorKind::Malformed => "V0602",
-            RunErrorKind::Video(code) => code.name(),
-            RunErrorKind::UnknownEntry => "V0603",
-            RunErrorKind::Argument => "V0604",
-            RunErrorKind::LaunchShape => "V0605",
-            RunErrorKind::OutOfBounds => "V0606",
-            RunErrorKind::Misaligned => "V0607",
-            RunErrorKind::Forbidden => "V0608",
-            RunErrorKind::Limit => "V0609",
-            RunErrorKind::Deadlock => "V0610",
-            RunErrorKind::Trap => "V0611",
-            RunErrorKind::LaunchFile => "V0612",
-            RunErrorKind::File => "V0613",
-        }
-    }
+kinds! {
+    Unsupported "V0601" "not supported by the executor"
+        "The kernel is perhaps right, but the executor does not know an instruction, a modifier or a declaration of it. Nothing has been run.";
+    Malformed "V0602" "a statement that makes no sense"
+        "No reading of the statement is right: it has the wrong operands, or registers that are not declared or have another width.";
+    UnknownEntry "V0603" "no such kernel"
+        "The module has no `.entry` of this name. C++ kernels have mangled names unless they are declared `extern \"C\"`.";
+    Argument "V0604" "arguments that do not fit the kernel"
+        "A launch gives one argument for each `.param` of the entry, in order: a buffer for a pointer (`.u64`), a scalar of the parameter's size for others, such as `{ u32 = 640 }`.";
+    LaunchShape "V0605" "grid, block or shared memory too large"
+        "A launch has at least one block and one thread, at most what CUDA allows, and what the kernel's own directives (`.maxntid`, `.reqntid`) say.";
+    OutOfBounds "V0606" "an access outside every buffer"
+        "The address belongs to no buffer or variable, or the access goes beyond its end. The message names the nearest. On a GPU such an access may go unnoticed.";
+    Misaligned "V0607" "a misaligned address"
+        "An access of n bytes needs an address that is a multiple of n; a vector access one that is a multiple of the whole vector's size.";
+    Forbidden "V0608" "an access that is not allowed"
+        "A write to memory that may only be read, or an access through another state space than that of the address.";
+    Limit "V0609" "limit of instructions reached"
+        "A launch may execute so many thread-instructions and no more, so that a loop without end is noticed. `--limit` sets the number.";
+    Deadlock "V0610" "threads wait for each other"
+        "Some threads of a block wait at a barrier that others will never reach, or for their warp.";
+    Trap "V0611" "the kernel trapped"
+        "The kernel executed `trap`, as `assert` and `__trap()` do.";
+    LaunchFile "V0612" "a launch file that does not say what it must"
+        "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `entry`, `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    input  = { file = \"input.npy\" }                            # .npy, .png, or raw with `type` and `shape`\n    output = { type = \"i32\", shape = [23, 40], save = \"o.npy\" }  # .npy or .png\n\n    [[launch]]\n    entry = \"kernel\"\n    grid  = [40, 23]\n    block = 64\n    shared = 0          # bytes of dynamic shared memory\n    args  = [\"input\", \"output\", { i32 = 640 }]\n\nElement types are i8 to i64, u8 to u64, f32 and f64.";
+    File "V0613" "a file that cannot be read or written"
+        "The file is missing or unreadable, holds something else than its name or its declaration says, or cannot be written. Output is written beside its place first and renamed, so that no half of it is left.";
 }
 
 /// A place in the PTX or in the launch file.

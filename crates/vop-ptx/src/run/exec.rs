@@ -199,8 +199,7 @@ impl Kernel {
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
         if all > limits.instructions {
-            let message =
-                format!("the launch has {all} threads, more than its limit of {} instructions", limits.instructions);
+            let message = format!("the launch has more threads than its limit of {} instructions", limits.instructions);
             return Err(RunError::new(RunErrorKind::Limit, message).into());
         }
         let params = self.pack(args, memory)?;

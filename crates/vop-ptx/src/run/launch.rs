@@ -141,6 +141,7 @@ pub fn run_launch_file(path: &Path, options: &RunOptions) -> Result<Summary, Run
             Err(error) => errors.push(error),
         }
     }
+    errors.extend(reader.colliding_saves(&buffers, &[path, &ptx_path]));
     let mut launches = Vec::new();
     for spec in &file.launch {
         // A buffer that failed would only be reported again as unknown.
@@ -149,6 +150,9 @@ pub fn run_launch_file(path: &Path, options: &RunOptions) -> Result<Summary, Run
             Ok(launch) => launches.push(launch),
             Err(found) => errors.extend(found.0),
         }
+    }
+    if file.launch.is_empty() {
+        errors.push(RunError::new(RunErrorKind::LaunchFile, "nothing to run: there is no `[[launch]]`"));
     }
     if !errors.is_empty() {
         return Err(RunErrors(errors));
@@ -231,9 +235,14 @@ impl Reader<'_> {
             (Some(file), ..) => array::read(&folder.join(file.get_ref()), ty, shape)
                 .map_err(|message| self.error(RunErrorKind::File, file.span(), message))?,
             (None, Some(ty), Some(shape)) => {
-                let len =
-                    array::byte_len(ty, shape).ok_or_else(|| wrong(span, format!("buffer `{name}` is too large")))?;
-                Array { ty, shape: shape.to_vec(), bytes: vec![0; len] }
+                let zeros = array::byte_len(ty, shape).and_then(|len| {
+                    let mut bytes = Vec::new();
+                    bytes.try_reserve_exact(len).ok()?;
+                    bytes.resize(len, 0);
+                    Some(bytes)
+                });
+                let bytes = zeros.ok_or_else(|| wrong(span, format!("buffer `{name}` is too large")))?;
+                Array { ty, shape: shape.to_vec(), bytes }
             }
             _ => return Err(wrong(span, format!("buffer `{name}` has neither a `file` nor both `type` and `shape`"))),
         };
@@ -244,6 +253,23 @@ impl Reader<'_> {
         });
         let Array { ty, shape, bytes } = array;
         Ok(Buffer { save: save.transpose()?, id: memory.allocate(name, bytes), ty, shape })
+    }
+
+    /// Buffers that would be saved over each other, or over what the run is made of.
+    fn colliding_saves(&self, buffers: &BTreeMap<&str, Buffer>, sources: &[&Path]) -> Vec<RunError> {
+        let same =
+            |a: &Path, b: &Path| a == b || a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+        let mut seen: Vec<&Path> = sources.to_vec();
+        let mut errors = Vec::new();
+        for (path, span) in buffers.values().filter_map(|buffer| buffer.save.as_ref()) {
+            if seen.iter().any(|other| same(other, path)) {
+                let message = format!("`{}` would be overwritten", path.display());
+                let error = self.error(RunErrorKind::LaunchFile, span.clone(), message);
+                errors.push(RunError { help: Some("save to another file".to_owned()), ..error });
+            }
+            seen.push(path);
+        }
+        errors
     }
 
     fn launch(

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use core::str::FromStr;
 
 use super::table::{Axis, AxisSet, Mnemonic};
-use super::types::{Comparison, Mask, Part, Scale, Secondary, Selector, Shape, ShiftMode, Type};
+use super::types::{Comparison, Mask, PLUS_ONE, Part, SAT, Scale, Secondary, Selector, Shape, ShiftMode, Type};
 use crate::diagnostic::Diagnostic;
 use crate::text::Parser;
 
@@ -240,7 +240,7 @@ impl Form {
         }
 
         let finish = finish(mnemonic, wanted, &mut wrong);
-        let mad = mad_mode(wanted, &mut wrong);
+        let mad = if mnemonic.allows(Axis::Negation) { mad_mode(wanted, &mut wrong) } else { MadMode::Plain };
         let variant = match (wanted.comparison, wanted.shift_mode) {
             (Some(comparison), _) if mnemonic.allows(Axis::Comparison) => Variant::Comparison(comparison),
             (_, Some(mode)) if mnemonic.allows(Axis::ShiftMode) => Variant::Shift(mode),
@@ -372,10 +372,10 @@ impl Form {
         }
         write!(f, "{}{}", self.atype, self.btype)?;
         if let Variant::Mad(MadMode::PlusOne, _) = self.variant {
-            f.write_str(".po")?;
+            write!(f, ".{PLUS_ONE}")?;
         }
         if self.sat {
-            f.write_str(".sat")?;
+            write!(f, ".{SAT}")?;
         }
         match self.variant {
             Variant::Comparison(comparison) => comparison.fmt(f)?,
@@ -433,7 +433,9 @@ fn finish(mnemonic: Mnemonic, wanted: &Modifiers<'_>, wrong: &mut Vec<Violation>
         };
         match wanted.secondary {
             None => return Finish::Lanes(mask),
-            Some(Secondary::Add) if wanted.sat => wrong.push(Violation::SaturatedAccumulate),
+            Some(Secondary::Add) if wanted.sat && mnemonic.allows(Axis::Sat) => {
+                wrong.push(Violation::SaturatedAccumulate)
+            }
             Some(Secondary::Add) => {}
             Some(other) => wrong.push(Violation::SimdSecondary(other)),
         }

@@ -4,7 +4,7 @@ use super::form::{DestinationSelector, Form, MadMode, Modifiers};
 use super::table::{Axis, Mnemonic};
 use super::types::{Comparison, Mask, Part, Scale, Secondary, Selector, Shape, ShiftMode, Type};
 
-/// All forms of a mnemonic, by [`Mnemonic::forms`]: an exact-size iterator whose [`nth`](Iterator::nth) and
+/// All forms of a mnemonic, by [`Mnemonic::forms`]: an iterator whose [`nth`](Iterator::nth) and
 /// [`get`](Forms::get) take constant time, so that a SIMD mnemonic's billions can be sampled.
 #[derive(Debug, Clone)]
 pub struct Forms {
@@ -52,6 +52,14 @@ impl Iterator for Forms {
         let index = self.next.checked_add(n as u64).filter(|&index| index < self.end);
         self.next = index.map_or(self.end, |index| index + 1);
         index.and_then(|index| self.get(index))
+    }
+
+    fn count(self) -> usize {
+        usize::try_from(self.count_left()).unwrap_or(usize::MAX)
+    }
+
+    fn last(self) -> Option<Form> {
+        self.get(self.end.checked_sub(1)?).filter(|_| self.next < self.end)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

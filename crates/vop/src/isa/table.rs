@@ -21,10 +21,14 @@ pub struct Row {
     pub summary: &'static str,
     /// The section of the PTX ISA manual that defines it.
     pub section: &'static str,
+    /// The PTX ISA version that introduced it, major and minor (the manual's "PTX ISA Notes").
+    pub version: (u32, u32),
+    /// The lowest target that has it, as the number in `sm_20` (the manual's "Target ISA Notes").
+    pub target: u32,
 }
 
 macro_rules! table {
-    ($($mnemonic:ident $name:literal $operation:ident $shape:ident $syntax:literal $summary:literal $section:literal;)*) => {
+    ($($mnemonic:ident $name:literal $operation:ident $shape:ident $syntax:literal $summary:literal $section:literal $version:tt $target:literal;)*) => {
         /// A mnemonic: one of the 23 rows of the [table](self).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -32,20 +36,24 @@ macro_rules! table {
             $(#[doc = concat!("`", $name, "`: ", $summary, ", PTX ISA ", $section, ".")] $mnemonic,)*
         }
 
+        const COUNT: usize = [$($name),*].len();
+
         impl Mnemonic {
             /// All of them, in the manual's order.
-            pub const ALL: [Mnemonic; 23] = [$(Mnemonic::$mnemonic),*];
+            pub const ALL: [Mnemonic; COUNT] = [$(Mnemonic::$mnemonic),*];
 
-            const ROWS: [Row; 23] = [$(Row {
+            const ROWS: [Row; COUNT] = [$(Row {
                 name: $name,
                 operation: Operation::$operation,
                 shape: Shape::$shape,
                 syntax: $syntax,
                 summary: $summary,
                 section: $section,
+                version: $version,
+                target: $target,
             }),*];
 
-            const AXES: [AxisSet; 23] = [$(axes($syntax)),*];
+            const AXES: [AxisSet; COUNT] = [$(axes($syntax)),*];
 
             /// The mnemonic that is written so, exactly (PTX is case-sensitive).
             pub fn from_name(name: &str) -> Option<Mnemonic> {
@@ -59,30 +67,30 @@ macro_rules! table {
 }
 
 table! {
-// mnemonic  name        operation shape   syntax                                                                                         summary                                        section
-    Vadd      "vadd"      Add      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word addition"                      "9.7.18.1.1";
-    Vsub      "vsub"      Sub      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word subtraction"                   "9.7.18.1.1";
-    Vabsdiff  "vabsdiff"  Absdiff  Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word absolute value of difference"  "9.7.18.1.1";
-    Vmin      "vmin"      Min      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word minimum"                       "9.7.18.1.1";
-    Vmax      "vmax"      Max      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word maximum"                       "9.7.18.1.1";
-    Vshl      "vshl"      Shl      Scalar ".dtype.atype.u32{.sat}.mode{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"           "byte, half-word or word left shift"                    "9.7.18.1.2";
-    Vshr      "vshr"      Shr      Scalar ".dtype.atype.u32{.sat}.mode{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"           "byte, half-word or word right shift"                   "9.7.18.1.2";
-    Vmad      "vmad"      Mad      Scalar ".dtype.atype.btype{.po}{.sat}{.scale} d, {-}a{.asel}, {-}b{.bsel}, {-}c"       "byte, half-word or word multiply-accumulate"           "9.7.18.1.3";
-    Vset      "vset"      Set      Scalar ".atype.btype.cmp{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"                      "byte, half-word or word comparison"                    "9.7.18.1.4";
-    Vadd2     "vadd2"     Add      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD addition"                          "9.7.18.2.1";
-    Vsub2     "vsub2"     Sub      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD subtraction"                       "9.7.18.2.1";
-    Vavrg2    "vavrg2"    Avrg     Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD average"                           "9.7.18.2.1";
-    Vabsdiff2 "vabsdiff2" Absdiff  Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD absolute value of difference"      "9.7.18.2.1";
-    Vmin2     "vmin2"     Min      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD minimum"                           "9.7.18.2.1";
-    Vmax2     "vmax2"     Max      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD maximum"                           "9.7.18.2.1";
-    Vset2     "vset2"     Set      Halves ".atype.btype.cmp{.add} d{.mask}, a{.asel}, b{.bsel}, c"                        "dual half-word SIMD comparison"                        "9.7.18.2.2";
-    Vadd4     "vadd4"     Add      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD addition"                               "9.7.18.2.3";
-    Vsub4     "vsub4"     Sub      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD subtraction"                            "9.7.18.2.3";
-    Vavrg4    "vavrg4"    Avrg     Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD average"                                "9.7.18.2.3";
-    Vabsdiff4 "vabsdiff4" Absdiff  Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD absolute value of difference"           "9.7.18.2.3";
-    Vmin4     "vmin4"     Min      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD minimum"                                "9.7.18.2.3";
-    Vmax4     "vmax4"     Max      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD maximum"                                "9.7.18.2.3";
-    Vset4     "vset4"     Set      Bytes  ".atype.btype.cmp{.add} d{.mask}, a{.asel}, b{.bsel}, c"                        "quad byte SIMD comparison"                             "9.7.18.2.4";
+// mnemonic  name        operation shape   syntax                                                                                         summary                                        section      version target
+    Vadd      "vadd"      Add      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word addition"                      "9.7.18.1.1" (2, 0) 20;
+    Vsub      "vsub"      Sub      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word subtraction"                   "9.7.18.1.1" (2, 0) 20;
+    Vabsdiff  "vabsdiff"  Absdiff  Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word absolute value of difference"  "9.7.18.1.1" (2, 0) 20;
+    Vmin      "vmin"      Min      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word minimum"                       "9.7.18.1.1" (2, 0) 20;
+    Vmax      "vmax"      Max      Scalar ".dtype.atype.btype{.sat}{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"              "byte, half-word or word maximum"                       "9.7.18.1.1" (2, 0) 20;
+    Vshl      "vshl"      Shl      Scalar ".dtype.atype.u32{.sat}.mode{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"           "byte, half-word or word left shift"                    "9.7.18.1.2" (2, 0) 20;
+    Vshr      "vshr"      Shr      Scalar ".dtype.atype.u32{.sat}.mode{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"           "byte, half-word or word right shift"                   "9.7.18.1.2" (2, 0) 20;
+    Vmad      "vmad"      Mad      Scalar ".dtype.atype.btype{.po}{.sat}{.scale} d, {-}a{.asel}, {-}b{.bsel}, {-}c"       "byte, half-word or word multiply-accumulate"           "9.7.18.1.3" (2, 0) 20;
+    Vset      "vset"      Set      Scalar ".atype.btype.cmp{.op2} d{.dsel}, a{.asel}, b{.bsel}{, c}"                      "byte, half-word or word comparison"                    "9.7.18.1.4" (2, 0) 20;
+    Vadd2     "vadd2"     Add      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD addition"                          "9.7.18.2.1" (3, 0) 30;
+    Vsub2     "vsub2"     Sub      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD subtraction"                       "9.7.18.2.1" (3, 0) 30;
+    Vavrg2    "vavrg2"    Avrg     Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD average"                           "9.7.18.2.1" (3, 0) 30;
+    Vabsdiff2 "vabsdiff2" Absdiff  Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD absolute value of difference"      "9.7.18.2.1" (3, 0) 30;
+    Vmin2     "vmin2"     Min      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD minimum"                           "9.7.18.2.1" (3, 0) 30;
+    Vmax2     "vmax2"     Max      Halves ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "dual half-word SIMD maximum"                           "9.7.18.2.1" (3, 0) 30;
+    Vset2     "vset2"     Set      Halves ".atype.btype.cmp{.add} d{.mask}, a{.asel}, b{.bsel}, c"                        "dual half-word SIMD comparison"                        "9.7.18.2.2" (3, 0) 30;
+    Vadd4     "vadd4"     Add      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD addition"                               "9.7.18.2.3" (3, 0) 30;
+    Vsub4     "vsub4"     Sub      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD subtraction"                            "9.7.18.2.3" (3, 0) 30;
+    Vavrg4    "vavrg4"    Avrg     Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD average"                                "9.7.18.2.3" (3, 0) 30;
+    Vabsdiff4 "vabsdiff4" Absdiff  Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD absolute value of difference"           "9.7.18.2.3" (3, 0) 30;
+    Vmin4     "vmin4"     Min      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD minimum"                                "9.7.18.2.3" (3, 0) 30;
+    Vmax4     "vmax4"     Max      Bytes  ".dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c"                "quad byte SIMD maximum"                                "9.7.18.2.3" (3, 0) 30;
+    Vset4     "vset4"     Set      Bytes  ".atype.btype.cmp{.add} d{.mask}, a{.asel}, b{.bsel}, c"                        "quad byte SIMD comparison"                             "9.7.18.2.4" (3, 0) 30;
 }
 
 /// A thing that some instructions have and others lack; the name is its marker in the syntax column.
@@ -249,22 +257,6 @@ impl Mnemonic {
     /// How many types follow the mnemonic: two for `vset`, `vset2` and `vset4`, else three.
     pub const fn types(self) -> usize {
         if self.allows(Axis::Dtype) { 3 } else { 2 }
-    }
-
-    /// The PTX ISA version that introduced it, major and minor (the manual's "PTX ISA Notes").
-    pub const fn ptx_version(self) -> (u32, u32) {
-        match self.shape() {
-            Shape::Scalar => (2, 0),
-            Shape::Halves | Shape::Bytes => (3, 0),
-        }
-    }
-
-    /// The lowest target that has it, as the number in `sm_20` (the manual's "Target ISA Notes").
-    pub const fn target(self) -> u32 {
-        match self.shape() {
-            Shape::Scalar => 20,
-            Shape::Halves | Shape::Bytes => 30,
-        }
     }
 }
 

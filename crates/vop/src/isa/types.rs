@@ -123,6 +123,22 @@ modifiers! {
     }
 }
 
+/// `.sat`, without its dot.
+pub const SAT: &str = "sat";
+
+/// `.po`, without its dot.
+pub const PLUS_ONE: &str = "po";
+
+/// The spellings of all modifiers, without their dots.
+pub fn modifier_names() -> impl Iterator<Item = &'static str> {
+    let types = Type::ALL.iter().map(|ty| ty.name());
+    let secondary = Secondary::ALL.iter().map(|secondary| secondary.name());
+    let comparisons = Comparison::ALL.iter().map(|comparison| comparison.name());
+    let modes = ShiftMode::ALL.iter().map(|mode| mode.name());
+    let scales = Scale::ALL.iter().map(|scale| scale.name());
+    types.chain([SAT, PLUS_ONE]).chain(secondary).chain(comparisons).chain(modes).chain(scales)
+}
+
 /// What an instruction computes on each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {

@@ -16,7 +16,9 @@ use super::suggest::nearest;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::isa::form::{DestinationSelector, Form, Modifiers, Violation};
 use crate::isa::table::{Axis, Mnemonic};
-use crate::isa::types::{Comparison, Mask, Part, Scale, Secondary, Selector, Shape, ShiftMode, Type};
+use crate::isa::types::{
+    Comparison, Mask, PLUS_ONE, Part, SAT, Scale, Secondary, Selector, Shape, ShiftMode, Type, modifier_names,
+};
 
 /// A mnemonic with its modifiers, as far as they make sense by themselves.
 pub(super) struct Opcode {
@@ -99,7 +101,7 @@ impl<'t> Run<'t, '_> {
         opcode.end = span.behind();
         if let Some(ty) = Type::from_bytes(name) {
             opcode.push_type(ty, span);
-        } else if name == b"sat" {
+        } else if name == SAT.as_bytes() {
             opcode.wanted.sat = true;
             opcode.sat = span;
         } else if let Some(secondary) = Secondary::from_bytes(name) {
@@ -114,7 +116,7 @@ impl<'t> Run<'t, '_> {
         } else if let Some(scale) = Scale::from_bytes(name) {
             self.once("scale", &mut opcode.scale, span);
             opcode.wanted.scale.get_or_insert(scale);
-        } else if name == b"po" {
+        } else if name == PLUS_ONE.as_bytes() {
             self.once("`.po`", &mut opcode.plus_one, span);
             opcode.wanted.plus_one = true;
         } else {
@@ -190,9 +192,9 @@ impl<'t> Run<'t, '_> {
                     fault.help(format!("if `{rest}` is an operand, a blank is missing before it: `.{modifier} {rest}`"))
                 }
                 Some(meant) => fault.label(format!("did you mean `.{meant}`?")).help(format!("write `.{meant}`")),
-                None => fault.help(
-                    "video instructions have `.u32 .s32 .sat .add .min .max`, comparisons, `.clamp .wrap`, `.po .shr7 .shr15`",
-                ),
+                None => {
+                    fault.help(format!("the modifiers of video instructions are {}", listed(modifier_names(), ".")))
+                }
             }
         };
         self.fault(fault);
@@ -267,8 +269,13 @@ impl<'t> Run<'t, '_> {
         };
         let fault = match meant {
             Some((meant, "")) => fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`")),
-            Some((meant, why)) => fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`: {why}")),
-            None => fault.help("the video instructions are vadd vsub vabsdiff vmin vmax vshl vshr vmad vset, and vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 with their `4` counterparts"),
+            Some((meant, why)) => {
+                fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`: {why}"))
+            }
+            None => {
+                let names = Mnemonic::ALL.into_iter().map(Mnemonic::name);
+                fault.help(format!("the video instructions are {}", listed(names, "")))
+            }
         };
         self.fault(fault);
     }
@@ -744,16 +751,9 @@ fn meant_selector(name: &str, shape: Shape, place: Place) -> Option<String> {
     }
 }
 
-fn modifier_names() -> impl Iterator<Item = &'static str> {
-    let names = [
-        Type::ALL.iter().map(|ty| ty.name()).collect::<Vec<_>>(),
-        alloc::vec!["sat", "po"],
-        Secondary::ALL.iter().map(|secondary| secondary.name()).collect(),
-        ShiftMode::ALL.iter().map(|mode| mode.name()).collect(),
-        Scale::ALL.iter().map(|scale| scale.name()).collect(),
-        Comparison::ALL.iter().map(|comparison| comparison.name()).collect(),
-    ];
-    names.into_iter().flatten()
+/// Names behind each other, each with a prefix.
+fn listed(names: impl Iterator<Item = &'static str>, prefix: &str) -> String {
+    names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(" ")
 }
 
 fn order(a: Range<usize>, b: Range<usize>) -> (Range<usize>, Range<usize>) {

@@ -177,8 +177,10 @@ impl<'t> Lexer<'t> {
         let number = self.run(start + 1, blank);
         let behind = self.run(number, |byte| byte.is_ascii_digit());
         let quote = self.run(behind, blank);
-        let line_ends = self.run(start, |byte| byte != b'\n') < self.text.len();
-        behind > number && quote > behind && self.byte(quote) == b'"' && line_ends
+        behind > number
+            && quote > behind
+            && self.byte(quote) == b'"'
+            && self.run(start, |byte| byte != b'\n') < self.text.len()
     }
 
     /// The next token. Words, modifiers, commas and semicolons are nearly all there is: they are read here, in few

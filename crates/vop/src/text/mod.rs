@@ -10,4 +10,4 @@ mod registers;
 mod suggest;
 
 pub use parse::{Guard, Instruction, Operand, Parser, parse};
-pub use registers::{Declarations, RegisterType, Registers};
+pub use registers::{Declarations, RegisterType, Registers, register_number};

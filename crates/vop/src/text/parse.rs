@@ -1,5 +1,6 @@
 //! Statements: guards, labels, blocks, and the instructions among them.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -156,7 +157,7 @@ pub(super) struct Run<'t, 'p> {
 #[derive(Default)]
 pub(super) struct Scope<'t> {
     pub(super) registers: Registers,
-    labels: Vec<&'t str>,
+    labels: BTreeSet<&'t str>,
 }
 
 impl Scope<'_> {
@@ -378,7 +379,7 @@ impl<'t, 'p> Run<'t, 'p> {
         }
         let taken = self.scopes.last_mut().is_some_and(|scope| {
             let taken = scope.declares_label(name) || scope.registers.register(name).is_some();
-            scope.labels.push(name);
+            scope.labels.insert(name);
             taken
         });
         if taken {
@@ -436,7 +437,6 @@ impl<'t, 'p> Run<'t, 'p> {
 
     /// Reads an instruction behind its mnemonic, and its semicolon.
     fn instruction(&mut self, guard: Option<Guard<'t>>, mnemonic: Token) -> Result<Option<Instruction<'t>>, Fault> {
-        let faults = self.faults.len();
         let mut opcode = Opcode::new(mnemonic);
         while self.token.kind == Kind::Dot {
             self.modifier(&mut opcode);
@@ -446,9 +446,6 @@ impl<'t, 'p> Run<'t, 'p> {
         let read = self.operands(&mut operands);
         operands.complete = read.is_ok();
         let form = self.judge(&opcode, &operands);
-        if self.faults.len() > faults {
-            self.faults[faults..].sort_by_key(|fault| fault.span.start);
-        }
         read?;
         let Some(form) = form else {
             return Ok(None);
@@ -473,6 +470,7 @@ impl<'t, 'p> Run<'t, 'p> {
 
     #[cold]
     fn finish(mut self) -> Vec<Diagnostic> {
+        self.faults.sort_by_key(|fault| fault.span.start);
         core::mem::take(&mut self.faults)
     }
 

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Bound;
 
 use super::lex::{Integer, Kind};
 use super::parse::{Fault, Parser, Run, Scope};
@@ -83,8 +84,8 @@ pub trait Declarations {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registers {
     names: BTreeMap<String, RegisterType>,
-    /// `%r<10>` declares %r0 to %r9: prefix, count, type.
-    ranges: Vec<(String, u64, RegisterType)>,
+    /// `%r<10>` declares %r0 to %r9: count and type by prefix.
+    ranges: BTreeMap<String, (u64, RegisterType)>,
 }
 
 impl Registers {
@@ -95,23 +96,30 @@ impl Registers {
 
     /// Adds `count` registers, named by the prefix and a number from 0.
     pub fn declare_range(&mut self, prefix: impl Into<String>, count: u64, ty: RegisterType) {
-        self.ranges.push((prefix.into(), count, ty));
+        self.ranges.insert(prefix.into(), (count, ty));
     }
 }
 
 impl Declarations for Registers {
     fn register(&self, name: &str) -> Option<RegisterType> {
-        // As ptxas has it: all digits at the end are the number, leading zeros and all, modulo 2^32.
-        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let in_range = |(range, count, ty): &(String, u64, RegisterType)| {
-            let number = name[prefix.len()..]
-                .bytes()
-                .fold(0u32, |number, digit| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')));
-            (range == prefix && u64::from(number) < *count).then_some(*ty)
+        let (prefix, number) = register_number(name);
+        let in_range = |number: u32| {
+            let (count, ty) = self.ranges.get(prefix)?;
+            (u64::from(number) < *count).then_some(*ty)
         };
-        let numbered = if prefix.len() < name.len() { self.ranges.iter().find_map(in_range) } else { None };
-        numbered.or_else(|| self.names.get(name).copied())
+        number.and_then(in_range).or_else(|| self.names.get(name).copied())
     }
+}
+
+/// A register's name as one of a range that `%r<10>` declares: the prefix, and the number if it has one.
+///
+/// As ptxas has it: all digits at the end are the number, leading zeros and all, modulo 2^32.
+pub fn register_number(name: &str) -> (&str, Option<u32>) {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &name[prefix.len()..];
+    let number =
+        digits.bytes().fold(0u32, |number, digit| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')));
+    (prefix, (!digits.is_empty()).then_some(number))
 }
 
 /// Reads declarations: `.reg .pred p; .reg .b32 a, b, %r<10>;`.
@@ -179,13 +187,11 @@ impl<'t> Run<'t, '_> {
                 self.advance();
                 let count = self.count()?;
                 self.expect(b'>')?;
-                let taken = |(range, ..): &(String, u64, RegisterType)| range == name;
-                // Another declaration that names one of the range comes to ptxas as the same name twice.
-                let named = scope.registers.names.keys().any(|known| {
-                    known.trim_end_matches(|c: char| c.is_ascii_digit()) == name
-                        && is_counted(&known[name.len()..], count)
-                });
-                if scope.registers.ranges.iter().any(taken) || named {
+                // One of the range that has been declared by itself comes to ptxas as the same name twice.
+                let after = scope.registers.names.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+                let named = after.take_while(|(known, _)| known.starts_with(name));
+                let named = named.map(|(known, _)| &known[name.len()..]).any(|digits| is_counted(digits, count));
+                if scope.registers.ranges.contains_key(name) || named {
                     self.twice(token);
                 }
                 scope.registers.declare_range(name, count, ty);

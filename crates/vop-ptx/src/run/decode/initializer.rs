@@ -54,6 +54,9 @@ fn braced(text: &str) -> Option<&str> {
     text.trim().strip_prefix('{')?.strip_suffix('}')
 }
 
+/// Arrays of more dimensions are refused: each takes a call within a call.
+const MAX_DIMENSIONS: usize = 64;
+
 struct Fill<'a> {
     content: &'a mut [u8],
     /// Bytes of one element.
@@ -64,6 +67,9 @@ struct Fill<'a> {
 impl Fill<'_> {
     /// Writes a braced list of one dimension, or one value; the error is the text that has no reading.
     fn level(&mut self, text: &str, offset: usize, dimensions: &[u64]) -> Result<(), String> {
+        if dimensions.len() > MAX_DIMENSIONS {
+            return Err(format!("{} dimensions", dimensions.len()));
+        }
         let (Some(inside), [count, inner @ ..]) = (braced(text), dimensions) else {
             return self.value(text.trim(), offset);
         };

@@ -237,7 +237,7 @@ impl<'p> Decoder<'p> {
             module.scopes().iter().filter(|scope| scope.function == Some(index)).flat_map(|scope| scope.variables());
         // A module's shared variable takes memory from the kernels that name it.
         let outer = module.scope(ScopeId::MODULE).variables().iter();
-        let outer = outer.filter(|v| v.space == Declared::Shared && text.contains(module.slice(&v.name)));
+        let outer = outer.filter(|v| v.space == Declared::Shared && names(text, module.slice(&v.name)));
         let mut dynamic = Vec::new();
         for variable in outer.chain(own) {
             let name = module.slice(&variable.name);
@@ -584,4 +584,11 @@ impl<'p> Decoder<'p> {
         let source = |i: usize| sources.get(i).copied().unwrap_or(NONE);
         Op::Compute { f, d, sources: [source(0), source(1), source(2), source(3)] }
     }
+}
+
+/// Whether a text holds a name as a word of its own.
+fn names(text: &str, name: &str) -> bool {
+    let follows = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+    text.match_indices(name)
+        .any(|(at, _)| !text[..at].ends_with(follows) && !text[at + name.len()..].starts_with(follows))
 }
