@@ -241,7 +241,8 @@ impl<'t> Run<'t, '_> {
 
     /// `!p`, or `!5`, which is a constant expression.
     fn not(&mut self, place: &mut Written) -> Result<(), Fault> {
-        let behind = self.rest().trim_start_matches(|c: char| matches!(c, '!' | '-' | '~') || c.is_ascii_whitespace());
+        let behind =
+            self.rest().trim_start_matches(|c: char| matches!(c, '!' | '-' | '~' | '+') || c.is_ascii_whitespace());
         if behind.starts_with(|c: char| c.is_ascii_digit() || c == '(') || behind.starts_with("WARP_SZ") {
             return self.immediate(place, 0);
         }
