@@ -1,5 +1,6 @@
 //! Where output goes: results to standard output, all else to standard error.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Read, StdoutLock, Write};
 use std::path::Path;
 
@@ -34,8 +35,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// A line's field: what would end it becomes a blank.
-pub(crate) fn field(text: &str) -> String {
-    text.replace(['\t', '\n', '\r'], " ")
+pub(crate) fn field(text: &str) -> Cow<'_, str> {
+    const ENDS: [char; 3] = ['\t', '\n', '\r'];
+    if text.contains(ENDS) { text.replace(ENDS, " ").into() } else { text.into() }
 }
 
 /// 6039797760 as 6,039,797,760.

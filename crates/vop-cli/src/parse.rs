@@ -1,8 +1,9 @@
 //! `vop parse`.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use vop::{Diagnostic, Instruction, Parser, Registers};
 
 use crate::{Failure, Outcome, json, output, render};
@@ -78,33 +79,39 @@ fn one(parser: &Parser<'_>, text: &str, format: Format, out: &mut impl Write) ->
         Ok(instructions) if instructions.is_empty() => parser.parse(text).map(|one| vec![one]),
         parsed => parsed,
     };
-    match format {
-        Format::Text => print_text(&parsed, out)?,
-        Format::Json => print_json(&parsed, text, out)?,
-    }
+    // Through a string, since a formatter's many small pieces each cost a call to the output.
+    let line = match format {
+        Format::Text => as_text(&parsed),
+        Format::Json => as_json(&parsed, text).to_string(),
+    };
+    out.write_all(line.as_bytes())?;
+    out.write_all(b"\n")?;
     Ok(parsed.is_ok())
 }
 
 type Parsed<'t> = Result<Vec<Instruction<'t>>, Vec<Diagnostic>>;
 
-fn print_text(parsed: &Parsed<'_>, out: &mut impl Write) -> std::io::Result<()> {
+fn as_text(parsed: &Parsed<'_>) -> String {
     match parsed {
         Ok(instructions) => {
-            out.write_all(b"OK\t")?;
+            let mut line = String::with_capacity(80);
+            line.push_str("OK\t");
             for (i, instruction) in instructions.iter().enumerate() {
-                write!(out, "{}{instruction}", if i > 0 { "; " } else { "" })?;
+                line.push_str(if i > 0 { "; " } else { "" });
+                // Writing to a String does not fail.
+                let _ = write!(line, "{instruction}");
             }
-            writeln!(out)
+            line
         }
         Err(faults) => match faults.first() {
-            Some(first) => writeln!(out, "ERR\t{}\t{}", first.code, output::field(&first.message)),
-            None => Ok(()),
+            Some(first) => format!("ERR\t{}\t{}", first.code, output::field(&first.message)),
+            None => String::new(),
         },
     }
 }
 
-fn print_json(parsed: &Parsed<'_>, text: &str, out: &mut impl Write) -> std::io::Result<()> {
-    let value = match parsed {
+fn as_json(parsed: &Parsed<'_>, text: &str) -> Value {
+    match parsed {
         Ok(instructions) => {
             let canonical: Vec<String> = instructions.iter().map(Instruction::to_string).collect();
             let forms: Vec<String> = instructions.iter().map(|one| one.form.to_string()).collect();
@@ -114,6 +121,5 @@ fn print_json(parsed: &Parsed<'_>, text: &str, out: &mut impl Write) -> std::io:
             let faults: Vec<_> = faults.iter().map(json::diagnostic).collect();
             json!({ "text": text, "ok": false, "diagnostics": faults })
         }
-    };
-    writeln!(out, "{value}")
+    }
 }

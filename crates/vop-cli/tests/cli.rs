@@ -4,5 +4,8 @@
 
 #[test]
 fn cli() {
-    trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("../../README.md");
+    trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("tests/cmd/*.toml").run();
+    // The README's examples name files of the repository.
+    std::env::set_current_dir("../..").expect("tests run in the crate's folder");
+    trycmd::TestCases::new().case("README.md").run();
 }

@@ -341,7 +341,9 @@ impl Form {
         }
         .map(|minus| if minus { "-" } else { "" });
         let shape = self.mnemonic.shape();
-        write!(f, " {d}")?;
+        // Written piece by piece: `write!` would cost as much again as reading the instruction did.
+        f.write_str(" ")?;
+        d.fmt(f)?;
         match self.finish {
             Finish::Merge(part) => part.fmt(f)?,
             Finish::Lanes(mask) | Finish::Accumulate(mask) if mask != Mask::full(shape) => {
@@ -353,13 +355,17 @@ impl Form {
             _ => {}
         }
         for (minus, operand, selector, second) in [(minus_a, a, self.asel(), false), (minus_b, b, self.bsel(), true)] {
-            write!(f, ", {minus}{operand}")?;
+            f.write_str(", ")?;
+            f.write_str(minus)?;
+            operand.fmt(f)?;
             if selector != Selector::default_for(shape, second) {
                 selector.fmt(f)?;
             }
         }
         if self.uses_c() {
-            write!(f, ", {minus_c}{c}")?;
+            f.write_str(", ")?;
+            f.write_str(minus_c)?;
+            c.fmt(f)?;
         }
         Ok(())
     }
@@ -370,7 +376,8 @@ impl Form {
         if let Some(dtype) = self.dtype() {
             dtype.fmt(f)?;
         }
-        write!(f, "{}{}", self.atype, self.btype)?;
+        self.atype.fmt(f)?;
+        self.btype.fmt(f)?;
         if let Variant::Mad(MadMode::PlusOne, _) = self.variant {
             write!(f, ".{PLUS_ONE}")?;
         }

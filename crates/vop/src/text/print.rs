@@ -15,7 +15,16 @@ impl fmt::Display for Instruction<'_> {
             Some(c) => c,
             None => &"c",
         };
-        self.form.print(f, [&self.d, &self.a, &self.b, c])
+        self.form.print(f, [&Name(self.d), &self.a, &self.b, c])
+    }
+}
+
+/// A register's name, without the padding that a `str` looks for.
+struct Name<'t>(&'t str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
     }
 }
 

@@ -1,0 +1,16 @@
+// The inner loop of stereo matching, with mistakes that nvcc reports without their place in this file: two modifiers that exclude
+// each other, and a selector of scalar instructions. `vop check examples/stereo.cu` shows it.
+__device__ unsigned cost(unsigned left, unsigned right, unsigned sum) {
+    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;" : "+r"(sum) : "r"(left), "r"(right));
+    return sum;
+}
+
+__device__ unsigned clamped(unsigned a, unsigned b, unsigned c) {
+    unsigned d;
+    asm("{ "
+        ".reg .u32 t; "
+        "vadd4.u32.s32.s32.sat t, %1, %2, %3; "
+        "vmin4.u32.u32.u32.sat.add %0, t, %3.b0, %3; "
+        "}" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
