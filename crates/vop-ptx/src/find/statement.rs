@@ -119,6 +119,12 @@ impl<'a> Scanner<'a> {
 
     /// Whether a mnemonic and a dot stand at `pos`, with nothing of the mnemonic pasted.
     fn is_mnemonic(&self, pos: usize) -> bool {
+        // Most positions are told apart by their first word, before the head is read through all that is pasted behind.
+        let own =
+            (pos..self.bytes().len()).take_while(|&i| is_ident(self.bytes()[i]) && self.text.paste_at(i).is_none());
+        if mnemonic::classify(&self.bytes()[pos.min(self.bytes().len())..][..own.count()]) != Word::Video {
+            return false;
+        }
         let head = self.head(pos);
         let own = (head.word.clone()).all(|i| self.paste_end(i).is_none());
         own && !head.modifiers.is_empty() && mnemonic::classify(&self.bytes()[head.word]) == Word::Video
