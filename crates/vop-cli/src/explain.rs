@@ -9,6 +9,7 @@ use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
 use vop::{Code, Form};
 use vop_ptx::run::RunErrorKind;
 
+use crate::output::Format;
 use crate::{Failure, Outcome, instruction};
 
 /// Show what an instruction does, stage by stage, or what a diagnostic's code means.
@@ -32,13 +33,6 @@ pub(crate) struct Args {
     /// `text`, or `json`: the stages as data.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Default, clap::ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    Json,
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {

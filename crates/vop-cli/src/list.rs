@@ -8,6 +8,7 @@ use vop::Mnemonic;
 use vop::isa::table::Axis;
 use vop::isa::types::{Comparison, PLUS_ONE, Part, SAT, Scale, Secondary, Shape, ShiftMode, Type};
 
+use crate::output::Format;
 use crate::{Failure, Outcome, output};
 
 /// List the instructions, or all that one of them takes.
@@ -22,13 +23,6 @@ pub(crate) struct Args {
     /// `text` or `json`.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Default, clap::ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    Json,
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {

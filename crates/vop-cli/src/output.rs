@@ -6,6 +6,16 @@ use std::path::Path;
 
 use crate::Failure;
 
+/// For people or for programs.
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
 /// What some editors put before UTF-8 text.
 pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 

@@ -6,6 +6,7 @@ use std::io::{BufRead, Write};
 use serde_json::{Value, json};
 use vop::{Diagnostic, Instruction, Parser, Registers};
 
+use crate::output::Format;
 use crate::{Failure, Outcome, json, output, render};
 
 /// Read instructions, print their canonical text or what is wrong.
@@ -29,13 +30,6 @@ pub(crate) struct Args {
     /// `text`, or `json`: an object a line with all faults.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Default, clap::ValueEnum)]
-enum Format {
-    #[default]
-    Text,
-    Json,
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
