@@ -7,32 +7,32 @@ use vop_ptx::run::{RunOptions, Summary, run_launch_file};
 
 use crate::{Failure, Outcome, output, render};
 
+const LONG_ABOUT: &str = "\
+Run kernels on the CPU, as a launch file says
+
+A launch file (TOML) names the PTX, its buffers and its launches:
+
+  ptx = \"motion.ptx\"
+
+  [buffers]
+  frame  = { file = \"frame.png\" }
+  motion = { type = \"i32\", shape = [23, 40, 2], save = \"motion.npy\" }
+
+  [[launch]]
+  entry = \"search\"
+  grid  = [40, 23]
+  block = 64
+  args  = [\"frame\", \"motion\", { i32 = 640 }]
+
+Input is read from .npy, .png and, where type and shape are given, raw files.
+Output is saved to .npy and .png, and only if everything ran.
+Every access to memory is checked. `vop explain V0612` shows all keys.";
+
 /// Run kernels on the CPU, as a launch file says
-///
-/// A launch file (TOML) names the PTX, its buffers and its launches:
-///
-///   ptx = "motion.ptx"
-///
-///   [buffers]
-///   frame  = { file = "frame.png" }
-///   motion = { type = "i32", shape = [23, 40, 2], save = "motion.npy" }
-///
-///   [[launch]]
-///   entry = "search"
-///   grid  = [40, 23]
-///   block = 64
-///   args  = ["frame", "motion", { i32 = 640 }]
-///
-/// Input is read from .npy, .png and, where type and shape are given, raw files.
-/// Output is saved to .npy and .png, and only if everything ran.
-/// Every access to memory is checked.
 #[derive(clap::Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
+#[command(long_about = LONG_ABOUT, after_help = "\
 Example:
-  vop run examples/motion/motion.toml"
-)]
+  vop run examples/motion/motion.toml")]
 pub(crate) struct Args {
     /// The launch file.
     launch: PathBuf,
