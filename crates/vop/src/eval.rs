@@ -2,7 +2,8 @@
 //!
 //! Intermediate values are exact integers: nothing wraps before the last stage takes the lower bits. The stages keep
 //! the manual's names and order: select, operate, saturate, then secondary operation, merge or accumulate. One
-//! definition of each stage serves both [`Form::eval`] and [`Form::explain`].
+//! definition of each stage serves both [`Form::eval`] and [`Form::explain`], but for two that SIMD evaluation does for
+//! all lanes at once (select, and the last stage): the tests hold their outcomes together.
 
 use alloc::vec::Vec;
 use core::ops::{Add, Shr, Sub};
@@ -76,7 +77,7 @@ impl Form {
             // A scalar finish: no SIMD form has one.
             _ => return c,
         };
-        // Lanes are at most 16 bits wide: 32 hold every intermediate value, and compilers make vectors of such loops.
+        // Lanes are at most 16 bits wide: 32 hold every intermediate value, and cost less than 64 or 128.
         let (least, greatest) =
             self.saturation().map_or((i32::MIN, i32::MAX), |range| (range.min() as i32, range.max() as i32));
         let holds = Holds::new(self.comparison());
@@ -115,8 +116,7 @@ impl Form {
         })
     }
 
-    /// Select: where lane `i`'s first or second input comes from, and how it is read. The shape is the form's own;
-    /// loops that know it say so.
+    /// Select: where lane `i`'s first or second input comes from, and how it is read. The shape is the form's own.
     #[inline(always)]
     fn input(self, shape: Shape, i: usize, second: bool) -> Input {
         let (selector, ty) =
