@@ -10,6 +10,7 @@ use super::operand::{Operands, Raw};
 use super::registers::{Declarations, RegisterType, Registers};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::isa::form::Form;
+use crate::isa::table::Mnemonic;
 
 /// A video instruction: a form and what it is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -248,6 +249,9 @@ impl<'t, 'p> Run<'t, 'p> {
                 match found.strip_prefix('%').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
                     Some(rest) if self.last_end == token.at.start => {
                         fault.help(format!("`{found}` reads as a register; for a remainder write `% {rest}`"))
+                    }
+                    _ if Mnemonic::from_name(found).is_some() => {
+                        fault.help("if an instruction begins here, `;` is missing before it")
                     }
                     _ => fault,
                 }
