@@ -214,8 +214,7 @@ fn draw_lanes(trace: &Trace) -> String {
             if mask != Mask::full(shape) {
                 text.push_str(&line("mask", star(mask), ""));
             }
-            let signed = form.dtype() == Some(Type::S32);
-            let c_value = if signed { i128::from(c as i32) } else { i128::from(c) };
+            let c_value = if form.is_signed() { i128::from(c as i32) } else { i128::from(c) };
             text.push_str(&line("c", std::iter::empty(), &format!("{c:#010x}  {c_value}")));
             let terms: String = (0..shape.lanes())
                 .rev()
@@ -334,14 +333,9 @@ fn shift_note(form: Form, amount: i64) -> String {
     }
 }
 
-/// Whether `vmad`'s result is signed: its dtype plays no part.
-fn mad_is_signed(form: Form, mode: MadMode) -> bool {
-    form.atype() == Type::S32 || form.btype() == Type::S32 || mode.negates_product() || mode.negates_c()
-}
-
 fn draw_mad(trace: &Trace, mad: vop::eval::Mad, mode: MadMode) -> String {
     let c = trace.inputs[2];
-    let ty = if mad_is_signed(trace.form, mode) { Type::S32 } else { Type::U32 };
+    let ty = if trace.form.is_signed() { Type::S32 } else { Type::U32 };
     let value = if mode.negates_c() { -mad.addend } else { mad.addend };
     let mut text = stage(&format!("c  {}", type_name(ty, 32)), &format!("{c:08x}"), &value.to_string(), "");
     let name = match (mode.negates_c(), mad.plus_one) {
@@ -357,14 +351,11 @@ fn draw_end(trace: &Trace, result: i128) -> String {
     let form = trace.form;
     let c = trace.inputs[2];
     let d = bold(&format!("{:>12}", format!("{:08x}", trace.d)));
-    let signed = match form.variant() {
-        Variant::Mad(mode, _) => mad_is_signed(form, mode),
-        _ => form.dtype() == Some(Type::S32),
-    };
+    let signed = form.is_signed();
     let d_value = if signed { (trace.d as i32).to_string() } else { trace.d.to_string() };
     let (mut text, exact) = match trace.end {
         End::Secondary { operation, c: value, outcome } => {
-            let c_type = form.dtype().unwrap_or(Type::U32);
+            let c_type = if signed { Type::S32 } else { Type::U32 };
             let mut text = stage(&format!("c  {}", type_name(c_type, 32)), &format!("{c:08x}"), &value.to_string(), "");
             text.push_str(&stage(operation.name(), "", &outcome.to_string(), ""));
             (text, outcome)

@@ -72,8 +72,7 @@ pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u
         }
     }
     for i in 1..3 {
-        let twin = (0..i).find(|&j| register(operands[i]).is_some() && register(operands[i]) == register(operands[j]));
-        if let (Some(j), Some(name)) = (twin, register(operands[i]))
+        if let Some((j, name)) = twin(&operands, i)
             && values[i] != values[j]
         {
             return Err(format!(
@@ -88,12 +87,10 @@ pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u
     Ok(values)
 }
 
-/// A plain register operand's name.
-fn register(operand: Option<Operand<'_>>) -> Option<&str> {
-    match operand {
-        Some(Operand::Register(name)) => Some(name),
-        _ => None,
-    }
+/// The operand before operand `i` that is the same register, and the register's name.
+fn twin<'t>(operands: &[Option<Operand<'t>>; 3], i: usize) -> Option<(usize, &'t str)> {
+    let Some(Operand::Register(name)) = operands[i] else { return None };
+    (0..i).find(|&j| operands[j] == operands[i]).map(|j| (j, name))
 }
 
 /// Values that show every stage, as far as the text leaves a choice: immediates are what they are, and operands that are
@@ -105,8 +102,7 @@ pub(crate) fn telling(instruction: &Instruction<'_>) -> [u32; 3] {
         if let Some(Operand::Immediate { value, .. }) = operands[i] {
             values[i] = value;
         }
-        let twin = (0..i).find(|&j| register(operands[i]).is_some() && register(operands[i]) == register(operands[j]));
-        if let Some(j) = twin {
+        if let Some((j, _)) = twin(&operands, i) {
             values[i] = values[j];
         }
     }

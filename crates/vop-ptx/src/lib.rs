@@ -1,5 +1,9 @@
-//! Whole PTX modules and source files.
-#![forbid(unsafe_code)]
+//! Whole PTX modules and source files, and the video instructions in them.
+//!
+//! - [`module`] reads PTX without losing a byte;
+//! - [`find`] finds the instructions that CUDA C++, OpenCL, Python, LLVM IR and Rust hold in their string literals;
+//! - [`uses`](mod@uses) joins the two: every video instruction of a file, judged;
+//! - [`run`] runs kernels on the CPU.
 
 pub mod find;
 pub mod module;

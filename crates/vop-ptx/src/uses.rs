@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use vop::isa::types::Type;
 use vop::{Code, Diagnostic, Form, Mnemonic, Parser};
 
 use crate::find::{self, FoundKind, Language, PartialReason};
@@ -91,7 +92,7 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
 /// Whether a mnemonic with modifiers lacks some that may be pasted behind them, and is right so far.
 fn is_cut_short(faults: &[Diagnostic], text: &str) -> bool {
     let mnemonic = text.split('.').next().and_then(|name| Mnemonic::from_name(name.trim()));
-    let types = text.split('.').filter(|word| matches!(word.trim(), "u32" | "s32")).count();
+    let types = text.split('.').filter(|word| Type::from_name(word.trim()).is_some()).count();
     faults.iter().all(|fault| matches!(fault.code, Code::V0203 | Code::V0206))
         && mnemonic.is_some_and(|mnemonic| types <= mnemonic.types())
 }

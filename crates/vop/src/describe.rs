@@ -67,7 +67,7 @@ impl Form {
 
     fn describe_mad(self, a: &str, b: &str) -> String {
         let Variant::Mad(mode, scale) = self.variant() else { return String::new() };
-        let signed = if self.range().is_some_and(|range| range.signed) { "signed" } else { "unsigned" };
+        let signed = if self.is_signed() { "signed" } else { "unsigned" };
         let mut text = match mode {
             MadMode::NegateA | MadMode::NegateB => {
                 format!("Subtracts the product of {a} and {b} from c ({signed})")
@@ -102,7 +102,7 @@ impl Form {
         match self.finish() {
             Finish::Plain => String::new(),
             Finish::Secondary(secondary) => {
-                let sign = if self.dtype() == Some(Type::S32) { "signed" } else { "unsigned" };
+                let sign = if self.is_signed() { "signed" } else { "unsigned" };
                 match secondary {
                     Secondary::Add => ", and adds c".to_string(),
                     Secondary::Min => format!(", and takes the lesser of that and c ({sign})"),

@@ -167,38 +167,31 @@ impl Form {
         }
     }
 
-    /// Whether `vmad`'s final result is signed: if a or b is, or a negation makes it so. Its dtype plays no part.
-    fn mad_is_signed(self, mode: MadMode) -> bool {
-        self.atype().is_signed() || self.btype().is_signed() || mode.negates_product() || mode.negates_c()
+    /// Whether the result, and c with it, is signed: as dtype says, of `vmad` if a or b is signed or a negation makes it
+    /// so, its dtype playing no part. `vset` and the like have no dtype and are unsigned.
+    pub fn is_signed(self) -> bool {
+        match self.variant() {
+            Variant::Mad(mode, _) => {
+                self.atype().is_signed() || self.btype().is_signed() || mode.negates_product() || mode.negates_c()
+            }
+            _ => self.dtype().is_some_and(Type::is_signed),
+        }
     }
 
     /// `vmad`'s c, read by the sign of the final result.
     #[inline]
     fn mad_addend(self, c: u32) -> Exact {
-        match self.variant() {
-            Variant::Mad(mode, _) if self.mad_is_signed(mode) => (c as i32).into(),
-            _ => c.into(),
-        }
-    }
-
-    /// The range to which this form's results saturate, also where it does not; `None` for `vset` and the like.
-    #[inline]
-    pub(crate) fn range(self) -> Option<Range> {
-        let signed = match self.variant() {
-            Variant::Mad(mode, _) => self.mad_is_signed(mode),
-            _ => self.dtype()?.is_signed(),
-        };
-        let bits = match self.finish() {
-            Finish::Merge(part) => part.bits(),
-            _ => self.mnemonic().shape().bits(),
-        };
-        Some(Range { signed, bits })
+        if self.is_signed() { (c as i32).into() } else { c.into() }
     }
 
     /// The range that `.sat` clamps to; `None` without `.sat`.
     #[inline]
     pub fn saturation(self) -> Option<Range> {
-        if self.sat() { self.range() } else { None }
+        let bits = match self.finish() {
+            Finish::Merge(part) => part.bits(),
+            _ => self.mnemonic().shape().bits(),
+        };
+        self.sat().then(|| Range { signed: self.is_signed(), bits })
     }
 
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
@@ -219,7 +212,7 @@ impl Form {
     }
 
     fn secondary_c(self, c: u32) -> i64 {
-        extend(c, 32, self.dtype().unwrap_or(Type::U32))
+        extend(c, 32, if self.is_signed() { Type::S32 } else { Type::U32 })
     }
 }
 

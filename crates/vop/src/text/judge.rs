@@ -25,7 +25,8 @@ pub(super) struct Opcode {
     mnemonic: Token,
     /// Where it ends.
     end: Span,
-    types: [Type; 3],
+    /// The first four: one more than any instruction has is enough to tell.
+    types: [Type; 4],
     type_count: usize,
     /// From the first type to the last.
     type_span: Span,
@@ -50,7 +51,7 @@ impl Opcode {
         Opcode {
             mnemonic,
             end: mnemonic.at.behind(),
-            types: [Type::U32; 3],
+            types: [Type::U32; 4],
             type_count: 0,
             type_span: Span::default(),
             extra_types: Span::default(),
@@ -67,11 +68,18 @@ impl Opcode {
         }
     }
 
+    fn types(&self) -> &[Type] {
+        &self.types[..self.type_count.min(self.types.len())]
+    }
+
     fn push_type(&mut self, ty: Type, span: Span) {
-        match self.types.get_mut(self.type_count) {
-            Some(place) => *place = ty,
-            None if self.extra_types.is_empty() => self.extra_types = span,
-            None => self.extra_types.end = span.end,
+        if let Some(place) = self.types.get_mut(self.type_count) {
+            *place = ty;
+        }
+        match self.type_count {
+            0..3 => {}
+            3 => self.extra_types = span,
+            _ => self.extra_types.end = span.end,
         }
         if self.type_count == 0 {
             self.type_span = span;
@@ -204,17 +212,15 @@ impl<'t> Run<'t, '_> {
         self.text().get(span.clone()).unwrap_or_default().to_string()
     }
 
-    /// The form that was written; `None` if there were faults, which are recorded.
+    /// The form that was written, `None` if there is none such. Faults are recorded, also where there is one.
     pub(super) fn judge(&mut self, opcode: &Opcode, operands: &Operands) -> Option<Form> {
         let name = self.slice(opcode.mnemonic);
         let Some(mnemonic) = Mnemonic::from_name(name) else {
             self.unknown_mnemonic(opcode, name);
             return None;
         };
-        let before = self.faults.len();
         let mut wanted = opcode.wanted;
-        let types = opcode.types;
-        wanted.types = types.get(..opcode.type_count).unwrap_or(&types);
+        wanted.types = opcode.types();
         let bare = self.parser.bare && operands.complete && operands.count == 0;
         if !bare {
             if !operands.plain || self.knows_registers() {
@@ -229,27 +235,15 @@ impl<'t> Run<'t, '_> {
             wanted.asel = self.source_selector(mnemonic, a, false);
             wanted.bsel = self.source_selector(mnemonic, b, true);
             self.no_selector_on_c(mnemonic, c, operands.count);
+            // Where the form is legal this is what `Form::uses_c` says.
+            let uses_c = wanted.secondary.is_some() || wanted.dsel.is_some() || !mnemonic.allows(Axis::OptionalC);
+            self.operand_count(mnemonic, uses_c, operands);
         }
-        let judged = Form::new(mnemonic, &wanted);
-        let extra = opcode.type_count > 3;
-        match judged {
-            Ok(form) if !extra => {
-                if !bare {
-                    self.operand_count(mnemonic, form.uses_c(), operands);
-                }
-                (self.faults.len() == before && !opcode.wrong_type && !opcode.unknown).then_some(form)
-            }
-            judged => {
-                let mut violations = judged.err().unwrap_or_default();
-                if extra && !violations.iter().any(|wrong| matches!(wrong, Violation::TypeCount { .. })) {
-                    violations.push(Violation::TypeCount { expected: mnemonic.types(), found: opcode.type_count });
-                }
+        match Form::new(mnemonic, &wanted) {
+            Ok(form) => Some(form),
+            Err(violations) => {
                 for violation in violations {
                     self.violation(mnemonic, opcode, operands, violation);
-                }
-                if !bare {
-                    let c = wanted.secondary.is_some() || wanted.dsel.is_some();
-                    self.operand_count(mnemonic, c || !mnemonic.allows(Axis::OptionalC), operands);
                 }
                 None
             }
