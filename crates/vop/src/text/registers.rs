@@ -262,6 +262,24 @@ fn is_counted(digits: &str, count: u64) -> bool {
 mod tests {
     use super::*;
 
+    /// As measured on ptxas 13.5.
+    #[test]
+    fn numbers_of_ranges() {
+        for (name, expected) in [
+            ("%r120", ("%r", Some(120))),
+            ("%r007", ("%r", Some(7))),
+            ("%r4294967297", ("%r", Some(1))),
+            ("%r", ("%r", None)),
+            ("12", ("", Some(12))),
+        ] {
+            assert_eq!(register_number(name), expected, "{name}");
+        }
+        let registers: Registers = ".reg .b32 %r<120>; .reg .f32 %f1<5>;".parse().expect("legal");
+        assert_eq!(registers.register("%r119"), Some(RegisterType::B32));
+        assert_eq!(registers.register("%r120"), None);
+        assert_eq!(registers.register("%f12"), None);
+    }
+
     #[test]
     fn faulty_declarations_end() {
         for (text, faults) in
