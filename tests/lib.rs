@@ -1,4 +1,4 @@
-//! Reads the golden data that the tests beside it share.
+//! What the tests beside it share: the golden data, and random inputs.
 
 /// Facts measured with NVIDIA's own tools; README.md beside the files says how.
 pub mod golden {
@@ -30,6 +30,49 @@ pub mod golden {
         }
         let digits = text.strip_prefix("0x").expect("values are hexadecimal");
         u32::from_str_radix(digits, 16).expect("values have 32 bits")
+    }
+}
+
+/// A source of inputs, the same every time: xorshift64.
+pub struct Random(pub u64);
+
+impl Random {
+    /// Any 64 bits.
+    #[expect(clippy::should_implement_trait, reason = "it has no end")]
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A register value, half of them made of edge values.
+    pub fn value(&mut self) -> u32 {
+        const BYTES: [u32; 8] = [0, 1, 0x7e, 0x7f, 0x80, 0x81, 0xfe, 0xff];
+        const WORDS: [u32; 16] = [
+            0,
+            1,
+            2,
+            31,
+            32,
+            33,
+            0x7f,
+            0xff,
+            0x7fff,
+            0x8000,
+            0xffff,
+            0x7fff_ffff,
+            0x8000_0000,
+            0x8000_0001,
+            0xffff_fffe,
+            u32::MAX,
+        ];
+        let bits = self.next();
+        match bits >> 62 {
+            0 => (0..4).fold(0, |word, i| word << 8 | BYTES[(bits >> (8 * i)) as usize % 8]),
+            1 => WORDS[bits as usize % 16],
+            _ => bits as u32,
+        }
     }
 }
 

@@ -5,47 +5,7 @@ mod transcription;
 use std::collections::HashSet;
 
 use vop::{Form, Mnemonic, scalar_forms};
-
-/// xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// A register value, half of them made of edge values.
-    fn value(&mut self) -> u32 {
-        const BYTES: [u32; 8] = [0, 1, 0x7e, 0x7f, 0x80, 0x81, 0xfe, 0xff];
-        const WORDS: [u32; 16] = [
-            0,
-            1,
-            2,
-            31,
-            32,
-            33,
-            0x7f,
-            0xff,
-            0x7fff,
-            0x8000,
-            0xffff,
-            0x7fff_ffff,
-            0x8000_0000,
-            0x8000_0001,
-            0xffff_fffe,
-            u32::MAX,
-        ];
-        let bits = self.next();
-        match bits >> 62 {
-            0 => (0..4).fold(0, |word, i| word << 8 | BYTES[(bits >> (8 * i)) as usize % 8]),
-            1 => WORDS[bits as usize % 16],
-            _ => bits as u32,
-        }
-    }
-}
+use vop_tests::Random;
 
 /// The first input on which the two disagree, as text.
 fn disagreement(

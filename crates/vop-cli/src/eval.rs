@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use vop::Parser;
+use vop::{Parser, Semantics};
 
 use crate::{Failure, Outcome, instruction, output};
 
@@ -20,6 +20,7 @@ use crate::{Failure, Outcome, instruction, output};
 Examples:
   vop eval vadd4.s32.s32.u32.sat 0x12f48056 0xff7f8001 0
   vop eval 'vadd.u32.s32.s32.sat.min d, a.h0, b.h1, c' -1 0x50000 255
+  vop eval --semantics ptxas 'vadd.u32.s32.s32.sat d.b0, a, b, c' -16 5 0
   printf 'vmax.s32.s32.s32\\t-5\\t7\\t-\\n' | vop eval --batch -"
 )]
 pub(crate) struct Args {
@@ -32,23 +33,26 @@ pub(crate) struct Args {
     /// A file of tab-separated rows `instruction a b c` (`-` for no c), or `-` for standard input.
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
+    #[command(flatten)]
+    semantics: instruction::SemanticsArg,
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    let semantics = args.semantics.semantics;
     if let Some(path) = args.batch {
-        return batch(&output::read(&path)?);
+        return batch(&output::read(&path)?, semantics);
     }
     let text = args.instr.unwrap_or_default();
     let instruction = instruction::read(&text)?;
     let values: Vec<&str> = args.values.iter().map(String::as_str).collect();
     let [a, b, c] = instruction::inputs(&instruction, &values).map_err(Failure::Misuse)?;
     let mut out = output::stdout();
-    writeln!(out, "{:#010x}", instruction.form.eval(a, b, c))?;
+    writeln!(out, "{:#010x}", instruction.form.eval_as(semantics, a, b, c))?;
     out.flush()?;
     Ok(Outcome::Fine)
 }
 
-fn batch(bytes: &[u8]) -> Result<Outcome, Failure> {
+fn batch(bytes: &[u8], semantics: Semantics) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
@@ -57,7 +61,7 @@ fn batch(bytes: &[u8]) -> Result<Outcome, Failure> {
         return Ok(outcome);
     }
     for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n') {
-        match row(&parser, line) {
+        match row(&parser, line, semantics) {
             Ok(d) => writeln!(out, "{d:#010x}")?,
             Err(why) => {
                 writeln!(out, "error: {}", output::field(&why))?;
@@ -69,7 +73,7 @@ fn batch(bytes: &[u8]) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-fn row(parser: &Parser<'_>, line: &[u8]) -> Result<u32, String> {
+fn row(parser: &Parser<'_>, line: &[u8], semantics: Semantics) -> Result<u32, String> {
     let line = std::str::from_utf8(line).map_err(|_| "the row is not UTF-8".to_string())?.trim_end_matches('\r');
     let mut fields = line.split('\t');
     let text = fields.next().unwrap_or_default();
@@ -84,5 +88,5 @@ fn row(parser: &Parser<'_>, line: &[u8]) -> Result<u32, String> {
     }
     let instruction = parser.parse(text).map_err(|faults| faults[0].to_string())?;
     let [a, b, c] = instruction::inputs(&instruction, &values[..count])?;
-    Ok(instruction.form.eval(a, b, c))
+    Ok(instruction.form.eval_as(semantics, a, b, c))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use vop::eval::{End, Lane, Trace};
 use vop::isa::form::{MadMode, Variant};
 use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
-use vop::{Code, Form};
+use vop::{Code, Deviation, Form, Semantics};
 use vop_ptx::run::RunErrorKind;
 
 use crate::output::Format;
@@ -33,6 +33,8 @@ pub(crate) struct Args {
     /// `text`, or `json`: the stages as data.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    semantics: instruction::SemanticsArg,
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
@@ -44,13 +46,14 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     } else {
         let instruction = instruction::read(&args.instr)?;
         let form = instruction.form;
+        let semantics = args.semantics.semantics;
         let values: Vec<&str> = args.values.iter().map(String::as_str).collect();
         let [a, b, c] = if values.is_empty() {
-            instruction::telling(&instruction)
+            instruction::telling(&instruction, semantics)
         } else {
             instruction::inputs(&instruction, &values).map_err(Failure::Misuse)?
         };
-        let trace = form.explain(a, b, c);
+        let trace = form.explain_as(semantics, a, b, c);
         match args.format {
             Format::Text => draw(&trace),
             Format::Json => format!("{:#}\n", data(&trace)),
@@ -98,7 +101,52 @@ fn draw(trace: &Trace) -> String {
     let ((major, minor), target) = (row.version, row.target);
     let body = if form.mnemonic().shape().is_simd() { draw_lanes(trace) } else { draw_scalar(trace) };
     let foot = format!("PTX ISA {}, .version {major}.{minor}, .target sm_{target} and up", row.section);
-    format!("{}\n{}\n\n{body}\n{}\n", bold(&form.to_string()), wrapped_at(&form.describe(), 80), dim(&foot))
+    let whose = match trace.semantics {
+        Semantics::Isa => String::new(),
+        semantics => format!("   as the code of {semantics} computes it"),
+    };
+    format!(
+        "{}{}\n{}\n\n{body}\n{}{}\n",
+        bold(&form.to_string()),
+        dim(&whose),
+        wrapped_at(&form.describe(), 80),
+        draw_semantics(trace),
+        dim(&foot)
+    )
+}
+
+/// What the other semantics has to say.
+fn draw_semantics(trace: &Trace) -> String {
+    let form = trace.form;
+    let [a, b, c] = trace.inputs;
+    if trace.semantics == Semantics::Isa {
+        let Some(divergence) = form.divergence() else { return String::new() };
+        let ptxas = form.eval_as(Semantics::Ptxas, a, b, c);
+        let text = if ptxas == trace.d {
+            format!("The code that ptxas emits computes the same here, but not always: {divergence}.")
+        } else {
+            format!("The code that ptxas emits computes d = {ptxas:#010x} here; --semantics ptxas shows why.")
+        };
+        return format!("{}\n\n", yellow(&wrapped_at(&text, 80)));
+    }
+    let isa = form.eval(a, b, c);
+    let mut text = String::new();
+    for deviation in trace.deviations.iter() {
+        let reason = format!(
+            "{}: the code of ptxas {}. By the manual {}.",
+            deviation.stage(),
+            deviation.ptxas(),
+            deviation.manual()
+        );
+        text.push_str(&format!("{}\n", wrapped_at(&reason, 80)));
+    }
+    if isa != trace.d {
+        text.push_str(&format!("{}\n\n", yellow(&format!("By the manual d = {isa:#010x}."))));
+    } else if let Some(divergence) = form.divergence_of(trace.semantics, [None; 3]) {
+        let note = format!("The manual's d is the same here, but not always: {divergence}.");
+        text.push_str(&format!("{}\n\n", wrapped_at(&note, 80)));
+    }
+    text
 }
 
 /// Broken between words into lines of at most `width` characters.
@@ -296,11 +344,9 @@ fn draw_scalar(trace: &Trace) -> String {
     let form = trace.form;
     let lane = &trace.lanes[0];
     let mut text = String::new();
-    for (i, (name, ty, selector)) in
-        [("a", form.atype(), form.asel()), ("b", form.btype(), form.bsel())].into_iter().enumerate()
-    {
+    for (i, (name, selector)) in [("a", form.asel()), ("b", form.bsel())].into_iter().enumerate() {
         let input = lane.inputs[i];
-        let label = format!("{name}{selector}  {}", type_name(ty, input.bits));
+        let label = format!("{name}{selector}  {}", type_name(input.ty, input.bits));
         let note = if i == 1 { shift_note(form, input.value) } else { String::new() };
         let bits = bracketed(trace.inputs[i], input.shift, input.bits);
         text.push_str(&stage(&label, &bits, &input.value.to_string(), &note));
@@ -335,7 +381,7 @@ fn shift_note(form: Form, amount: i64) -> String {
 
 fn draw_mad(trace: &Trace, mad: vop::eval::Mad, mode: MadMode) -> String {
     let c = trace.inputs[2];
-    let ty = if trace.form.is_signed() { Type::S32 } else { Type::U32 };
+    let ty = trace.c_type;
     let value = if mode.negates_c() { -mad.addend } else { mad.addend };
     let mut text = stage(&format!("c  {}", type_name(ty, 32)), &format!("{c:08x}"), &value.to_string(), "");
     let name = match (mode.negates_c(), mad.plus_one) {
@@ -354,19 +400,24 @@ fn draw_end(trace: &Trace, result: i128) -> String {
     let signed = form.is_signed();
     let d_value = if signed { (trace.d as i32).to_string() } else { trace.d.to_string() };
     let (mut text, exact) = match trace.end {
-        End::Secondary { operation, c: value, outcome } => {
-            let c_type = if signed { Type::S32 } else { Type::U32 };
-            let mut text = stage(&format!("c  {}", type_name(c_type, 32)), &format!("{c:08x}"), &value.to_string(), "");
+        End::Secondary { operation, t, c: value, outcome } => {
+            let mut text = String::new();
+            if t != result {
+                text.push_str(&stage("lower 32 bits", &format!("{:08x}", t as u32), &t.to_string(), ""));
+            }
+            let label = format!("c  {}", type_name(trace.c_type, 32));
+            text.push_str(&stage(&label, &format!("{c:08x}"), &value.to_string(), ""));
             text.push_str(&stage(operation.name(), "", &outcome.to_string(), ""));
             (text, outcome)
         }
-        End::Merge { shift, bits } => {
+        End::Merge { shift, bits, inserted } => {
+            let which = if inserted == result as u32 & (u32::MAX >> (32 - bits)) { "lower" } else { "upper" };
             let mut text = stage("c", &bracketed(c, shift, bits), "", "the part that is replaced");
             text.push_str(&stage(
                 "merge",
                 &bracketed(trace.d, shift, bits),
                 "",
-                &format!("the lower {bits} bits of {result}"),
+                &format!("the {which} {bits} bits of {result}"),
             ));
             (text, i128::from(trace.d))
         }
@@ -404,10 +455,12 @@ fn data(trace: &Trace) -> Value {
         .collect();
     let end = match trace.end {
         End::Truncate => json!({ "stage": "truncate" }),
-        End::Secondary { operation, c, outcome } => {
-            json!({ "stage": operation.name(), "c": number(c), "outcome": number(outcome) })
+        End::Secondary { operation, t, c, outcome } => {
+            json!({ "stage": operation.name(), "t": number(t), "c": number(c), "outcome": number(outcome) })
         }
-        End::Merge { shift, bits } => json!({ "stage": "merge", "bit": shift, "bits": bits }),
+        End::Merge { shift, bits, inserted } => {
+            json!({ "stage": "merge", "bit": shift, "bits": bits, "inserted": inserted })
+        }
         End::Lanes(mask) => json!({ "stage": "lanes", "mask": mask.bits() }),
         End::Accumulate { mask, sum } => json!({ "stage": "accumulate", "mask": mask.bits(), "sum": number(sum) }),
     };
@@ -415,6 +468,8 @@ fn data(trace: &Trace) -> Value {
         "form": form.to_string(),
         "meaning": form.describe(),
         "section": form.mnemonic().row().section,
+        "semantics": trace.semantics.to_string(),
+        "deviations": trace.deviations.iter().map(Deviation::name).collect::<Vec<_>>(),
         "inputs": { "a": trace.inputs[0], "b": trace.inputs[1], "c": trace.inputs[2] },
         "lanes": lanes,
         "saturation": trace.saturation.map(|range| json!([range.min(), range.max()])),

@@ -1,8 +1,16 @@
 //! One instruction and the values of its operands, as the command line gives them.
 
-use vop::{Form, Instruction, Operand, Parser};
+use vop::{Form, Instruction, Operand, Parser, Semantics};
 
 use crate::{Failure, output, render};
+
+/// Whose answer is asked for.
+#[derive(clap::Args)]
+pub(crate) struct SemanticsArg {
+    /// Whose answer: `isa`, the manual's; `ptxas`, what the code of the newest ptxas computes; `ptxas-12.4`, an older one's.
+    #[arg(long, default_value_t)]
+    pub(crate) semantics: Semantics,
+}
 
 /// Reads the one instruction of an argument; its operands may be left out. Its faults are drawn.
 pub(crate) fn read(text: &str) -> Result<Instruction<'_>, Failure> {
@@ -93,10 +101,11 @@ fn twin<'t>(operands: &[Option<Operand<'t>>; 3], i: usize) -> Option<(usize, &'t
     (0..i).find(|&j| operands[j] == operands[i]).map(|j| (j, name))
 }
 
-/// Values that show every stage, as far as the text leaves a choice: immediates are what they are, and operands that are
-/// one register have one value.
-pub(crate) fn telling(instruction: &Instruction<'_>) -> [u32; 3] {
-    let mut values = instruction.form.telling_inputs();
+/// Values that show every stage, and what ptxas does otherwise if that is asked for, as far as the text leaves a choice:
+/// immediates are what they are, and operands that are one register have one value.
+pub(crate) fn telling(instruction: &Instruction<'_>, semantics: Semantics) -> [u32; 3] {
+    let divergence = instruction.form.divergence_of(semantics, [None; 3]);
+    let mut values = divergence.map_or_else(|| instruction.form.telling_inputs(), |divergence| divergence.inputs);
     let operands = [Some(instruction.a), Some(instruction.b), instruction.c];
     for i in 0..3 {
         if let Some(Operand::Immediate { value, .. }) = operands[i] {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use vop_ptx::run::{RunOptions, Summary, run_launch_file};
 
-use crate::{Failure, Outcome, output, render};
+use crate::{Failure, Outcome, instruction, output, render};
 
 const LONG_ABOUT: &str = "\
 Run kernels on the CPU, as a launch file says
@@ -42,10 +42,12 @@ pub(crate) struct Args {
     /// Stop a launch after this many thread-instructions; 100 billion if not given.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
+    #[command(flatten)]
+    semantics: instruction::SemanticsArg,
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
-    let options = RunOptions { output: args.output, instructions: args.limit };
+    let options = RunOptions { output: args.output, instructions: args.limit, semantics: args.semantics.semantics };
     match run_launch_file(&args.launch, &options) {
         Ok(summary) => {
             let mut out = output::stdout();

@@ -4,12 +4,16 @@
 //! the manual's names and order: select, operate, saturate, then secondary operation, merge or accumulate. One
 //! definition of each stage serves both [`Form::eval`] and [`Form::explain`], but for two that SIMD evaluation does for
 //! all lanes at once (select, and the last stage): the tests hold their outcomes together.
+//!
+//! The stages take the [`Deviations`] of the code that ptxas emits as an argument: there is one implementation, and each
+//! deviation is a condition in the stage where it happens. `by` is that argument; SIMD forms have none.
 
 use alloc::vec::Vec;
-use core::ops::{Add, Shr, Sub};
+use core::ops::{Add, Shl, Shr, Sub};
 
 use crate::isa::form::{Finish, Form, MadMode, Variant};
 use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Type};
+use crate::semantics::{Deviation, Deviations, Semantics};
 
 /// An exact intermediate value. The widest, `vmad`'s product of two 33-bit values plus c, needs 67 bits.
 pub type Exact = i128;
@@ -25,32 +29,51 @@ impl Form {
     /// ```
     #[inline]
     pub fn eval(self, a: u32, b: u32, c: u32) -> u32 {
+        self.eval_by(Deviations::NONE, a, b, c)
+    }
+
+    /// The value of d that the manual's pseudo code, or the code that a ptxas emits, computes.
+    #[inline]
+    pub fn eval_as(self, semantics: Semantics, a: u32, b: u32, c: u32) -> u32 {
+        match semantics.deviations() {
+            // Known to be none, they cost nothing.
+            Deviations::NONE => self.eval_by(Deviations::NONE, a, b, c),
+            by => self.eval_by(by, a, b, c),
+        }
+    }
+
+    /// The value of d under any set of deviations.
+    #[inline(always)]
+    pub fn eval_by(self, by: Deviations, a: u32, b: u32, c: u32) -> u32 {
         let sources = u64::from(b) << 32 | u64::from(a);
         match self.mnemonic().shape() {
-            Shape::Scalar => self.eval_scalar(sources, c),
+            Shape::Scalar => self.eval_scalar(by, sources, c),
             Shape::Halves => self.eval_simd::<2>(sources, c),
             Shape::Bytes => self.eval_simd::<4>(sources, c),
         }
     }
 
-    fn eval_scalar(self, sources: u64, c: u32) -> u32 {
-        let [a, b] = [false, true].map(|second| self.input(Shape::Scalar, 0, second).value(sources));
+    #[inline(always)]
+    fn eval_scalar(self, by: Deviations, sources: u64, c: u32) -> u32 {
+        let [a, b] = [false, true].map(|second| self.input(by, Shape::Scalar, 0, second).value(sources));
         match (self.mnemonic().operation(), self.variant()) {
             (Operation::Mad, Variant::Mad(mode, scale)) => {
-                self.end_scalar(mad(a.into(), b.into(), self.mad_addend(c), mode, scale), c)
+                self.end_scalar(by, self.mad(by, a.into(), b.into(), self.mad_addend(by, c), mode, scale), c)
             }
-            (Operation::Shl, _) => self.end_scalar(Exact::from(a) << self.shift_amount(b.low()), c),
-            (operation, _) => self.end_scalar(self.operate(operation, Holds::new(self.comparison()), a, b), c),
+            (Operation::Shl, _) => self.end_scalar(by, self.shift_left(by, a, b), c),
+            (operation, _) => self.end_scalar(by, self.operate(operation, Holds::new(self.comparison()), a, b), c),
         }
     }
 
     /// Saturate, and the scalar last stage.
-    #[inline]
-    fn end_scalar<T: Integer>(self, t: T, c: u32) -> u32 {
-        let t = self.saturate(t);
+    #[inline(always)]
+    fn end_scalar<T: Integer>(self, by: Deviations, t: T, c: u32) -> u32 {
+        let t = self.saturate(by, t);
         match self.finish() {
-            Finish::Secondary(secondary) => self.secondary(secondary, t, c).low(),
-            Finish::Merge(part) => merge(t.low(), c, part.shift(), part.bits()),
+            Finish::Secondary(secondary) => self.secondary(by, secondary, t, c).low(),
+            Finish::Merge(part) => {
+                merge(inserted(by, t.low(), part.shift(), part.bits()), c, part.shift(), part.bits())
+            }
             Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => t.low(),
         }
     }
@@ -118,12 +141,15 @@ impl Form {
 
     /// Select: where lane `i`'s first or second input comes from, and how it is read. The shape is the form's own.
     #[inline(always)]
-    fn input(self, shape: Shape, i: usize, second: bool) -> Input {
-        let (selector, ty) =
+    fn input(self, by: Deviations, shape: Shape, i: usize, second: bool) -> Input {
+        let (selector, mut ty) =
             if second { (self.packed_bsel(), self.btype()) } else { (self.packed_asel(), self.atype()) };
         let (shift, bits) = match shape {
             Shape::Scalar => {
                 let (shift, bits) = Selector::part(selector);
+                if by.has(Deviation::ReadsWordsSigned) && bits == 32 && self.mnemonic().operation() == Operation::Mad {
+                    ty = Type::S32;
+                }
                 (shift + if second { 32 } else { 0 }, bits)
             }
             Shape::Halves | Shape::Bytes => (Selector::lane(selector, shape, i) * shape.bits(), shape.bits()),
@@ -150,12 +176,18 @@ impl Form {
     }
 
     /// The raw result for any operation; of `vmad` the product, with its sign turned if the form says so.
-    fn operate_exactly(self, a: i64, b: i64) -> Exact {
+    fn operate_exactly(self, by: Deviations, a: i64, b: i64) -> Exact {
         match (self.mnemonic().operation(), self.variant()) {
             (Operation::Mad, Variant::Mad(mode, _)) => product(a.into(), b.into(), mode),
-            (Operation::Shl, _) => Exact::from(a) << self.shift_amount(b.low()),
+            (Operation::Shl, _) => self.shift_left(by, a, b),
             (operation, _) => self.operate(operation, Holds::new(self.comparison()), a, b).into(),
         }
+    }
+
+    #[inline]
+    fn shift_left(self, by: Deviations, a: i64, b: i64) -> Exact {
+        let t = Exact::from(a) << self.shift_amount(b.low());
+        if by.has(Deviation::ShiftsIn64) { t.lower(64) } else { t }
     }
 
     /// "if (mode == .clamp && tb > 32) tb = 32; if (mode == .wrap) tb = tb & 0x1f"
@@ -180,47 +212,121 @@ impl Form {
 
     /// `vmad`'s c, read by the sign of the final result.
     #[inline]
-    fn mad_addend(self, c: u32) -> Exact {
-        if self.is_signed() { (c as i32).into() } else { c.into() }
+    fn mad_addend(self, by: Deviations, c: u32) -> Exact {
+        extend(c, 32, self.c_type(by)).into()
+    }
+
+    /// The exact value of `vmad`'s sum, scaled.
+    ///
+    /// The manual negates by complement and an added lsb; on exact integers that is negation. Its scaling keeps 64 bits,
+    /// which hold every scaled sum.
+    #[inline]
+    fn mad(self, by: Deviations, a: Exact, b: Exact, c: Exact, mode: MadMode, scale: Option<Scale>) -> Exact {
+        let c = if mode.negates_c() { -c } else { c };
+        let sum = product(a, b, mode) + c + Exact::from(mode == MadMode::PlusOne);
+        match scale {
+            None => sum,
+            Some(scale) if by.has(Deviation::ScalesUnsigned) && !self.is_signed() => {
+                (sum as u64 >> scale.bits()).into()
+            }
+            Some(scale) => sum >> scale.bits(),
+        }
     }
 
     /// The range that `.sat` clamps to; `None` without `.sat`.
     #[inline]
     pub fn saturation(self) -> Option<Range> {
+        self.saturation_by(Deviations::NONE)
+    }
+
+    #[inline]
+    fn saturation_by(self, by: Deviations) -> Option<Range> {
         let bits = match self.finish() {
+            Finish::Merge(_) if by.has(Deviation::SaturatesShiftToWord) && self.shifts() => 32,
             Finish::Merge(part) => part.bits(),
             _ => self.mnemonic().shape().bits(),
         };
         self.sat().then(|| Range { signed: self.is_signed(), bits })
     }
 
+    #[inline]
+    fn shifts(self) -> bool {
+        matches!(self.mnemonic().operation(), Operation::Shl | Operation::Shr)
+    }
+
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
     #[inline]
-    fn saturate<T: Integer>(self, t: T) -> T {
-        self.saturation().map_or(t, |range| t.clamp(T::new(range.min()), T::new(range.max())))
+    fn saturate<T: Integer>(self, by: Deviations, t: T) -> T {
+        let Some(range) = self.saturation_by(by) else { return t };
+        let (least, greatest) = (T::new(range.min()), T::new(range.max()));
+        if by.is_empty() {
+            return t.clamp(least, greatest);
+        }
+        let zero = T::new(0);
+        match self.mnemonic().operation() {
+            Operation::Mad => t.clamp(least, greatest),
+            Operation::Shl | Operation::Shr if by.has(Deviation::KeepsLow34) => t.lower(34).clamp(least, greatest),
+            Operation::Shl | Operation::Shr => t.clamp(least, greatest),
+            _ if range.bits < 32 && by.has(Deviation::SaturatesPartUnsigned) => {
+                if t < zero {
+                    greatest
+                } else {
+                    t.min(greatest)
+                }
+            }
+            _ if range.bits == 32 && !range.signed && by.has(Deviation::SaturatesBySign) => t.max(zero),
+            _ => t.clamp(least, greatest),
+        }
     }
 
     /// optSecOp. "The sign of the third operand is based on `dtype`"; `vset` has none and is unsigned.
     #[inline]
-    fn secondary<T: Integer>(self, secondary: Secondary, t: T, c: u32) -> T {
-        let c = T::new(self.secondary_c(c));
+    fn secondary<T: Integer>(self, by: Deviations, secondary: Secondary, t: T, c: u32) -> T {
+        let (t, c) = (self.compared(by, t), T::new(extend(c, 32, self.c_type(by))));
+        // As unsigned 64 bits a negative value is greater than every c.
+        let beyond = by.has(Deviation::ComparesUnsigned) && !self.is_signed() && t < T::new(0);
         match secondary {
             Secondary::Add => t + c,
+            Secondary::Min if beyond => c,
             Secondary::Min => t.min(c),
+            Secondary::Max if beyond => t,
             Secondary::Max => t.max(c),
         }
     }
 
-    fn secondary_c(self, c: u32) -> i64 {
-        extend(c, 32, if self.is_signed() { Type::S32 } else { Type::U32 })
+    /// What the secondary operation takes: the result, or what is left of it.
+    #[inline]
+    fn compared<T: Integer>(self, by: Deviations, t: T) -> T {
+        let cut = by.has(Deviation::CutsTo32)
+            && match self.mnemonic().operation() {
+                Operation::Add | Operation::Sub => true,
+                Operation::Shl | Operation::Shr => self.sat(),
+                _ => false,
+            };
+        if cut { t.lower(32) } else { t }
+    }
+
+    /// How c is read, where it is a number: by the sign of the result.
+    #[inline]
+    fn c_type(self, by: Deviations) -> Type {
+        let signed = match self.mnemonic().operation() {
+            Operation::Set if by.has(Deviation::SignsCByA) => self.atype().is_signed(),
+            Operation::Mad if by.has(Deviation::ReadsWordsSigned) => true,
+            _ => self.is_signed(),
+        };
+        if signed { Type::S32 } else { Type::U32 }
     }
 }
 
 /// The integers that stages compute with, each where all values fit it: 32 bits in lanes, 64 in scalar forms, and
 /// [`Exact`] where 64 are too few.
-trait Integer: Copy + Ord + From<bool> + Add<Output = Self> + Sub<Output = Self> + Shr<u32, Output = Self> {
+trait Integer:
+    Copy + Ord + From<bool> + Add<Output = Self> + Sub<Output = Self> + Shl<u32, Output = Self> + Shr<u32, Output = Self>
+{
     /// A value that fits.
     fn new(value: i64) -> Self;
+    /// The lower bits, as a signed value. More bits than the integer has leave it as it is.
+    fn lower(self, bits: u32) -> Self;
     /// The lower 32 bits.
     fn low(self) -> u32;
 }
@@ -231,6 +337,12 @@ macro_rules! integers {
             #[inline]
             fn new(value: i64) -> $ty {
                 value as $ty
+            }
+
+            #[inline]
+            fn lower(self, bits: u32) -> $ty {
+                let above = <$ty>::BITS.saturating_sub(bits);
+                self << above >> above
             }
 
             #[inline]
@@ -286,19 +398,10 @@ impl Input {
             shift: self.shift % 32,
             bits: self.bits,
             pattern: (sources >> self.shift) as u32 & lower(self.bits),
+            ty: self.ty,
             value: self.value(sources),
         }
     }
-}
-
-/// The exact value of `vmad`'s sum, scaled.
-///
-/// The manual negates by complement and an added lsb; on exact integers that is negation. Its scaling keeps 64 bits,
-/// which hold every scaled sum.
-#[inline]
-fn mad(a: Exact, b: Exact, c: Exact, mode: MadMode, scale: Option<Scale>) -> Exact {
-    let c = if mode.negates_c() { -c } else { c };
-    (product(a, b, mode) + c + Exact::from(mode == MadMode::PlusOne)) >> scale.map_or(0, Scale::bits)
 }
 
 #[inline]
@@ -327,6 +430,12 @@ const fn extend(pattern: u32, bits: u32, ty: Type) -> i64 {
     // The sign bit counts negative: flipped and subtracted, without a branch on the type.
     let sign = (ty.is_signed() as i64) << (bits - 1);
     ((pattern & lower(bits)) as i64 ^ sign) - sign
+}
+
+/// What a merge inserts.
+#[inline]
+const fn inserted(by: Deviations, t: u32, shift: u32, bits: u32) -> u32 {
+    if by.has(Deviation::MergesWrongHalf) && shift == 16 && bits == 16 { t >> 16 } else { t }
 }
 
 /// optMerge: c with the lower bits of t in place of its own.
@@ -368,7 +477,9 @@ pub struct Selected {
     pub bits: u32,
     /// Its bits.
     pub pattern: u32,
-    /// Its value, by the type of the operand it stands for.
+    /// How they are read: by the type of the operand that it stands for, but for ptxas and the words of `vmad`.
+    pub ty: Type,
+    /// Its value.
     pub value: i64,
 }
 
@@ -377,12 +488,18 @@ pub struct Selected {
 pub struct Trace {
     /// The form.
     pub form: Form,
+    /// Whose answer this is.
+    pub semantics: Semantics,
+    /// The deviations that make d another than the manual's for these inputs: with any of them taken back it would change.
+    pub deviations: Deviations,
     /// The values of registers a, b and c.
     pub inputs: [u32; 3],
     /// The lanes, lane 0 (the least significant) first: one, two or four.
     pub lanes: Vec<Lane>,
     /// What `.sat` clamped to, if there is one.
     pub saturation: Option<Range>,
+    /// How c is read where it is a number.
+    pub c_type: Type,
     /// The last stage.
     pub end: End,
     /// The value of d.
@@ -431,6 +548,8 @@ pub enum End {
     Secondary {
         /// Which.
         operation: Secondary,
+        /// What it took of the result.
+        t: Exact,
         /// The value of c.
         c: Exact,
         /// The exact outcome, whose lower 32 bits are d.
@@ -442,6 +561,8 @@ pub enum End {
         shift: u32,
         /// How wide it is.
         bits: u32,
+        /// The bits that are inserted there.
+        inserted: u32,
     },
     /// The lanes of the mask, the others from c.
     Lanes(Mask),
@@ -457,17 +578,28 @@ pub enum End {
 impl Form {
     /// The stages of [`eval`](Form::eval) as data.
     pub fn explain(self, a: u32, b: u32, c: u32) -> Trace {
+        self.explain_as(Semantics::Isa, a, b, c)
+    }
+
+    /// The stages of [`eval_as`](Form::eval_as) as data.
+    pub fn explain_as(self, semantics: Semantics, a: u32, b: u32, c: u32) -> Trace {
+        let by = semantics.deviations().concerning(self);
         let sources = u64::from(b) << 32 | u64::from(a);
-        let lanes: Vec<Lane> = (0..self.mnemonic().shape().lanes()).map(|i| self.explain_lane(i, sources, c)).collect();
+        let lanes: Vec<Lane> =
+            (0..self.mnemonic().shape().lanes()).map(|i| self.explain_lane(by, i, sources, c)).collect();
         let first = lanes.first().map_or(0, |lane| lane.saturated);
         let end = match self.finish() {
             Finish::Plain => End::Truncate,
             Finish::Secondary(operation) => End::Secondary {
                 operation,
-                c: self.secondary_c(c).into(),
-                outcome: self.secondary(operation, first, c),
+                t: self.compared(by, first),
+                c: extend(c, 32, self.c_type(by)).into(),
+                outcome: self.secondary(by, operation, first, c),
             },
-            Finish::Merge(part) => End::Merge { shift: part.shift(), bits: part.bits() },
+            Finish::Merge(part) => {
+                let (shift, bits) = (part.shift(), part.bits());
+                End::Merge { shift, bits, inserted: inserted(by, first.low(), shift, bits) & lower(bits) }
+            }
             Finish::Lanes(mask) => End::Lanes(mask),
             Finish::Accumulate(mask) => {
                 let counted = lanes.iter().enumerate().filter(|&(i, _)| mask.has(i));
@@ -475,22 +607,45 @@ impl Form {
             }
         };
         let d = compose(&lanes, end, c, self.mnemonic().shape().bits());
-        Trace { form: self, inputs: [a, b, c], lanes, saturation: self.saturation(), end, d }
+        Trace {
+            form: self,
+            semantics,
+            deviations: self.deciding(by, a, b, c),
+            inputs: [a, b, c],
+            lanes,
+            saturation: self.saturation_by(by),
+            c_type: self.c_type(by),
+            end,
+            d,
+        }
     }
 
-    fn explain_lane(self, i: usize, sources: u64, c: u32) -> Lane {
-        let inputs = [false, true].map(|second| self.input(self.mnemonic().shape(), i, second).selected(sources));
+    /// Those deviations that d depends on: the others of the set can be taken back one after the other, and d stays.
+    /// None if d is the manual's.
+    pub fn deciding(self, by: Deviations, a: u32, b: u32, c: u32) -> Deviations {
+        let d = self.eval_by(by, a, b, c);
+        if d == self.eval(a, b, c) {
+            return Deviations::NONE;
+        }
+        by.iter().fold(by, |by, deviation| {
+            let fewer = by.without(deviation);
+            if self.eval_by(fewer, a, b, c) == d { fewer } else { by }
+        })
+    }
+
+    fn explain_lane(self, by: Deviations, i: usize, sources: u64, c: u32) -> Lane {
+        let inputs = [false, true].map(|second| self.input(by, self.mnemonic().shape(), i, second).selected(sources));
         let [a, b] = inputs.map(|input| input.value);
-        let raw = self.operate_exactly(a, b);
+        let raw = self.operate_exactly(by, a, b);
         let Variant::Mad(mode, scale) = self.variant() else {
-            return Lane { inputs, raw, mad: None, saturated: self.saturate(raw) };
+            return Lane { inputs, raw, mad: None, saturated: self.saturate(by, raw) };
         };
-        let c = self.mad_addend(c);
+        let c = self.mad_addend(by, c);
         let plus_one = Exact::from(mode == MadMode::PlusOne);
         let addend = if mode.negates_c() { -c } else { c };
-        let scaled = mad(a.into(), b.into(), c, mode, scale);
+        let scaled = self.mad(by, a.into(), b.into(), c, mode, scale);
         let stages = Mad { addend, plus_one, sum: raw + addend + plus_one, scaled };
-        Lane { inputs, raw, mad: Some(stages), saturated: self.saturate(scaled) }
+        Lane { inputs, raw, mad: Some(stages), saturated: self.saturate(by, scaled) }
     }
 }
 
@@ -499,7 +654,7 @@ fn compose(lanes: &[Lane], end: End, c: u32, bits: u32) -> u32 {
     match end {
         End::Truncate => lanes.first().map_or(0, |lane| lane.saturated.low()),
         End::Secondary { outcome, .. } => outcome.low(),
-        End::Merge { shift, bits } => lanes.first().map_or(c, |lane| merge(lane.saturated.low(), c, shift, bits)),
+        End::Merge { shift, bits, inserted } => merge(inserted, c, shift, bits),
         End::Lanes(mask) => {
             let written = lanes.iter().enumerate().filter(|&(i, _)| mask.has(i));
             written.fold(c, |d, (i, lane)| merge(lane.saturated.low(), d, i as u32 * bits, bits))

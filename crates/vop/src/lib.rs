@@ -12,6 +12,8 @@
 //!   [`Diagnostic`]; [`Parser`] also judges register types.
 //! - [`Form`] is an instruction without its operands: 16 bytes, `Copy`, valid by construction.
 //! - [`Form::eval`] computes d; [`Form::explain`] returns every stage on the way as data.
+//! - Both have a variant for other [`Semantics`]: what the code that ptxas emits computes, which is not always what the
+//!   manual says. [`Form::divergence`] tells whether, with an input that shows it.
 //! - [`Mnemonic::forms`] iterates over all forms there are; [`Mnemonic::row`] is the [table](isa::table) from which
 //!   everything follows.
 //!
@@ -30,13 +32,17 @@ extern crate alloc;
 
 mod describe;
 pub mod diagnostic;
+pub mod divergence;
 pub mod eval;
 pub mod isa;
 mod samples;
+pub mod semantics;
 mod text;
 
 pub use diagnostic::{Code, Diagnostic};
+pub use divergence::Divergence;
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;
 pub use isa::table::Mnemonic;
+pub use semantics::{Deviation, Deviations, Semantics};
 pub use text::{Declarations, Guard, Instruction, Operand, Parser, RegisterType, Registers, parse, register_number};

@@ -69,7 +69,7 @@ fn score(trace: &Trace) -> i32 {
     let c = trace.inputs[2];
     score += match trace.end {
         End::Truncate => 0,
-        End::Secondary { operation: Secondary::Add, outcome, c } => 8 * i32::from(outcome != c && c != 0),
+        End::Secondary { operation: Secondary::Add, outcome, c, .. } => 8 * i32::from(outcome != c && c != 0),
         // c wins, but not because the other side is all zeros.
         End::Secondary { outcome, c, .. } => {
             let t = trace.lanes[0].saturated;

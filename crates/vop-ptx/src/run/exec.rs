@@ -3,6 +3,8 @@
 //! Threads of a block take turns only where they wait (barriers, exchanges within a warp), so a launch is deterministic: the
 //! same input gives the same output, races included.
 
+use vop::Semantics;
+
 use super::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use super::kernel::{Access, Collective, CollectiveKind, Kernel, Op, Parameter, Slot, Special};
 use super::memory::{BufferId, Memory, View};
@@ -85,19 +87,21 @@ impl Arg {
     }
 }
 
-/// What a launch may use beyond its arguments.
+/// What a launch needs to know beyond its shape and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct LaunchOptions {
     /// Thread-instructions of one launch, after which it is taken for a runaway loop.
     pub instructions: u64,
     /// Bytes of dynamic shared memory for each block.
     pub dynamic_shared: usize,
+    /// What video instructions compute: what the manual says, or what the code of ptxas does.
+    pub semantics: Semantics,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { instructions: 100_000_000_000, dynamic_shared: 0 }
+impl Default for LaunchOptions {
+    fn default() -> LaunchOptions {
+        LaunchOptions { instructions: 100_000_000_000, dynamic_shared: 0, semantics: Semantics::Isa }
     }
 }
 
@@ -193,18 +197,19 @@ impl Kernel {
         block: [u32; 3],
         args: &[Arg],
         memory: &mut Memory,
-        limits: &Limits,
+        options: &LaunchOptions,
     ) -> Result<Counts, RunErrors> {
-        self.check_shape(grid, block, limits.dynamic_shared)?;
+        self.check_shape(grid, block, options.dynamic_shared)?;
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
-        if all > limits.instructions {
-            let message = format!("the launch has more threads than its limit of {} instructions", limits.instructions);
+        if all > options.instructions {
+            let message =
+                format!("the launch has more threads than its limit of {} instructions", options.instructions);
             return Err(RunError::new(RunErrorKind::Limit, message).into());
         }
         let params = self.pack(args, memory)?;
         let threads = block.iter().map(|n| *n as usize).product::<usize>();
-        let shared = self.shared_bytes + limits.dynamic_shared;
+        let shared = self.shared_bytes + options.dynamic_shared;
         let mut run = Block {
             kernel: self,
             grid,
@@ -215,20 +220,21 @@ impl Kernel {
             local: vec![0; threads * self.local_bytes],
             params,
             threads: vec![Thread { pc: 0, state: State::Ready }; threads],
-            budget: limits.instructions,
-            limit: limits.instructions,
+            semantics: options.semantics,
+            budget: options.instructions,
+            limit: options.instructions,
             video: 0,
         };
         for z in 0..grid[2] {
             for y in 0..grid[1] {
                 for x in 0..grid[0] {
                     run.ctaid = [x, y, z];
-                    run.start(limits.dynamic_shared);
+                    run.start(options.dynamic_shared);
                     run.finish(memory)?;
                 }
             }
         }
-        Ok(Counts { instructions: limits.instructions - run.budget, video: run.video })
+        Ok(Counts { instructions: options.instructions - run.budget, video: run.video })
     }
 }
 
@@ -260,6 +266,7 @@ struct Block<'k> {
     local: Vec<u8>,
     params: Vec<u8>,
     threads: Vec<Thread>,
+    semantics: Semantics,
     /// Thread-instructions left.
     budget: u64,
     limit: u64,
@@ -368,7 +375,7 @@ impl Block<'_> {
                 Op::Video { form, d, sources } => {
                     self.video += 1;
                     let [a, b, c] = sources.map(|slot| registers[slot as usize] as u32);
-                    registers[*d as usize] = u64::from(form.eval(a, b, c));
+                    registers[*d as usize] = u64::from(form.eval_as(self.semantics, a, b, c));
                     Ok(())
                 }
                 Op::Branch(target) => {

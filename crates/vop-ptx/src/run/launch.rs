@@ -30,7 +30,7 @@ use toml::{Spanned, Value};
 use super::array::{self, Array, element, element_name, element_names};
 use super::decode::Program;
 use super::error::{Place, RunError, RunErrorKind, RunErrors};
-use super::exec::{Arg, Counts, Limits};
+use super::exec::{Arg, Counts, LaunchOptions};
 use super::kernel::Kernel;
 use super::memory::{BufferId, Memory};
 use super::types::Kind;
@@ -41,8 +41,10 @@ use crate::module::Scalar;
 pub struct RunOptions {
     /// The folder that outputs are relative to; the launch file's where there is none.
     pub output: Option<PathBuf>,
-    /// Thread-instructions that each launch may execute; [`Limits::default`]'s where there is none.
+    /// Thread-instructions that each launch may execute; [`LaunchOptions::default`]'s where there is none.
     pub instructions: Option<u64>,
+    /// What video instructions compute.
+    pub semantics: vop::Semantics,
 }
 
 /// What a launch file did.
@@ -160,10 +162,14 @@ pub fn run_launch_file(path: &Path, options: &RunOptions) -> Result<Summary, Run
 
     let mut summary = Summary { launches: Vec::new(), files: Vec::new() };
     for launch in &launches {
-        let mut limits = Limits { dynamic_shared: launch.shared, ..Limits::default() };
-        limits.instructions = options.instructions.unwrap_or(limits.instructions);
+        let defaults = LaunchOptions::default();
+        let launch_options = LaunchOptions {
+            instructions: options.instructions.unwrap_or(defaults.instructions),
+            dynamic_shared: launch.shared,
+            semantics: options.semantics,
+        };
         let start = Instant::now();
-        let result = launch.kernel.launch(launch.grid, launch.block, &launch.args, &mut memory, &limits);
+        let result = launch.kernel.launch(launch.grid, launch.block, &launch.args, &mut memory, &launch_options);
         let counts = result.map_err(|errors| in_file(errors, &ptx_path))?;
         summary.launches.push(LaunchSummary {
             entry: launch.kernel.name().to_owned(),

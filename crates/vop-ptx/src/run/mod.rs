@@ -12,7 +12,7 @@
 //! - [`run_launch_file`] does all of it for files: what the command `vop run` does.
 //!
 //! ```
-//! use vop_ptx::run::{Limits, Program};
+//! use vop_ptx::run::{LaunchOptions, Program};
 //!
 //! let program = Program::read(
 //!     ".version 8.0 .target sm_75 .address_size 64
@@ -30,7 +30,7 @@
 //! let mut memory = program.memory();
 //! let out = memory.allocate("out", vec![0; 4]);
 //! let args = [out.into(), 0x0102_0304u32.into(), 0x0402_0301u32.into()];
-//! let counts = kernel.launch([1, 1, 1], [1, 1, 1], &args, &mut memory, &Limits::default())?;
+//! let counts = kernel.launch([1, 1, 1], [1, 1, 1], &args, &mut memory, &LaunchOptions::default())?;
 //! assert_eq!(memory.bytes(out), [6, 0, 0, 0]);
 //! assert_eq!((counts.instructions, counts.video), (6, 1));
 //! # Ok::<(), vop_ptx::run::RunErrors>(())
@@ -51,7 +51,7 @@ mod types;
 
 pub use decode::Program;
 pub use error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
-pub use exec::{Arg, Counts, Limits};
+pub use exec::{Arg, Counts, LaunchOptions};
 pub use kernel::{Kernel, Parameter};
 pub use launch::{RunOptions, Summary, run_launch_file};
 pub use memory::{BufferId, Memory};

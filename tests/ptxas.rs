@@ -1,0 +1,109 @@
+//! The semantics of ptxas's code: what its deviations are, which forms they touch, and that nothing else is touched.
+
+use std::collections::BTreeMap;
+
+use vop::{Deviation, Deviations, Form, Mnemonic, Semantics, scalar_forms};
+use vop_tests::Random;
+
+/// Forms that the newest ptxas and the manual read differently; `cargo xtask divergence` proves that there are no others.
+const DIVERGENT: usize = 17_624;
+
+#[test]
+fn divergence_finds_what_random_inputs_find() {
+    let mut random = Random(7);
+    let mut divergent = 0;
+    for form in scalar_forms() {
+        let divergence = form.divergence();
+        if let Some(divergence) = divergence {
+            divergent += 1;
+            let [a, b, c] = divergence.inputs;
+            assert_eq!(divergence.isa, form.eval(a, b, c), "{form}");
+            assert_eq!(divergence.ptxas, form.eval_as(Semantics::Ptxas, a, b, c), "{form}");
+            assert_ne!(divergence.isa, divergence.ptxas, "{form}");
+            assert!(!divergence.deviations.is_empty(), "{form}");
+            continue;
+        }
+        for _ in 0..48 {
+            let [a, b, c] = [0; 3].map(|_| random.value());
+            assert_eq!(form.eval(a, b, c), form.eval_as(Semantics::Ptxas, a, b, c), "{form} {a:#x} {b:#x} {c:#x}");
+        }
+    }
+    assert_eq!(divergent, DIVERGENT);
+}
+
+#[test]
+fn only_deviations_that_concern_a_form_change_it() {
+    let mut random = Random(11);
+    for form in scalar_forms() {
+        let [a, b, c] = [0; 3].map(|_| random.value());
+        let concerning = Deviations::ALL.concerning(form);
+        assert_eq!(form.eval_by(concerning, a, b, c), form.eval_by(Deviations::ALL, a, b, c), "{form}");
+    }
+}
+
+/// Each deviation is needed: some form is the manual's but for it, and cannot be explained without it.
+#[test]
+fn every_deviation_decides_some_form_alone() {
+    let mut alone: BTreeMap<Deviation, Form> = BTreeMap::new();
+    for semantics in [Semantics::Ptxas, Semantics::PtxasTo13_2] {
+        for form in scalar_forms().step_by(7) {
+            let Some(divergence) = form.divergence_of(semantics, [None; 3]) else { continue };
+            let mut deviations = divergence.deviations.iter();
+            if let (Some(deviation), None) = (deviations.next(), deviations.next()) {
+                assert!(deviation.concerns(form), "{deviation} {form}");
+                alone.entry(deviation).or_insert(form);
+            }
+        }
+    }
+    // `unsigned-scale` matters only for what `signed-words` read as negative.
+    let missing: Vec<_> = Deviation::ALL.iter().filter(|deviation| !alone.contains_key(deviation)).collect();
+    assert_eq!(missing, [&Deviation::ScalesUnsigned]);
+}
+
+#[test]
+fn simd_forms_are_the_same() {
+    let mut random = Random(13);
+    for mnemonic in Mnemonic::ALL.into_iter().filter(|mnemonic| mnemonic.shape().is_simd()) {
+        let forms = mnemonic.forms();
+        for _ in 0..2000 {
+            let form = forms.get(random.next() % forms.count_left()).expect("in range");
+            let [a, b, c] = [0; 3].map(|_| random.value());
+            assert_eq!(form.divergence(), None, "{form}");
+            assert_eq!(form.eval_by(Deviations::ALL, a, b, c), form.eval(a, b, c), "{form}");
+        }
+    }
+}
+
+/// With an operand known the input found has it, and a use that cannot differ is told from one that can.
+#[test]
+fn known_operands_are_kept() {
+    let form: Form = "vadd.u32.s32.s32.sat d.b0, a, b, c".parse().expect("legal");
+    let found = form.divergence_of(Semantics::Ptxas, [Some(5), None, None]).expect("5 + b may be negative");
+    assert_eq!(found.inputs[0], 5);
+    let unsigned: Form = "vadd.s32.u32.u32.sat.min d, a.b0, b, c".parse().expect("legal");
+    assert_eq!(unsigned.divergence_of(Semantics::Ptxas, [None, Some(3), None]), None);
+}
+
+#[test]
+fn names_of_semantics() {
+    for semantics in Semantics::ALL {
+        assert_eq!(semantics.to_string().parse(), Ok(semantics));
+    }
+    for (text, semantics) in [
+        ("ptxas-11.7", Some(Semantics::PtxasTo13_2)),
+        ("ptxas-11.8", Some(Semantics::PtxasTo13_2)),
+        ("ptxas-12.4", Some(Semantics::PtxasTo13_2)),
+        ("ptxas-13.3", Some(Semantics::Ptxas)),
+        ("ptxas-13.5", Some(Semantics::Ptxas)),
+        ("ptxas-11.6", None),
+        ("ptxas-12.7", None),
+        ("ptxas-13.6", None),
+        ("ptxas-013.5", None),
+        ("ptxas-13", None),
+        ("ptxas-", None),
+        ("PTXAS", None),
+        ("", None),
+    ] {
+        assert_eq!(text.parse().ok(), semantics, "{text}");
+    }
+}
