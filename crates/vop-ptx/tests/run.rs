@@ -20,7 +20,7 @@
 use std::path::{Path, PathBuf};
 
 use vop_ptx::module::Scalar;
-use vop_ptx::run::{Arg, BufferId, Limits, Memory, Program, RunOptions, run_launch_file};
+use vop_ptx::run::{Arg, BufferId, LaunchOptions, Memory, Program, RunOptions, run_launch_file};
 
 fn data(extension: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
@@ -75,7 +75,7 @@ fn run_case(text: &str) -> String {
     let mut buffers: Vec<(String, Scalar, BufferId, Vec<u8>)> = Vec::new();
     let mut args: Vec<Arg> = Vec::new();
     let mut sizes = [[1u32; 3]; 2];
-    let mut limits = Limits::default();
+    let mut limits = LaunchOptions::default();
     for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
@@ -208,7 +208,7 @@ fn instruction(opcode: &str, types: &[&str], sources: &[&str]) -> String {
         Ok(kernel) => kernel,
         Err(errors) => return format!("refused: {}", errors.0[0].message),
     };
-    kernel.launch([1; 3], [1; 3], &args, &mut memory, &Limits::default()).unwrap();
+    kernel.launch([1; 3], [1; 3], &args, &mut memory, &LaunchOptions::default()).unwrap();
     let value = memory.bytes(out).iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
     match to {
         Scalar::F32 if !f32::from_bits(value as u32).is_nan() => format!("{:?}", f32::from_bits(value as u32)),
