@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use vop::{Deviation, Deviations, Form, Mnemonic, Semantics, scalar_forms};
+use vop::{Deviation, Deviations, Form, Mnemonic, Operand, Semantics, scalar_forms};
+use vop_ptx::run::{LaunchOptions, Program};
 use vop_tests::Random;
 
 /// Forms that the newest ptxas and the manual read differently; `cargo xtask divergence` proves that there are no others.
@@ -105,5 +106,66 @@ fn names_of_semantics() {
         ("", None),
     ] {
         assert_eq!(text.parse().ok(), semantics, "{text}");
+    }
+}
+
+/// What is written instead of an instruction computes what the manual says: run, on registers and on immediates.
+#[test]
+fn base_ptx_computes_what_the_manual_says() {
+    const INPUTS: usize = 64;
+    let mut random = Random(17);
+    let mut instructions = Vec::new();
+    for form in scalar_forms().step_by(23) {
+        let mut text = form.to_string();
+        let known = [0; 3].map(|_| random.next().is_multiple_of(8).then(|| random.value()));
+        for (name, known) in ["a", "b", "c"].into_iter().zip(known) {
+            // A part of an immediate cannot be written.
+            if let Some(value) = known
+                && !text.contains(&format!("{name}."))
+            {
+                text = text.replace(&format!(", {name}"), &format!(", {value:#x}"));
+                text = text.replace(&format!(", -{name}"), &format!(", -{value:#x}"));
+            }
+        }
+        if vop::parse(&text).is_ok() {
+            instructions.push(text);
+        }
+    }
+    assert!(instructions.len() > 3000, "{}", instructions.len());
+
+    for chunk in instructions.chunks(250) {
+        let kernels = chunk.iter().enumerate().map(|(i, text)| {
+            let block = vop::parse(text).expect("legal").in_base_ptx().expect("scalar");
+            format!(
+                ".visible .entry k{i}(.param .u64 p)\n{{\n.reg .u64 %rd<4>; .reg .b32 a, b, c, d, tid;\n\
+                 ld.param.u64 %rd1, [p]; mov.u32 tid, %tid.x; mul.wide.u32 %rd2, tid, 16; add.u64 %rd3, %rd1, %rd2;\n\
+                 ld.global.b32 a, [%rd3]; ld.global.b32 b, [%rd3+4]; ld.global.b32 c, [%rd3+8];\n{block}\n\
+                 st.global.b32 [%rd3+12], d; ret;\n}}\n"
+            )
+        });
+        let module: String =
+            [".version 7.8\n.target sm_75\n.address_size 64\n".to_owned()].into_iter().chain(kernels).collect();
+        let program = Program::read(&module);
+        for (i, text) in chunk.iter().enumerate() {
+            let instruction = vop::parse(text).expect("legal");
+            let rows: Vec<[u32; 3]> = (0..INPUTS).map(|_| [0; 3].map(|_| random.value())).collect();
+            let mut memory = program.memory();
+            let bytes = rows.iter().flat_map(|&[a, b, c]| [a, b, c, 0]).flat_map(u32::to_le_bytes).collect();
+            let buffer = memory.allocate("rows", bytes);
+            let kernel = program.kernel(&format!("k{i}")).unwrap_or_else(|errors| panic!("{errors}"));
+            kernel
+                .launch([1; 3], [INPUTS as u32, 1, 1], &[buffer.into()], &mut memory, &LaunchOptions::default())
+                .unwrap_or_else(|errors| panic!("{text}: {errors}"));
+            for (row, out) in rows.iter().zip(memory.bytes(buffer).chunks_exact(16)) {
+                let operands = [Some(instruction.a), Some(instruction.b), instruction.c];
+                let [a, b, c] = std::array::from_fn(|j| match operands[j] {
+                    Some(Operand::Immediate { value, .. }) => value,
+                    _ => row[j],
+                });
+                let d = u32::from_le_bytes(out[12..].try_into().expect("four bytes"));
+                let expected = instruction.form.eval(a, b, c);
+                assert_eq!(d, expected, "{text} on {a:#x} {b:#x} {c:#x}:\n{}", instruction.in_base_ptx().unwrap());
+            }
+        }
     }
 }

@@ -460,6 +460,11 @@ impl Range {
         if self.signed { -(1 << (self.bits - 1)) } else { 0 }
     }
 
+    /// The value that the lower bits of a word stand for.
+    pub const fn value_of(self, word: u32) -> i64 {
+        extend(word, self.bits, if self.signed { Type::S32 } else { Type::U32 })
+    }
+
     /// The greatest value.
     pub const fn max(self) -> i64 {
         (1 << (self.bits - self.signed as u32)) - 1

@@ -34,6 +34,7 @@ mod describe;
 pub mod diagnostic;
 pub mod divergence;
 pub mod eval;
+mod instead;
 pub mod isa;
 mod samples;
 pub mod semantics;
