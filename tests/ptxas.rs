@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use vop::divergence::Source;
 use vop::{Deviation, Deviations, Form, Mnemonic, Operand, Semantics, scalar_forms};
 use vop_ptx::run::{LaunchOptions, Program};
 use vop_tests::Random;
@@ -48,7 +49,7 @@ fn every_deviation_decides_some_form_alone() {
     let mut alone: BTreeMap<Deviation, Form> = BTreeMap::new();
     for semantics in [Semantics::Ptxas, Semantics::PtxasTo13_2] {
         for form in scalar_forms().step_by(7) {
-            let Some(divergence) = form.divergence_of(semantics, [None; 3]) else { continue };
+            let Some(divergence) = form.divergence_of(semantics, [Source::Free; 3]) else { continue };
             let mut deviations = divergence.deviations.iter();
             if let (Some(deviation), None) = (deviations.next(), deviations.next()) {
                 assert!(deviation.concerns(form), "{deviation} {form}");
@@ -79,10 +80,12 @@ fn simd_forms_are_the_same() {
 #[test]
 fn known_operands_are_kept() {
     let form: Form = "vadd.u32.s32.s32.sat d.b0, a, b, c".parse().expect("legal");
-    let found = form.divergence_of(Semantics::Ptxas, [Some(5), None, None]).expect("5 + b may be negative");
+    let found = form
+        .divergence_of(Semantics::Ptxas, [Source::Known(5), Source::Free, Source::Free])
+        .expect("5 + b may be negative");
     assert_eq!(found.inputs[0], 5);
     let unsigned: Form = "vadd.s32.u32.u32.sat.min d, a.b0, b, c".parse().expect("legal");
-    assert_eq!(unsigned.divergence_of(Semantics::Ptxas, [None, Some(3), None]), None);
+    assert_eq!(unsigned.divergence_of(Semantics::Ptxas, [Source::Free, Source::Known(3), Source::Free]), None);
 }
 
 #[test]

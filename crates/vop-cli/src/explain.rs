@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
+use vop::divergence::Source;
 use vop::eval::{End, Lane, Trace};
 use vop::isa::form::{MadMode, Variant};
 use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
@@ -142,7 +143,7 @@ fn draw_semantics(trace: &Trace) -> String {
     }
     if isa != trace.d {
         text.push_str(&format!("{}\n\n", yellow(&format!("By the manual d = {isa:#010x}."))));
-    } else if let Some(divergence) = form.divergence_of(trace.semantics, [None; 3]) {
+    } else if let Some(divergence) = form.divergence_of(trace.semantics, [Source::Free; 3]) {
         let note = format!("The manual's d is the same here, but not always: {divergence}.");
         text.push_str(&format!("{}\n\n", wrapped_at(&note, 80)));
     }

@@ -104,8 +104,10 @@ fn twin<'t>(operands: &[Option<Operand<'t>>; 3], i: usize) -> Option<(usize, &'t
 /// Values that show every stage, and what ptxas does otherwise if that is asked for, as far as the text leaves a choice:
 /// immediates are what they are, and operands that are one register have one value.
 pub(crate) fn telling(instruction: &Instruction<'_>, semantics: Semantics) -> [u32; 3] {
-    let divergence = instruction.form.divergence_of(semantics, [None; 3]);
-    let mut values = divergence.map_or_else(|| instruction.form.telling_inputs(), |divergence| divergence.inputs);
+    if let Some(divergence) = instruction.divergence(semantics) {
+        return divergence.inputs;
+    }
+    let mut values = instruction.form.telling_inputs();
     let operands = [Some(instruction.a), Some(instruction.b), instruction.c];
     for i in 0..3 {
         if let Some(Operand::Immediate { value, .. }) = operands[i] {

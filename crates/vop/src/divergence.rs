@@ -12,6 +12,7 @@ use core::fmt::Write;
 use crate::isa::form::{Finish, Form, Variant};
 use crate::isa::types::{Operation, Secondary, Selector};
 use crate::semantics::{Deviations, Semantics};
+use crate::text::{Instruction, Operand};
 
 /// An input on which two semantics give a form two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,26 +41,35 @@ impl Form {
     /// assert_eq!(divergence.to_string(), "a = 0, b = -1, c = 0 gives d = 0x000000ff, by the manual 0x00000000");
     /// ```
     pub fn divergence(self) -> Option<Divergence> {
-        self.divergence_of(Semantics::Ptxas, [None; 3])
+        self.divergence_of(Semantics::Ptxas, [Source::Free; 3])
     }
 
-    /// The same for any semantics, and with operands of known value (immediates): only inputs that have these are tried.
+    /// The same for any semantics, and of an instruction whose operands are not free to have any value: see
+    /// [`Instruction::divergence`].
     ///
-    /// Exact where no operand is known; where one is, that an input is not found does not prove that there is none.
-    pub fn divergence_of(self, semantics: Semantics, known: [Option<u32>; 3]) -> Option<Divergence> {
-        if semantics.deviations().concerning(self).is_empty() {
+    /// Exact where the operands are free. Where one is not, that no input is found does not prove that there is none.
+    pub fn divergence_of(self, semantics: Semantics, sources: [Source; 3]) -> Option<Divergence> {
+        let by = semantics.deviations();
+        let inputs @ [a, b, c] = self.separating(Deviations::NONE, by, sources)?;
+        let (isa, ptxas) = (self.eval(a, b, c), self.eval_by(by, a, b, c));
+        Some(Divergence { form: self, semantics, inputs, isa, ptxas, deviations: self.deciding(by, a, b, c) })
+    }
+
+    /// Values of a, b and c for which two sets of deviations give d two values, small ones first; as exact as
+    /// [`divergence_of`](Form::divergence_of).
+    pub fn separating(self, one: Deviations, other: Deviations, sources: [Source; 3]) -> Option<[u32; 3]> {
+        if one.concerning(self) == other.concerning(self) {
             return None;
         }
-        let [a, b, c] = self.probes(known);
-        // Small values first: the sum of the places in the three lists grows.
+        let [a, b, c] = self.probes(sources);
+        // The sum of the places in the three lists grows.
         for sum in 0..a.len() + b.len() + c.len() - 2 {
             for (i, &a) in a.iter().enumerate().take(sum + 1) {
                 for (j, &b) in b.iter().enumerate().take(sum - i + 1) {
                     let Some(&c) = c.get(sum - i - j) else { continue };
-                    let (isa, ptxas) = (self.eval(a, b, c), self.eval_as(semantics, a, b, c));
-                    if isa != ptxas {
-                        let deviations = self.deciding(semantics.deviations(), a, b, c);
-                        return Some(Divergence { form: self, semantics, inputs: [a, b, c], isa, ptxas, deviations });
+                    let inputs @ [a, b, c] = tied(sources, [a, b, c]);
+                    if self.eval_by(one, a, b, c) != self.eval_by(other, a, b, c) {
+                        return Some(inputs);
                     }
                 }
             }
@@ -68,7 +78,7 @@ impl Form {
     }
 
     /// The values that are tried of a, b and c, the smallest first.
-    fn probes(self, known: [Option<u32>; 3]) -> [Probes; 3] {
+    fn probes(self, sources: [Source; 3]) -> [Probes; 3] {
         let shift = matches!(self.mnemonic().operation(), Operation::Shl | Operation::Shr);
         let compares = matches!(self.finish(), Finish::Secondary(Secondary::Min | Secondary::Max));
         let mad = matches!(self.variant(), Variant::Mad(..));
@@ -90,11 +100,77 @@ impl Form {
             source(self.bsel(), if shift { AMOUNTS } else { VALUES }),
             source(Selector::Word, c),
         ];
-        let mut found = found.into_iter().zip(known).map(|(probes, known)| match known {
-            None => probes,
-            Some(value) => Probes::only(value),
+        let mut found = found.into_iter().zip(sources).map(|(probes, source)| match source {
+            Source::Known(value) => Probes::only(value),
+            Source::Free | Source::SameAs { .. } => probes,
         });
         core::array::from_fn(|_| found.next().unwrap_or_default())
+    }
+}
+
+/// What is known of an operand's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Nothing: a register of its own.
+    Free,
+    /// All: an immediate.
+    Known(u32),
+    /// That of an operand before it (0 is a, 1 is b), plus a constant: the same register.
+    SameAs {
+        /// The other operand.
+        operand: usize,
+        /// What is added.
+        plus: u32,
+    },
+}
+
+/// The values that operands have if those proposed for them are tied as their sources say. Where two are one register it
+/// has the bits of both: they may be read from different parts of it.
+fn tied(sources: [Source; 3], mut values: [u32; 3]) -> [u32; 3] {
+    for i in 0..3 {
+        if let Source::SameAs { operand, .. } = sources[i] {
+            values[operand] |= values[i];
+        }
+    }
+    for i in 0..3 {
+        if let Source::SameAs { operand, plus } = sources[i] {
+            values[i] = values[operand].wrapping_add(plus);
+        }
+    }
+    values
+}
+
+impl Instruction<'_> {
+    /// What is known of the values of a, b and c.
+    pub fn sources(&self) -> [Source; 3] {
+        let operands = [Some(self.a), Some(self.b), self.c.filter(|_| self.form.uses_c())];
+        core::array::from_fn(|i| match operands[i] {
+            Some(Operand::Immediate { value, .. }) => Source::Known(value),
+            Some(operand) => {
+                let same =
+                    |other: &Option<Operand<'_>>| other.is_some_and(|other| other.register() == operand.register());
+                match (operands[..i].iter().position(same), operand) {
+                    (None, _) => Source::Free,
+                    (Some(operand), Operand::Sum { addend, .. }) => Source::SameAs { operand, plus: addend },
+                    (Some(operand), _) => Source::SameAs { operand, plus: 0 },
+                }
+            }
+            None => Source::Free,
+        })
+    }
+
+    /// Whether a semantics and the manual's can differ on this instruction, with immediates as they are and operands that
+    /// are one register having one value, and an input on which they do.
+    ///
+    /// ```
+    /// use vop::Semantics;
+    /// let sum = vop::parse("vsub.s32.s32.s32.sat d.b0, a, b, c").unwrap();
+    /// assert!(sum.divergence(Semantics::Ptxas).is_some());
+    /// let zero = vop::parse("vsub.s32.s32.s32.sat d.b0, a, a, c").unwrap();
+    /// assert!(zero.divergence(Semantics::Ptxas).is_none());
+    /// ```
+    pub fn divergence(&self, semantics: Semantics) -> Option<Divergence> {
+        self.form.divergence_of(semantics, self.sources())
     }
 }
 
