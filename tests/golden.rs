@@ -1,5 +1,7 @@
 //! The library against facts measured with NVIDIA's tools.
 
+use std::path::Path;
+
 use vop::{Form, Parser, Registers, Semantics};
 use vop_tests::golden::{self, rows, value};
 
@@ -115,4 +117,27 @@ fn spellings_of_real_projects() {
     }
     assert_eq!(count, 175);
     assert_eq!(illegal, ["vabsdiff4.u32.u32.u32.sat d, a, b, #0", "vabsdiff4.u32.u32.u32.sat.add d, a, b, c"]);
+}
+
+/// What is strange about the spellings of real projects: `uses-lints.txt` beside this file, rewritten by
+/// `VOP_BLESS=1 cargo test -p vop-tests --test golden`.
+#[test]
+fn lints_of_real_projects() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("uses-lints.txt");
+    let mut found = String::new();
+    for (_, row) in rows(golden::USES).filter(|(_, row)| row[0].starts_with('v')) {
+        let text = row[0].replace('#', "");
+        let Ok(instruction) = Parser::new().allow_bare().parse(&text) else { continue };
+        let lints = vop::lint(&text, &instruction);
+        if !lints.is_empty() {
+            found.push_str(&format!("{}\t{}\n", row[0], row[1]));
+        }
+        for lint in lints {
+            found.push_str(&format!("    {} {}\n", lint.code.severity(), lint));
+        }
+    }
+    if std::env::var_os("VOP_BLESS").is_some() {
+        std::fs::write(&path, &found).expect("the file can be written");
+    }
+    assert_eq!(std::fs::read_to_string(&path).expect("the file is there"), found);
 }

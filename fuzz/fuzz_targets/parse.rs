@@ -1,5 +1,5 @@
 //! No text makes the parser panic; what it takes has a canonical text that it takes again, with the same meaning; what it
-//! refuses it refuses with places inside the text.
+//! refuses it refuses with places inside the text, and so do lints speak of what it takes.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -38,6 +38,12 @@ fuzz_target!(|text: &str| {
                     }
                 }
             }
+        }
+    }
+    if let Ok(instruction) = Parser::new().allow_bare().parse(text) {
+        for lint in vop::lint(text, &instruction) {
+            let related = lint.related.iter().map(|(span, _)| span);
+            assert!(related.chain([&lint.span]).all(|span| text.get(span.clone()).is_some()), "{lint:?}");
         }
     }
     let _ = parser_of_declarations(text);

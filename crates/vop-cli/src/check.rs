@@ -1,13 +1,13 @@
 //! `vop check`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use vop::{Code, Diagnostic};
+use vop::{Code, Diagnostic, Form, Severity, Target};
 use vop_ptx::find::Language;
 use vop_ptx::uses::{self, Use, Verdict};
 
@@ -16,12 +16,15 @@ use crate::{Failure, Outcome, json, output, render};
 /// Find every video instruction in files and folders and judge it.
 ///
 /// Reads PTX, CUDA C++ and its headers, OpenCL, Python, LLVM IR and Rust, and there the PTX in string literals. In PTX
-/// modules also the registers' types and the module's `.version` and `.target` are judged. In folders, what .gitignore
-/// names and hidden files are left out. Exit status 1 if any instruction is illegal.
+/// modules also the registers' types and the module's `.version` and `.target` are judged. Of legal instructions it warns
+/// where they hardly do what was meant, or where the code that ptxas emits for them is not what the manual says. In
+/// folders, what .gitignore names and hidden files are left out. Exit status 1 if any instruction is illegal.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   vop check kernel.ptx src/
+  vop check --target sm_90 kernel.ptx
+  vop check --deny warnings --allow V0701 src/
   vop check --format sarif src/ > vop.sarif
   nvcc -ptx kernel.cu -o - | vop check --language ptx -")]
 pub(crate) struct Args {
@@ -37,6 +40,56 @@ pub(crate) struct Args {
     /// In folders, also read what .gitignore names and hidden files.
     #[arg(long)]
     no_ignore: bool,
+    /// Say what each use costs on this GPU, in machine instructions that ptxas 13.5 spends on it by itself.
+    #[arg(long, value_name = "TARGET")]
+    target: Option<Target>,
+    /// The least grave findings that are shown. JSON holds all.
+    #[arg(long, value_enum, default_value_t)]
+    level: Level,
+    /// Exit status 1 for these too.
+    #[arg(long, value_enum)]
+    deny: Option<Deny>,
+    /// Say nothing of this code, V0702; may be given several times.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    allow: Vec<Code>,
+}
+
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum Level {
+    /// What is illegal.
+    Error,
+    /// What is strange as well.
+    #[default]
+    Warning,
+    /// What may well be meant too.
+    Note,
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Severity {
+        match level {
+            Level::Error => Severity::Error,
+            Level::Warning => Severity::Warning,
+            Level::Note => Severity::Note,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Deny {
+    /// Warnings, shown or not.
+    Warnings,
+}
+
+/// The code of a lint.
+fn lint_code(name: &str) -> Result<Code, String> {
+    match Code::from_name(name) {
+        Some(code) if code.severity() == Severity::Error => {
+            Err(format!("what {code} reports is illegal: it cannot be allowed"))
+        }
+        Some(code) => Ok(code),
+        None => Err(format!("there is no code `{name}`")),
+    }
 }
 
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
@@ -76,7 +129,18 @@ impl From<LanguageName> for Language {
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
-    let mut report = Report { format: args.format, files: 0, files_with: 0, unread: Vec::new(), seen: Vec::new() };
+    let mut report = Report {
+        format: args.format,
+        level: args.level.into(),
+        allowed: args.allow,
+        target: args.target,
+        files: 0,
+        files_with: 0,
+        unread: Vec::new(),
+        seen: Vec::new(),
+        notes: HashSet::new(),
+        written_out: HashSet::new(),
+    };
     let mut buffer = Vec::new();
     for path in &args.path {
         for file in files(path, args.no_ignore) {
@@ -105,7 +169,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             }
         }
     }
-    report.finish()
+    report.finish(args.deny == Some(Deny::Warnings))
 }
 
 type Entry = Result<(PathBuf, bool), String>;
@@ -145,7 +209,7 @@ struct Seen {
     at: Place,
     text: String,
     verdict: Verdict,
-    faults: Vec<(Place, Diagnostic)>,
+    findings: Vec<(Place, Diagnostic)>,
 }
 
 /// Lines and columns from 1, columns in characters; the end is behind the last one.
@@ -183,11 +247,21 @@ impl<'t> Lines<'t> {
 
 struct Report {
     format: Format,
+    /// Less grave findings are not shown.
+    level: Severity,
+    /// The codes that nothing is said of.
+    allowed: Vec<Code>,
+    /// The GPU whose costs are asked for.
+    target: Option<Target>,
     files: usize,
     files_with: usize,
     /// Why files were not read.
     unread: Vec<String>,
     seen: Vec<Seen>,
+    /// The notes that have been drawn.
+    notes: HashSet<String>,
+    /// The forms of which it has been drawn what to write instead.
+    written_out: HashSet<Form>,
 }
 
 impl Report {
@@ -210,22 +284,56 @@ impl Report {
             path => path,
         };
         for found in uses {
-            let faults = match &found.verdict {
-                Verdict::Illegal(faults) => faults.clone(),
-                _ => Vec::new(),
-            };
+            let mut findings = found.lints;
+            if let Verdict::Illegal(faults) = &found.verdict {
+                findings.extend_from_slice(faults);
+            }
+            findings.retain(|finding| !self.allowed.contains(&finding.code));
             if let Format::Human = self.format {
-                for fault in &faults {
-                    output::notice(&render::diagnostic(fault, &text, Some(&path)));
+                for finding in &findings {
+                    if self.shows(finding) {
+                        let finding = self.said_once(finding.clone(), &found.verdict);
+                        output::notice(&render::diagnostic(&finding, &text, Some(&path)));
+                    }
                 }
             }
-            let faults = faults.into_iter().map(|fault| (lines.place(&fault.span), fault)).collect();
+            let findings = findings.into_iter().map(|finding| (lines.place(&finding.span), finding)).collect();
             let at = lines.place(&found.span);
-            self.seen.push(Seen { path: path.clone(), at, text: found.text, verdict: found.verdict, faults });
+            self.seen.push(Seen { path: path.clone(), at, text: found.text, verdict: found.verdict, findings });
         }
     }
 
-    fn finish(self) -> Result<Outcome, Failure> {
+    /// A finding without what has been said before: the reasons, and a long text to write instead, which is the same but
+    /// for names.
+    fn said_once(&mut self, mut finding: Diagnostic, verdict: &Verdict) -> Diagnostic {
+        finding.notes.retain(|note| self.notes.insert(note.clone()));
+        let long = finding.help.as_ref().is_some_and(|help| help.contains('\n'));
+        if let Verdict::Legal(form) = verdict
+            && long
+            && !self.written_out.insert(*form)
+        {
+            finding.help = None;
+        }
+        finding
+    }
+
+    fn shows(&self, finding: &Diagnostic) -> bool {
+        finding.code.severity() <= self.level
+    }
+
+    /// Each finding that is shown, with what it is about.
+    fn shown(&self) -> impl Iterator<Item = (&Seen, &Place, &Diagnostic)> {
+        let all =
+            self.seen.iter().flat_map(|seen| seen.findings.iter().map(move |(place, found)| (seen, place, found)));
+        all.filter(|(.., finding)| self.shows(finding))
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        let findings = self.seen.iter().flat_map(|seen| &seen.findings);
+        findings.filter(|(_, finding)| finding.code.severity() == severity).count()
+    }
+
+    fn finish(self, deny_warnings: bool) -> Result<Outcome, Failure> {
         let text = match self.format {
             Format::Human => self.human(),
             Format::Json => format!("{:#}\n", self.json()),
@@ -236,7 +344,8 @@ impl Report {
         out.write_all(text.as_bytes())?;
         out.flush()?;
         let illegal = self.seen.iter().any(|seen| matches!(seen.verdict, Verdict::Illegal(_)));
-        Ok(if illegal || !self.unread.is_empty() { Outcome::Findings } else { Outcome::Fine })
+        let denied = deny_warnings && self.count(Severity::Warning) > 0;
+        Ok(if illegal || denied || !self.unread.is_empty() { Outcome::Findings } else { Outcome::Fine })
     }
 
     /// By form, the most used first: how often, and where first.
@@ -255,13 +364,29 @@ impl Report {
         rows
     }
 
+    /// What an instruction costs, if that is asked for, and its operands are known.
+    fn cost(&self, seen: &Seen) -> Option<u32> {
+        match (self.target, &seen.verdict) {
+            (Some(target), Verdict::Legal(form)) => Some(form.cost(target)),
+            _ => None,
+        }
+    }
+
     fn human(&self) -> String {
         let mut text = String::new();
         let summary = self.summary();
         let width = summary.iter().map(|(form, ..)| form.chars().count()).max().unwrap_or(0);
+        // Writing to a String does not fail.
+        if let Some(target) = self.target.filter(|_| !summary.is_empty()) {
+            let _ = writeln!(text, "{:<width$} {:>6} {:>8}   first", "", "uses", target.to_string());
+        }
         for (form, count, first) in &summary {
-            // Writing to a String does not fail.
-            let _ = writeln!(text, "{form:<width$} {count:>6}   {}:{}", first.path, first.at.line);
+            let cost = match (self.target, self.cost(first)) {
+                (None, _) => String::new(),
+                (_, Some(cost)) => format!(" {cost:>8}"),
+                (_, None) => format!(" {:>8}", "?"),
+            };
+            let _ = writeln!(text, "{form:<width$} {count:>6}{cost}   {}:{}", first.path, first.at.line);
         }
         for seen in &self.seen {
             if let Verdict::Unjudged(reason) = &seen.verdict {
@@ -270,7 +395,7 @@ impl Report {
             }
         }
         let count = |wanted: fn(&Verdict) -> bool| self.seen.iter().filter(|seen| wanted(&seen.verdict)).count();
-        let _ = writeln!(
+        let _ = write!(
             text,
             "{} in {}: {} legal, {} illegal, {} not judged",
             plural(self.seen.len(), "video instruction"),
@@ -279,12 +404,28 @@ impl Report {
             count(|verdict| matches!(verdict, Verdict::Illegal(_))),
             count(|verdict| matches!(verdict, Verdict::Unjudged(_))),
         );
+        for severity in [Severity::Warning, Severity::Note] {
+            let (count, hidden) = (self.count(severity), severity > self.level);
+            if count > 0 {
+                let how = if hidden {
+                    format!(" (--level {severity} shows {})", if count == 1 { "it" } else { "them" })
+                } else {
+                    String::new()
+                };
+                let _ = write!(text, ", {}{how}", plural(count, severity.name()));
+            }
+        }
+        if let Some(target) = self.target {
+            let cost = self.seen.iter().filter_map(|seen| self.cost(seen)).map(u64::from).sum::<u64>();
+            let _ = write!(text, "; {} on {target}", plural(cost as usize, "machine instruction"));
+        }
+        text.push('\n');
         text
     }
 
     fn json(&self) -> Value {
         let instructions = self.seen.iter().map(|seen| {
-            let Seen { path, at, text, verdict, faults } = seen;
+            let Seen { path, at, text, verdict, findings } = seen;
             let mut value = json!({ "path": path, "line": at.line, "column": at.column, "text": text });
             match verdict {
                 Verdict::Legal(form) => {
@@ -301,20 +442,29 @@ impl Report {
                     value["reason"] = json!(reason.to_string());
                 }
             }
-            let faults = faults.iter().map(|(place, fault)| {
-                let mut value = json::diagnostic(fault);
+            if let Some(cost) = self.cost(seen) {
+                value["cost"] = json!(cost);
+            }
+            let findings = findings.iter().map(|(place, finding)| {
+                let mut value = json::diagnostic(finding);
                 value["line"] = json!(place.line);
                 value["column"] = json!(place.column);
                 value
             });
-            value["diagnostics"] = faults.collect();
+            value["diagnostics"] = findings.collect();
             value
         });
         let summary = self.summary().into_iter().map(|(form, count, first)| {
-            json!({ "form": form, "count": count, "first": format!("{}:{}", first.path, first.at.line) })
+            let first_at = format!("{}:{}", first.path, first.at.line);
+            let mut value = json!({ "form": form, "count": count, "first": first_at });
+            if let Some(cost) = self.cost(first) {
+                value["cost"] = json!(cost);
+            }
+            value
         });
         json!({
             "files": self.files,
+            "target": self.target.map(|target| target.to_string()),
             "unread": self.unread,
             "instructions": instructions.collect::<Vec<_>>(),
             "forms": summary.collect::<Vec<_>>(),
@@ -327,18 +477,17 @@ impl Report {
                 "id": code.name(),
                 "shortDescription": { "text": code.title() },
                 "fullDescription": { "text": code.explanation() },
-                "defaultConfiguration": { "level": "error" },
+                "defaultConfiguration": { "level": code.severity().name() },
             })
         });
-        let results = self.seen.iter().flat_map(|seen| seen.faults.iter().map(move |fault| (seen, fault)));
-        let results = results.map(|(seen, (place, fault))| {
-            let text = match &fault.help {
-                Some(help) => format!("{}; {help}", fault.message),
-                None => fault.message.clone(),
+        let results = self.shown().map(|(seen, place, finding)| {
+            let text = match &finding.help {
+                Some(help) => format!("{}; {help}", finding.message),
+                None => finding.message.clone(),
             };
             json!({
-                "ruleId": fault.code.name(),
-                "level": "error",
+                "ruleId": finding.code.name(),
+                "level": finding.code.severity().name(),
                 "message": { "text": text },
                 "locations": [{
                     "physicalLocation": {
@@ -378,21 +527,24 @@ impl Report {
         let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
         let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
         let mut text = String::new();
-        for seen in &self.seen {
-            for (place, fault) in &seen.faults {
-                let help = fault.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
-                let _ = writeln!(
-                    text,
-                    "::error file={},line={},endLine={},col={},endColumn={},title={}::{}",
-                    property(&seen.path),
-                    place.line,
-                    place.end_line,
-                    place.column,
-                    place.end_column,
-                    fault.code,
-                    data(&format!("{}{help}", fault.message)),
-                );
-            }
+        for (seen, place, finding) in self.shown() {
+            let help = finding.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+            let command = match finding.code.severity() {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Note => "notice",
+            };
+            let _ = writeln!(
+                text,
+                "::{command} file={},line={},endLine={},col={},endColumn={},title={}::{}",
+                property(&seen.path),
+                place.line,
+                place.end_line,
+                place.column,
+                place.end_column,
+                finding.code,
+                data(&format!("{}{help}", finding.message)),
+            );
         }
         text
     }

@@ -7,11 +7,11 @@ use vop::divergence::Source;
 use vop::eval::{End, Lane, Trace};
 use vop::isa::form::{MadMode, Variant};
 use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
-use vop::{Code, Deviation, Form, Semantics};
+use vop::{Code, Deviation, Form, Semantics, Severity};
 use vop_ptx::run::RunErrorKind;
 
 use crate::output::Format;
-use crate::{Failure, Outcome, instruction};
+use crate::{Failure, Outcome, instruction, output};
 
 /// Show what an instruction does, stage by stage, or what a diagnostic's code means.
 ///
@@ -73,15 +73,30 @@ fn is_code(text: &str) -> bool {
 }
 
 fn explain_code(name: &str, format: Format) -> Result<String, Failure> {
-    let of_text = Code::from_name(name).map(|code| (code.name(), code.title(), code.explanation()));
-    let of_run = || RunErrorKind::from_code(name).map(|kind| (kind.code(), kind.title(), kind.explanation()));
-    let Some((code, title, explanation)) = of_text.or_else(of_run) else {
+    let of_text = Code::from_name(name).map(|code| (code.name(), code.severity(), code.title(), code.explanation()));
+    let of_run = || {
+        let kind = RunErrorKind::from_code(name)?;
+        Some((kind.code(), Severity::Error, kind.title(), kind.explanation()))
+    };
+    let Some((code, severity, title, explanation)) = of_text.or_else(of_run) else {
         return Err(Failure::Misuse(format!("there is no code `{name}`")));
     };
     Ok(match format {
-        Format::Text => format!("{}\n\n{explanation}\n", bold(&format!("{code}: {title}"))),
-        Format::Json => format!("{:#}\n", json!({ "code": code, "title": title, "explanation": explanation })),
+        Format::Text => {
+            let grade = if severity == Severity::Error { String::new() } else { format!(" ({severity})") };
+            let paragraphs: Vec<String> = explanation.split('\n').map(paragraph).collect();
+            format!("{}\n\n{}\n", bold(&format!("{code}{grade}: {title}")), paragraphs.join("\n"))
+        }
+        Format::Json => {
+            let data = json!({ "code": code, "severity": severity.name(), "title": title, "explanation": explanation });
+            format!("{data:#}\n")
+        }
     })
+}
+
+/// A line of an explanation: examples stay as they are.
+fn paragraph(line: &str) -> String {
+    if line.starts_with(' ') { line.to_owned() } else { output::wrapped(line, 80) }
 }
 
 fn bold(text: &str) -> String {
@@ -110,7 +125,7 @@ fn draw(trace: &Trace) -> String {
         "{}{}\n{}\n\n{body}\n{}{}\n",
         bold(&form.to_string()),
         dim(&whose),
-        wrapped_at(&form.describe(), 80),
+        output::wrapped(&form.describe(), 80),
         draw_semantics(trace),
         dim(&foot)
     )
@@ -128,7 +143,7 @@ fn draw_semantics(trace: &Trace) -> String {
         } else {
             format!("The code that ptxas emits computes d = {ptxas:#010x} here; --semantics ptxas shows why.")
         };
-        return format!("{}\n\n", yellow(&wrapped_at(&text, 80)));
+        return format!("{}\n\n", yellow(&output::wrapped(&text, 80)));
     }
     let isa = form.eval(a, b, c);
     let mut text = String::new();
@@ -139,33 +154,15 @@ fn draw_semantics(trace: &Trace) -> String {
             deviation.ptxas(),
             deviation.manual()
         );
-        text.push_str(&format!("{}\n", wrapped_at(&reason, 80)));
+        text.push_str(&format!("{}\n", output::wrapped(&reason, 80)));
     }
     if isa != trace.d {
         text.push_str(&format!("{}\n\n", yellow(&format!("By the manual d = {isa:#010x}."))));
     } else if let Some(divergence) = form.divergence_of(trace.semantics, [Source::Free; 3]) {
         let note = format!("The manual's d is the same here, but not always: {divergence}.");
-        text.push_str(&format!("{}\n\n", wrapped_at(&note, 80)));
+        text.push_str(&format!("{}\n\n", output::wrapped(&note, 80)));
     }
     text
-}
-
-/// Broken between words into lines of at most `width` characters.
-fn wrapped_at(text: &str, width: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines.join("\n")
 }
 
 /// `s8`, `u32`.

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use vop::Diagnostic;
 
-/// `{"code", "message", "span": [start, end], "label"?, "help"?, "related"?}`; spans are in bytes of the text.
+/// `{"code", "severity", "message", "span": [start, end], "label"?, "help"?, "notes"?, "related"?}`; spans are in bytes of the text.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> Value {
     let mut value = json!({
         "code": diagnostic.code.name(),
+        "severity": diagnostic.code.severity().name(),
         "message": diagnostic.message,
         "span": [diagnostic.span.start, diagnostic.span.end],
     });
@@ -15,6 +16,9 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> Value {
     }
     if let Some(help) = &diagnostic.help {
         value["help"] = json!(help);
+    }
+    if !diagnostic.notes.is_empty() {
+        value["notes"] = json!(diagnostic.notes);
     }
     if !diagnostic.related.is_empty() {
         let related = diagnostic.related.iter();

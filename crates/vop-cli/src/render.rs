@@ -4,11 +4,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use vop::Diagnostic;
+use vop::{Diagnostic, Severity};
 use vop_ptx::run::RunError;
+
+use crate::output;
 
 /// What is drawn: a title with its code, places in a text, and what to say below.
 struct Drawing<'a> {
+    severity: Severity,
     title: &'a str,
     code: &'a str,
     source: Option<(&'a str, Option<&'a str>)>,
@@ -20,7 +23,12 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     fn draw(self) -> String {
-        let mut report = Group::with_title(Level::ERROR.primary_title(self.title).id(self.code));
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+        };
+        let mut report = Group::with_title(level.primary_title(self.title).id(self.code));
         if let Some((source, path)) = self.source {
             let (span, label) = self.primary;
             let all = std::iter::once(&span).chain(self.related.iter().map(|(span, _)| span));
@@ -81,12 +89,13 @@ impl<'a> Window<'a> {
 /// One diagnostic under its place in a source.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic, source: &str, path: Option<&str>) -> String {
     Drawing {
+        severity: diagnostic.code.severity(),
         title: &diagnostic.message,
         code: diagnostic.code.name(),
         source: Some((source, path)),
         primary: (diagnostic.span.clone(), &diagnostic.label),
         related: diagnostic.related.iter().map(|(span, label)| (span.clone(), label.as_str())).collect(),
-        notes: Vec::new(),
+        notes: diagnostic.notes.iter().map(|note| output::wrapped(note, 90)).collect(),
         help: diagnostic.help.as_deref(),
     }
     .draw()
@@ -103,6 +112,7 @@ pub(crate) fn run_error(error: &RunError) -> String {
     let source = file.and_then(|file| std::fs::read(file).ok()).map(|bytes| vop_ptx::uses::text(&bytes).into_owned());
     let path = file.map(Path::to_string_lossy);
     Drawing {
+        severity: Severity::Error,
         title: &error.message,
         code: error.kind.code(),
         source: source.as_deref().map(|source| (source, path.as_deref())),

@@ -1,12 +1,16 @@
 //! The video instructions of a file, found and judged: what `vop check` reports.
 
+mod packed;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
+use vop::isa::form::Finish;
 use vop::isa::types::Type;
-use vop::{Code, Diagnostic, Form, Mnemonic, Parser};
+use vop::{Code, Diagnostic, Form, Linter, Mnemonic, Parser};
 
-use crate::find::{self, FoundKind, Language, PartialReason};
+use self::packed::Video;
+use crate::find::{self, Found, FoundKind, Language, PartialReason};
 use crate::module::{Module, RegistersAt, StatementKind, lex};
 
 /// A video instruction of a file.
@@ -16,8 +20,10 @@ pub struct Use {
     pub text: String,
     /// Where it stands in the file, in bytes.
     pub span: Range<usize>,
-    /// What is to be said of it.
+    /// Whether it is legal.
     pub verdict: Verdict,
+    /// What is strange about it if it is, with positions in the file.
+    pub lints: Vec<Diagnostic>,
 }
 
 /// What is to be said of a [`Use`].
@@ -61,32 +67,85 @@ pub fn text(source: &[u8]) -> Cow<'_, str> {
 }
 
 fn in_source(source: &[u8], language: Language) -> Vec<Use> {
-    let whole = Parser::new();
-    let bare = Parser::new().allow_bare();
-    find::find(source, language)
-        .into_iter()
-        .map(|found| {
-            let (parsed, fragment) = match found.kind {
-                FoundKind::Statement => (whole.parse(&found.text), false),
-                FoundKind::Fragment => (bare.parse(&found.text), true),
-                FoundKind::Partial(reason) => {
-                    let span = found.source_span(0..found.text.len());
-                    return Use { span, text: found.text, verdict: Verdict::Unjudged(reason) };
+    let mut linter = Linter::default();
+    let mut uses: Vec<Use> = find::find(source, language).into_iter().map(|found| judged(found, &mut linter)).collect();
+    if uses.iter().any(Use::sums_lanes) {
+        lint_packed(source, language, &mut uses);
+    }
+    uses
+}
+
+fn judged(found: Found, linter: &mut Linter) -> Use {
+    let (whole, bare) = (Parser::new(), Parser::new().allow_bare());
+    let in_file = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
+        diagnostics.into_iter().map(|diagnostic| moved(diagnostic, |span| found.source_span(span))).collect()
+    };
+    let (parsed, fragment) = match found.kind {
+        FoundKind::Statement => (Ok(whole.parse(&found.text)), false),
+        FoundKind::Fragment => (Ok(bare.parse(&found.text)), true),
+        FoundKind::Partial(reason) => (Err(reason), false),
+    };
+    let (verdict, lints) = match parsed {
+        Ok(Ok(instruction)) => {
+            let verdict = if fragment { Verdict::LegalFragment } else { Verdict::Legal };
+            (verdict(instruction.form), in_file(linter.lint(&found.text, &instruction)))
+        }
+        Ok(Err(faults)) if fragment && is_cut_short(&faults, &found.text) => {
+            (Verdict::Unjudged(PartialReason::CutShort), Vec::new())
+        }
+        Ok(Err(faults)) => (Verdict::Illegal(in_file(faults)), Vec::new()),
+        Err(reason) => (Verdict::Unjudged(reason), Vec::new()),
+    };
+    Use { span: found.source_span(0..found.text.len()), text: found.text, verdict, lints }
+}
+
+/// Adds what only the statements around an instruction show.
+fn lint_packed(source: &[u8], language: Language, uses: &mut [Use]) {
+    for steps in find::steps(source, language) {
+        let found: Vec<Option<&Found>> = steps
+            .iter()
+            .map(|step| match step {
+                find::Step::Video(found) => Some(found),
+                _ => None,
+            })
+            .collect();
+        let read: Vec<packed::Step> = steps
+            .iter()
+            .map(|step| match step {
+                find::Step::Video(found) if found.kind == FoundKind::Statement => {
+                    Video::read(&found.text, str::to_owned)
                 }
-            };
-            let verdict = match parsed {
-                Ok(instruction) if fragment => Verdict::LegalFragment(instruction.form),
-                Ok(instruction) => Verdict::Legal(instruction.form),
-                Err(faults) if fragment && is_cut_short(&faults, &found.text) => {
-                    Verdict::Unjudged(PartialReason::CutShort)
-                }
-                Err(faults) => Verdict::Illegal(
-                    faults.into_iter().map(|fault| moved(fault, |span| found.source_span(span))).collect(),
-                ),
-            };
-            Use { span: found.source_span(0..found.text.len()), text: found.text, verdict }
-        })
-        .collect()
+                find::Step::Video(_) => packed::Step::Break,
+                find::Step::Other(text) => packed::effect(text, str::to_owned),
+                find::Step::Break => packed::Step::Break,
+            })
+            .collect();
+        for mistaken in packed::find(&read) {
+            let (Some(sum), Some(other)) = (found[mistaken.sum], found[mistaken.other]) else { continue };
+            let lint = mistaken.diagnostic(&read, |span| sum.source_span(span), |span| other.source_span(span));
+            let start = sum.source_offset(0);
+            // They are sorted; versions of a text may have several in one place.
+            let first = uses.partition_point(|found| found.span.start < start);
+            let here = uses[first..].iter_mut().take_while(|found| found.span.start == start);
+            if let (Some(lint), Some(found)) = (lint, here.into_iter().find(|found| found.text == sum.text)) {
+                found.add_lint(lint);
+            }
+        }
+    }
+}
+
+impl Use {
+    fn sums_lanes(&self) -> bool {
+        matches!(self.verdict, Verdict::Legal(form) if matches!(form.finish(), Finish::Accumulate(_)))
+    }
+
+    /// Adds a lint if it has none with its code: a text that is read in several versions may show it in each.
+    fn add_lint(&mut self, lint: Diagnostic) {
+        if self.lints.iter().all(|other| other.code != lint.code) {
+            self.lints.push(lint);
+            self.lints.sort_by_key(|lint| lint.span.start);
+        }
+    }
 }
 
 /// Whether a mnemonic with modifiers lacks some that may be pasted behind them, and is right so far.
@@ -109,7 +168,10 @@ fn moved(fault: Diagnostic, translate: impl Fn(Range<usize>) -> Range<usize>) ->
 /// The video instructions of a module.
 pub fn in_module(module: &Module) -> Vec<Use> {
     let mut uses = Vec::new();
-    for statement in module.statements() {
+    let mut linter = Linter::default();
+    // Which statement each use is.
+    let mut indexes = Vec::new();
+    for (index, statement) in module.statements().iter().enumerate() {
         let text = module.slice(&statement.span);
         let (opcode, unfinished) = match &statement.kind {
             StatementKind::Instruction { opcode, .. } => (opcode.clone(), false),
@@ -123,11 +185,10 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
         let parsed = Parser::new().with_registers(&registers).parse(text);
         let start = statement.span.start;
-        let mut faults = match &parsed {
+        let in_file = |diagnostic| moved(diagnostic, |span: Range<usize>| start + span.start..start + span.end);
+        let mut faults: Vec<Diagnostic> = match &parsed {
             Ok(_) => Vec::new(),
-            Err(faults) => {
-                faults.iter().cloned().map(|fault| moved(fault, |span| start + span.start..start + span.end)).collect()
-            }
+            Err(faults) => faults.iter().cloned().map(in_file).collect(),
         };
         if unfinished && faults.is_empty() {
             faults.push(unfinished_statement(statement.span.end));
@@ -136,14 +197,64 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         if let Some(mnemonic) = Mnemonic::from_name(&name) {
             faults.extend(too_old(module, mnemonic, opcode.start..opcode.start + mnemonic.name().len()));
         }
-        let verdict = match parsed {
-            Ok(instruction) if faults.is_empty() => Verdict::Legal(instruction.form),
-            _ => Verdict::Illegal(faults),
+        let (verdict, lints) = match parsed {
+            Ok(instruction) if faults.is_empty() => {
+                let lints = linter.lint(text, &instruction).into_iter().map(in_file).collect();
+                (Verdict::Legal(instruction.form), lints)
+            }
+            _ => (Verdict::Illegal(faults), Vec::new()),
         };
         let text = one_line(text);
-        uses.push(Use { text, span: statement.span.clone(), verdict });
+        uses.push(Use { text, span: statement.span.clone(), verdict, lints });
+        indexes.push(index);
     }
+    lint_packed_in_module(module, &mut uses, &indexes);
     uses
+}
+
+/// Adds what only the statements around an instruction show.
+fn lint_packed_in_module(module: &Module, uses: &mut [Use], indexes: &[usize]) {
+    if !uses.iter().any(Use::sums_lanes) {
+        return;
+    }
+    // The text around the first and the last use.
+    let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else { return };
+    let statements = &module.statements()[first..=last];
+    let steps: Vec<packed::Step> = statements
+        .iter()
+        .enumerate()
+        .map(|(i, statement)| {
+            let text = module.slice(&statement.span);
+            let name = |name: &str| match module.find_register(statement.scope, name, statement.span.start) {
+                Some(found) => format!("{} {} {:?}", found.scope.index(), found.index, found.number),
+                None => name.to_owned(),
+            };
+            match &statement.kind {
+                StatementKind::Instruction { .. } => {
+                    match indexes.binary_search(&(first + i)).map(|i| &uses[i].verdict) {
+                        Ok(Verdict::Legal(_)) => Video::read(text, name),
+                        Ok(_) => packed::Step::Break,
+                        Err(_) => packed::effect(text, name),
+                    }
+                }
+                StatementKind::Label { .. } | StatementKind::FunctionHeader | StatementKind::Other => {
+                    packed::Step::Break
+                }
+                _ => packed::Step::Writes(Vec::new()),
+            }
+        })
+        .collect();
+    for mistaken in packed::find(&steps) {
+        let at = |step: usize| {
+            let start = statements[step].span.start;
+            move |span: Range<usize>| start + span.start..start + span.end
+        };
+        let lint = mistaken.diagnostic(&steps, at(mistaken.sum), at(mistaken.other));
+        let found = indexes.binary_search(&(first + mistaken.sum)).ok().and_then(|i| uses.get_mut(i));
+        if let (Some(lint), Some(found)) = (lint, found) {
+            found.add_lint(lint);
+        }
+    }
 }
 
 /// Where the opcode of an instruction begins: behind its guard, if it has one.
@@ -174,14 +285,7 @@ fn one_line(text: &str) -> String {
 }
 
 fn unfinished_statement(end: usize) -> Diagnostic {
-    Diagnostic {
-        code: Code::V0101,
-        span: end..end,
-        message: "the instruction has no end".to_owned(),
-        label: "expected `;`".to_owned(),
-        related: Vec::new(),
-        help: Some("write `;`".to_owned()),
-    }
+    Diagnostic::new(Code::V0101, end..end, "the instruction has no end").label("expected `;`").help("write `;`")
 }
 
 /// What the module's `.version` and `.target` say against an instruction.
@@ -194,6 +298,7 @@ fn too_old(module: &Module, mnemonic: Mnemonic, span: Range<usize>) -> Vec<Diagn
             message,
             label: String::new(),
             related: directive_span(module, directive).map(|span| (span, "set here".to_owned())).into_iter().collect(),
+            notes: Vec::new(),
             help: Some(help),
         });
     };

@@ -176,7 +176,7 @@ impl Form {
     }
 
     /// The raw result for any operation; of `vmad` the product, with its sign turned if the form says so.
-    fn operate_exactly(self, by: Deviations, a: i64, b: i64) -> Exact {
+    pub(crate) fn operate_exactly(self, by: Deviations, a: i64, b: i64) -> Exact {
         match (self.mnemonic().operation(), self.variant()) {
             (Operation::Mad, Variant::Mad(mode, _)) => product(a.into(), b.into(), mode),
             (Operation::Shl, _) => self.shift_left(by, a, b),
@@ -212,7 +212,7 @@ impl Form {
 
     /// `vmad`'s c, read by the sign of the final result.
     #[inline]
-    fn mad_addend(self, by: Deviations, c: u32) -> Exact {
+    pub(crate) fn mad_addend(self, by: Deviations, c: u32) -> Exact {
         extend(c, 32, self.c_type(by)).into()
     }
 
@@ -221,7 +221,15 @@ impl Form {
     /// The manual negates by complement and an added lsb; on exact integers that is negation. Its scaling keeps 64 bits,
     /// which hold every scaled sum.
     #[inline]
-    fn mad(self, by: Deviations, a: Exact, b: Exact, c: Exact, mode: MadMode, scale: Option<Scale>) -> Exact {
+    pub(crate) fn mad(
+        self,
+        by: Deviations,
+        a: Exact,
+        b: Exact,
+        c: Exact,
+        mode: MadMode,
+        scale: Option<Scale>,
+    ) -> Exact {
         let c = if mode.negates_c() { -c } else { c };
         let sum = product(a, b, mode) + c + Exact::from(mode == MadMode::PlusOne);
         match scale {

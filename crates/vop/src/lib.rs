@@ -14,6 +14,7 @@
 //! - [`Form::eval`] computes d; [`Form::explain`] returns every stage on the way as data.
 //! - Both have a variant for other [`Semantics`]: what the code that ptxas emits computes, which is not always what the
 //!   manual says. [`Form::divergence`] tells whether, with an input that shows it.
+//! - [`lint`](lint()) says what is strange about an instruction that is legal.
 //! - [`Mnemonic::forms`] iterates over all forms there are; [`Mnemonic::row`] is the [table](isa::table) from which
 //!   everything follows.
 //!
@@ -30,20 +31,28 @@
 
 extern crate alloc;
 
+pub mod cost;
 mod describe;
 pub mod diagnostic;
 pub mod divergence;
 pub mod eval;
 mod instead;
 pub mod isa;
+mod lint;
+pub mod range;
 mod samples;
 pub mod semantics;
 mod text;
 
-pub use diagnostic::{Code, Diagnostic};
+pub use cost::Target;
+pub use diagnostic::{Code, Diagnostic, Severity};
 pub use divergence::Divergence;
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;
 pub use isa::table::Mnemonic;
+pub use lint::{Linter, lint};
 pub use semantics::{Deviation, Deviations, Semantics};
-pub use text::{Declarations, Guard, Instruction, Operand, Parser, RegisterType, Registers, parse, register_number};
+pub use text::{
+    Declarations, Guard, Instruction, Operand, OperandPlace, Parser, Places, RegisterType, Registers, parse,
+    register_number,
+};

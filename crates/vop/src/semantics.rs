@@ -140,7 +140,7 @@ deviations! {
     ReadsWordsSigned "signed-words" "select" "`vmad`"
         "reads a, b and c as signed where they are whole words, whatever their types"
         "a and b are read as their types say, c by the sign of the result";
-    ScalesUnsigned "unsigned-scale" "operate" "`vmad` with `.shr7` or `.shr15` and an unsigned result"
+    ScalesUnsigned "unsigned-scale" "operate" "`vmad` with `.sat`, `.shr7` or `.shr15`, and an unsigned result"
         "shifts the sum right as an unsigned 64-bit value, though it may be negative, as a, b and c were read as signed"
         "the exact sum, which is not negative, is shifted";
     ShiftsIn64 "low-64-bits" "operate" "`vshl` with `.clamp`"
@@ -190,7 +190,9 @@ impl Deviation {
         scalar
             && match self {
                 Deviation::ReadsWordsSigned => operation == Mad,
-                Deviation::ScalesUnsigned => matches!(form.variant(), Variant::Mad(_, Some(_))) && !form.is_signed(),
+                Deviation::ScalesUnsigned => {
+                    matches!(form.variant(), Variant::Mad(_, Some(_))) && form.sat() && !form.is_signed()
+                }
                 Deviation::ShiftsIn64 => operation == Shl && form.variant() == Variant::Shift(ShiftMode::Clamp),
                 Deviation::KeepsLow34 => shift && form.sat(),
                 Deviation::SaturatesShiftToWord => shift && form.sat() && merges,

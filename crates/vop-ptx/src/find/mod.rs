@@ -126,22 +126,52 @@ fn find_unfiltered(source: &[u8], language: Language) -> Vec<Found> {
     found
 }
 
+/// A statement of a text, for who looks at the surroundings of a [`Found`].
+pub(crate) enum Step {
+    /// A video instruction, as [`find`] finds it.
+    Video(Found),
+    /// Another statement.
+    Other(String),
+    /// What comes next need not follow what came before: a label, the end of a block, pasted text.
+    Break,
+}
+
+/// The statements of each text that [`find`] finds something in, texts inside texts too.
+pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
+    let mut all = Vec::new();
+    for text in lex::texts(source, language) {
+        let inner = if text.dialect == Dialect::Free { nested(&text.mapped) } else { Vec::new() };
+        all.extend(inner.iter().map(statement::steps));
+        let mapped = placeholder::decode(&text.mapped, text.dialect);
+        all.push(statement::steps(&lex::Text { mapped, ..text }));
+    }
+    all.retain(|steps| steps.iter().any(|step| matches!(step, Step::Video(_))));
+    all
+}
+
 /// CUDA source inside a string of another program: its literals, with positions taken through both levels. One level is
 /// enough, since what such source holds in strings of its own is PTX.
-fn find_nested(outer: &mapped::Mapped) -> Vec<Found> {
+fn nested(outer: &mapped::Mapped) -> Vec<lex::Text> {
     if memchr::memchr(b'"', outer.bytes()).is_none() || !may_contain(outer.bytes()) {
         return Vec::new();
     }
-    lex::texts(outer.bytes(), Language::Cuda)
-        .into_iter()
-        .flat_map(|inner| {
-            let mapped = placeholder::decode(&inner.mapped.through(outer), inner.dialect);
-            let mut found = statement::statements(&lex::Text { mapped, ..inner });
-            // Prose quotes words as well.
-            found.retain(|f| inner.dialect.is_asm() || f.kind == FoundKind::Statement);
-            found
-        })
-        .collect()
+    let texts = lex::texts(outer.bytes(), Language::Cuda).into_iter();
+    let decoded = texts.map(|inner| {
+        let mapped = placeholder::decode(&inner.mapped.through(outer), inner.dialect);
+        lex::Text { mapped, ..inner }
+    });
+    decoded.collect()
+}
+
+fn find_nested(outer: &mapped::Mapped) -> Vec<Found> {
+    let texts = nested(outer);
+    let found = texts.iter().flat_map(|inner| {
+        let mut found = statement::statements(inner);
+        // Prose quotes words as well.
+        found.retain(|f| inner.dialect.is_asm() || f.kind == FoundKind::Statement);
+        found
+    });
+    found.collect()
 }
 
 /// Branches of `#if` share most of their text: what reads the same from the same place is one instruction.

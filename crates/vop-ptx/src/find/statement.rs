@@ -6,18 +6,55 @@ use super::cursor::{Cursor, is_ident, is_space};
 use super::lex::Text;
 use super::mapped::{Mapped, Paste};
 use super::mnemonic::{self, Word, is_modifier, is_video_type};
-use super::{Found, FoundKind, PartialReason};
+use super::{Found, FoundKind, PartialReason, Step};
 
 pub(super) fn statements(text: &Text) -> Vec<Found> {
+    let mut found = Vec::new();
+    walk(text, |_, statement| found.extend(statement.ok()));
+    found
+}
+
+/// All statements, also those that are no video instructions, and where a straight line of them ends.
+pub(super) fn steps(text: &Text) -> Vec<Step> {
+    let bytes = text.mapped.bytes();
+    let mut steps = Vec::new();
+    let mut end = 0;
+    walk(text, |place, statement| {
+        // A label, the end of a block, or what a macro pastes.
+        let breaks = |i: usize| matches!(bytes.get(i), Some(b':' | b'}')) || text.mapped.paste_at(i).is_some();
+        if (end..place.start).any(breaks) || text.mapped.paste_at(place.start).is_some() {
+            steps.push(Step::Break);
+        }
+        let ended = (end..place.start).any(|i| matches!(bytes.get(i), Some(b';' | b'{' | b'}')));
+        end = place.end;
+        let step = match statement {
+            Ok(found) => Step::Video(found),
+            Err(other) => Step::Other(String::from_utf8_lossy(&bytes[other]).into_owned()),
+        };
+        match (steps.last_mut(), step) {
+            // A statement on several lines.
+            (Some(Step::Other(before)), Step::Other(more)) if !ended => {
+                before.push(' ');
+                before.push_str(&more);
+            }
+            (_, step) => steps.push(step),
+        }
+    });
+    steps
+}
+
+/// Calls back with each statement's place and itself: a video instruction, or where another stands.
+fn walk(text: &Text, mut sink: impl FnMut(Range<usize>, Result<Found, Range<usize>>)) {
     let mut scanner =
         Scanner { text: &text.mapped, cursor: Cursor::new(text.mapped.bytes(), 0), in_asm: text.dialect.is_asm() };
-    let mut found = Vec::new();
     loop {
         scanner.skip_separators();
         if scanner.cursor.at_end() {
-            return found;
+            return;
         }
-        found.extend(scanner.statement());
+        let (start, found) = scanner.statement();
+        let place = start..scanner.cursor.pos;
+        sink(place.clone(), found.ok_or(place));
     }
 }
 
@@ -65,15 +102,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads one statement and steps over it.
-    fn statement(&mut self) -> Option<Found> {
+    /// Reads one statement and steps over it; where it starts, and itself if it is a video instruction.
+    fn statement(&mut self) -> (usize, Option<Found>) {
         let start = self.skip_to_guard();
         let head = self.head(self.skip_guard(start));
-        if let Some(found) = self.instruction(start, &head) {
-            return Some(found);
+        let found = self.instruction(start, &head);
+        if found.is_none() {
+            self.skip_statement();
         }
-        self.skip_statement();
-        None
+        (start, found)
     }
 
     /// Steps over labels and over pasted text before a mnemonic, which can only be a guard or white space.

@@ -282,6 +282,12 @@ impl Form {
         self.sat
     }
 
+    /// The same without `.sat`, which no form must have.
+    #[must_use]
+    pub const fn without_sat(self) -> Form {
+        Form { sat: false, ..self }
+    }
+
     /// What only some operations have.
     pub const fn variant(self) -> Variant {
         self.variant

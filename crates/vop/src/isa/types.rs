@@ -261,6 +261,16 @@ impl Selector {
         }
     }
 
+    /// A SIMD selector with a's lanes where it has b's, and b's where it has a's; a scalar one as it is.
+    #[must_use]
+    pub fn of_other_register(self) -> Selector {
+        match self {
+            Selector::Word | Selector::Part(_) => self,
+            Selector::Halves(lanes) => Selector::Halves(lanes.map(|lane| lane ^ 2)),
+            Selector::Bytes(lanes) => Selector::Bytes(lanes.map(|lane| lane ^ 4)),
+        }
+    }
+
     /// Two bytes that hold it, given the shape it belongs to.
     pub(crate) const fn pack(self) -> u16 {
         match self {

@@ -22,9 +22,9 @@ use crate::isa::types::{
 
 /// A mnemonic with its modifiers, as far as they make sense by themselves.
 pub(super) struct Opcode {
-    mnemonic: Token,
+    pub(super) mnemonic: Token,
     /// Where it ends.
-    end: Span,
+    pub(super) end: Span,
     /// The first four: one more than any instruction has is enough to tell.
     types: [Type; 4],
     type_count: usize,
@@ -34,9 +34,9 @@ pub(super) struct Opcode {
     extra_types: Span,
     last_type: Span,
     wanted: Modifiers<'static>,
-    sat: Span,
+    pub(super) sat: Span,
     secondary: Span,
-    comparison: Span,
+    pub(super) comparison: Span,
     shift_mode: Span,
     scale: Span,
     plus_one: Span,

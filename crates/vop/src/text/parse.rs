@@ -331,6 +331,15 @@ impl<'t, 'p> Run<'t, 'p> {
     }
 
     fn statement(&mut self) -> Result<Option<Instruction<'t>>, Fault> {
+        match self.head()? {
+            Some((guard, mnemonic)) => self.instruction(guard, mnemonic),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads an instruction's guard and mnemonic, or a whole declaration or label.
+    #[inline]
+    pub(super) fn head(&mut self) -> Result<Option<(Option<Guard<'t>>, Token)>, Fault> {
         let mut guard = None;
         // ptxas takes one backslash before a mnemonic: what is left of a line that was continued.
         let mut continued = false;
@@ -371,7 +380,7 @@ impl<'t, 'p> Run<'t, 'p> {
         if self.token.kind == Kind::Punctuation(b':') && guard.is_none() && !continued {
             return self.label(mnemonic).map(|()| None);
         }
-        self.instruction(guard, mnemonic)
+        Ok(Some((guard, mnemonic)))
     }
 
     fn label(&mut self, token: Token) -> Result<(), Fault> {
@@ -441,11 +450,7 @@ impl<'t, 'p> Run<'t, 'p> {
 
     /// Reads an instruction behind its mnemonic, and its semicolon.
     fn instruction(&mut self, guard: Option<Guard<'t>>, mnemonic: Token) -> Result<Option<Instruction<'t>>, Fault> {
-        let mut opcode = Opcode::new(mnemonic);
-        while self.token.kind == Kind::Dot {
-            self.modifier(&mut opcode);
-            self.advance();
-        }
+        let opcode = self.opcode(mnemonic);
         let mut operands = Operands::default();
         let read = self.operands(&mut operands);
         operands.complete = read.is_ok();
@@ -470,6 +475,17 @@ impl<'t, 'p> Run<'t, 'p> {
             },
         };
         Ok(Some(instruction))
+    }
+
+    /// Reads the modifiers behind a mnemonic.
+    #[inline]
+    pub(super) fn opcode(&mut self, mnemonic: Token) -> Opcode {
+        let mut opcode = Opcode::new(mnemonic);
+        while self.token.kind == Kind::Dot {
+            self.modifier(&mut opcode);
+            self.advance();
+        }
+        opcode
     }
 
     #[cold]

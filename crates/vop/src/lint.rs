@@ -1,0 +1,349 @@
+//! What is strange about legal instructions: a rule a function, each with the code whose explanation documents it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::divergence::{Divergence, Source};
+use crate::isa::form::{Finish, Form};
+use crate::isa::types::{Mask, Operation, Selector, Shape, Type};
+use crate::range::Interval;
+use crate::semantics::Semantics;
+use crate::text::{Instruction, Operand, Places};
+
+/// What is strange about a legal instruction: warnings and notes, in the order of its text, from which it was read.
+///
+/// Of a mnemonic with its modifiers alone only what holds for all operands is said.
+///
+/// ```
+/// let text = "vabsdiff4.u32.u32.u32.sat d, a, b, c;";
+/// let found = vop::lint(text, &vop::parse(text).unwrap());
+/// assert_eq!(found[0].code, vop::Code::V0702);
+/// assert_eq!(&text[found[0].span.clone()], ".sat");
+/// ```
+pub fn lint(text: &str, instruction: &Instruction<'_>) -> Vec<Diagnostic> {
+    Linter::default().lint(text, instruction)
+}
+
+/// [`lint`](lint()) for many instructions: whether ptxas's code differs takes thousands of evaluations to find out, and
+/// is the same for all instructions of a form whose operands are registers.
+#[derive(Debug, Default)]
+pub struct Linter {
+    known: Vec<(Form, [Source; 3], [Option<Divergence>; 2])>,
+}
+
+impl Linter {
+    /// More are not kept: files have few forms, and who looks for one looks through all.
+    const KEPT: usize = 128;
+
+    /// What is strange about a legal instruction, as [`lint`](lint()) has it.
+    pub fn lint(&mut self, text: &str, instruction: &Instruction<'_>) -> Vec<Diagnostic> {
+        let Some(places) = Places::of(text) else { return Vec::new() };
+        let (form, sources) = (instruction.form, instruction.sources());
+        let divergences = if places.operands.is_empty() { [None; 2] } else { self.divergences(form, sources) };
+        let subject = Subject { text, instruction, form, places, sources, divergences };
+        let rules: &[fn(&Subject<'_>) -> Option<Diagnostic>] = match subject.places.operands.is_empty() {
+            // Of a scalar form, a selector on d would change what `.sat` clamps to.
+            true if form.mnemonic().shape().is_simd() => &[saturation_without_effect],
+            true => &[],
+            false => &[
+                divergence,
+                saturation_without_effect,
+                ignored_operand,
+                default_selectors,
+                operand_left_out,
+                constant_comparison,
+                kept_lanes,
+                repeated_lanes,
+            ],
+        };
+        let mut found: Vec<Diagnostic> = rules.iter().filter_map(|rule| rule(&subject)).collect();
+        found.sort_by_key(|lint| lint.span.start);
+        found
+    }
+
+    /// How the code of the newest ptxas and of older ones differs from the manual.
+    fn divergences(&mut self, form: Form, sources: [Source; 3]) -> [Option<Divergence>; 2] {
+        let [new, old] = [Semantics::Ptxas, Semantics::PtxasTo13_2].map(|one| one.deviations().concerning(form));
+        if old.is_empty() {
+            return [None; 2];
+        }
+        if let Some((.., found)) = self.known.iter().find(|(of, with, _)| *of == form && *with == sources) {
+            return *found;
+        }
+        let newest = form.divergence_of(Semantics::Ptxas, sources);
+        let found = [newest, if old == new { None } else { form.divergence_of(Semantics::PtxasTo13_2, sources) }];
+        if self.known.len() < Self::KEPT {
+            self.known.push((form, sources, found));
+        }
+        found
+    }
+}
+
+struct Subject<'i> {
+    text: &'i str,
+    instruction: &'i Instruction<'i>,
+    form: Form,
+    places: Places,
+    sources: [Source; 3],
+    /// How the code of the newest ptxas and, where it does something else, of older ones differs from the manual.
+    divergences: [Option<Divergence>; 2],
+}
+
+impl Subject<'_> {
+    /// Where an operand stands: 0 is d. The instruction has it.
+    fn operand(&self, i: usize) -> Range<usize> {
+        self.places.operands.get(i).map_or(self.places.opcode.clone(), |place| place.whole.clone())
+    }
+
+    fn selector(&self, i: usize) -> Option<Range<usize>> {
+        self.places.operands.get(i)?.selector.clone()
+    }
+
+    fn written(&self, span: &Range<usize>) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+}
+
+/// V0701, and V0709 where only older versions differ.
+fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let (form, instruction) = (subject.form, subject.instruction);
+    let span = subject.places.opcode.clone();
+    let old = Semantics::PtxasTo13_2;
+    let (diagnostic, divergence) = match subject.divergences[0] {
+        Some(divergence) => {
+            let message = format!("ptxas's code differs from the manual: {divergence}");
+            (Diagnostic::new(Code::V0701, span, message).note(divergence.why()), divergence)
+        }
+        None => {
+            let divergence = subject.divergences[1]?;
+            let message = format!("the code of ptxas 11.7 to 13.2 differs from the manual: {divergence}");
+            (Diagnostic::new(Code::V0709, span, message).note(divergence.why()), divergence)
+        }
+    };
+    let also = divergence.semantics != old
+        && form.separating(Semantics::Ptxas.deviations(), old.deviations(), subject.sources).is_some();
+    let diagnostic = if also {
+        diagnostic.note("The code of ptxas 11.7 to 13.2 besides inserts bits 31 to 16 of the result, not bits 15 to 0.")
+    } else {
+        diagnostic
+    };
+    Some(diagnostic.label(form.to_string()).help(instead(instruction, divergence.semantics)))
+}
+
+/// What to write in place of an instruction that a ptxas gets wrong.
+fn instead(instruction: &Instruction<'_>, semantics: Semantics) -> String {
+    let (form, sources) = (instruction.form, instruction.sources());
+    if form.sat() && !form.can_saturate(sources) && form.without_sat().divergence_of(semantics, sources).is_none() {
+        return "drop `.sat`: by the manual it has no effect".to_string();
+    }
+    match instruction.in_base_ptx() {
+        Some(block) => format!("as the manual says, in base PTX:\n{block}"),
+        None => "write it in other instructions".to_string(),
+    }
+}
+
+/// V0702.
+fn saturation_without_effect(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let form = subject.form;
+    let saturation = form.saturation()?;
+    if form.can_saturate(subject.sources) {
+        return None;
+    }
+    let (results, clamp) = (form.result_range(subject.sources), Interval::from(saturation));
+    let message = match results == clamp {
+        true => format!("`.sat` has no effect: it clamps to {clamp}, and all results lie there"),
+        false => format!("`.sat` has no effect: it clamps to {clamp}, and all results are {}", within(results)),
+    };
+    // No form needs it for ptxas's code to be right: the tests count them.
+    let help = match subject.divergences[0] {
+        None => "drop it",
+        Some(_) if form.without_sat().divergence_of(Semantics::Ptxas, subject.sources).is_some() => {
+            "drop it: ptxas's code is not right with it either"
+        }
+        Some(_) => "drop it: ptxas's code then computes what the manual says",
+    };
+    let span = subject.places.sat.clone()?;
+    Some(Diagnostic::new(Code::V0702, span, message).label("clamps nothing").help(help))
+}
+
+/// "in 0…7", or "5".
+fn within(interval: Interval) -> String {
+    format!("{}{interval}", if interval.max > interval.min { "in " } else { "" })
+}
+
+/// V0703.
+fn ignored_operand(subject: &Subject<'_>) -> Option<Diagnostic> {
+    if subject.form.uses_c() || subject.places.operands.len() < 4 {
+        return None;
+    }
+    let span = subject.operand(3);
+    let (mnemonic, c) = (subject.form.mnemonic(), subject.written(&span));
+    let message = format!("`{mnemonic}` without a secondary operation ignores its fourth operand, `{c}`");
+    let help = format!("drop it, or write `.add`, `.min` or `.max` for the result to be combined with `{c}`");
+    Some(Diagnostic::new(Code::V0703, span, message).label("ignored").help(help))
+}
+
+/// V0704.
+fn default_selectors(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let form = subject.form;
+    let shape = form.mnemonic().shape();
+    let mask = form.mask()?;
+    let defaults = [
+        mask == Mask::full(shape),
+        form.asel() == Selector::default_for(shape, false),
+        form.bsel() == Selector::default_for(shape, true),
+    ];
+    let mut spans = (0..3).filter(|&i| defaults[i]).filter_map(|i| subject.selector(i));
+    let first = spans.next()?;
+    let message = format!("`{}` is what no selector means", subject.written(&first));
+    let lint = Diagnostic::new(Code::V0704, first, message).help("leave it out");
+    Some(spans.fold(lint, |lint, span| lint.related(span, "this too")))
+}
+
+/// The register that a SIMD selector's lane takes, and which of its bytes or half-words.
+fn lanes(form: Form, second: bool) -> Vec<(usize, u8)> {
+    let selector = if second { form.bsel() } else { form.asel() };
+    let lanes: &[u8] = match &selector {
+        Selector::Bytes(lanes) => lanes,
+        Selector::Halves(lanes) => lanes,
+        Selector::Word | Selector::Part(_) => &[],
+    };
+    let own = lanes.len() as u8;
+    let counted = lanes.iter().enumerate().filter(|&(i, _)| form.mask().is_none_or(|mask| mask.has(i)));
+    counted.map(|(_, &lane)| (usize::from(lane >= own), lane % own.max(1))).collect()
+}
+
+fn unit(shape: Shape) -> &'static str {
+    if shape == Shape::Halves { "half-word" } else { "byte" }
+}
+
+/// V0706.
+fn operand_left_out(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let (form, Instruction { a, b, .. }) = (subject.form, subject.instruction);
+    let selects = subject.selector(1).is_some() || subject.selector(2).is_some();
+    if a == b || !selects {
+        return None;
+    }
+    let shape = form.mnemonic().shape();
+    let (first, second) = (lanes(form, false), lanes(form, true));
+    let names = [a, b].map(Operand::to_string);
+    for (i, other) in [(0, 1), (1, 0)] {
+        if first.iter().chain(&second).any(|&(register, _)| register == i) || first.is_empty() {
+            continue;
+        }
+        let (name, other) = (&names[i], &names[other]);
+        let message = format!("`{name}` is not read: both selectors pick from `{other}`");
+        let span = subject.selector(i + 1)?;
+        let own = if i == 0 { form.asel() } else { form.bsel() }.of_other_register();
+        let write = match own == Selector::default_for(shape, i == 1) {
+            true => format!("leave `{}` out for all of `{name}`'s {}s", subject.written(&span), unit(shape)),
+            false => format!("write `{own}` for `{name}`'s {}s", unit(shape)),
+        };
+        let digits = match shape {
+            Shape::Halves => "0 and 1 are a's, 2 and 3 b's",
+            _ => "0 to 3 are a's, 4 to 7 b's",
+        };
+        let both = format!("to combine those of `{other}` alone, name it twice");
+        let lint = Diagnostic::new(Code::V0706, span, message).label(format!("picks from `{other}`"));
+        return Some(lint.note(format!("Digits {digits}, on either operand.")).help(format!("{write}; {both}")));
+    }
+    let twice = first.iter().zip(&second).find(|(first, second)| first == second);
+    let (&(register, lane), _) = twice?;
+    let span = subject.selector(2).or_else(|| subject.selector(1))?;
+    let unit = unit(shape);
+    let message = format!("{unit} {lane} of `{}` is combined with itself", names[register]);
+    let mut lint = Diagnostic::new(Code::V0706, span.clone(), message);
+    lint = match (form.mnemonic().operation(), form.finish(), form.asel()) {
+        // The least of a value and itself is that value.
+        (Operation::Min | Operation::Max, Finish::Lanes(mask), Selector::Bytes([w, z, y, x]))
+            if mask == Mask::full(shape) && !form.sat() && first == second =>
+        {
+            let prmt = format!(
+                "prmt.b32 {}, {a}, {b}, {:#x}",
+                subject.instruction.d,
+                [x, y, z, w].map(u32::from).into_iter().fold(0, |word, digit| word << 4 | digit)
+            );
+            lint.help(format!("if bytes are to be permuted, `{prmt}` says so"))
+        }
+        _ => lint.help(format!("select another {unit} for one of the two")),
+    };
+    if let Some(other) = subject.selector(1).filter(|other| *other != span) {
+        lint = lint.related(other, "and here");
+    }
+    Some(lint)
+}
+
+/// V0707.
+fn constant_comparison(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let form = subject.form;
+    let results = form.result_range(subject.sources);
+    // Of selectors that pair a lane with itself V0706 speaks.
+    if form.mnemonic().operation() != Operation::Set || results.min < results.max || operand_left_out(subject).is_some()
+    {
+        return None;
+    }
+    let always = if results.min == 0 { "always false" } else { "always true" };
+    let Instruction { a, b, .. } = subject.instruction;
+    let span = subject.places.comparison.clone()?;
+    let same = subject.sources[1] == Source::SameAs { operand: 0, plus: 0 };
+    let [first, second] = form.input_ranges(subject.sources);
+    let sides = [(a, first), (b, second)].into_iter().filter_map(|(operand, interval)| match operand {
+        // A number that stands for itself.
+        Operand::Immediate { text, .. } if *text == interval.to_string() => None,
+        _ => Some(format!("`{operand}` is {}", within(interval))),
+    });
+    let sides = if same { alloc::vec![format!("both sides come from `{a}`")] } else { sides.collect() };
+    let gap = if sides.is_empty() { "" } else { ": " };
+    let message = format!("this comparison is {always}{gap}{}", sides.join(", "));
+    let never_negative = |ty: Type, operand: &Operand<'_>| ty == Type::U32 && matches!(operand, Operand::Register(_));
+    let unsigned = never_negative(form.atype(), a) || never_negative(form.btype(), b);
+    let help = if unsigned && !same {
+        "compare with another value; a register that may be negative has type `.s32`"
+    } else {
+        "compare with something else"
+    };
+    Some(Diagnostic::new(Code::V0707, span, message).label(always).help(help))
+}
+
+/// V0708.
+fn kept_lanes(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let form = subject.form;
+    let Finish::Lanes(mask) = form.finish() else { return None };
+    let d = subject.instruction.d;
+    let shape = form.mnemonic().shape();
+    if mask == Mask::full(shape) || subject.instruction.c != Some(Operand::Register(d)) {
+        return None;
+    }
+    let message = format!("the lanes outside the mask keep `{d}`'s old value");
+    let help =
+        format!("if that is meant, all is well; in inline assembly declare `{d}` as read and written (`\"+r\"`)");
+    let lint = Diagnostic::new(Code::V0708, subject.operand(3), message).help(help);
+    Some(match subject.selector(0) {
+        Some(mask) => lint.related(mask, "the mask"),
+        None => lint,
+    })
+}
+
+/// V0710.
+fn repeated_lanes(subject: &Subject<'_>) -> Option<Diagnostic> {
+    let selects = subject.selector(1).is_some() || subject.selector(2).is_some();
+    if !selects || operand_left_out(subject).is_some() {
+        return None;
+    }
+    let form = subject.form;
+    let names = [subject.instruction.a, subject.instruction.b];
+    let mut found = [false, true].into_iter().filter_map(|second| {
+        let lanes = lanes(form, second);
+        let repeated = lanes.iter().enumerate().find(|(i, lane)| lanes[..*i].contains(lane));
+        let (_, &(register, lane)) = repeated?;
+        Some((subject.selector(1 + usize::from(second))?, names[register], lane))
+    });
+    let (span, name, lane) = found.next()?;
+    let unit = unit(form.mnemonic().shape());
+    let message = format!("`{}` picks {unit} {lane} of `{name}` more than once", subject.written(&span));
+    let lint = Diagnostic::new(Code::V0710, span, message).help("if it is to be broadcast, all is well");
+    Some(found.fold(lint, |lint, (span, ..)| lint.related(span, "this repeats one too")))
+}
