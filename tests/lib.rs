@@ -10,8 +10,14 @@ pub mod golden {
     pub const VALUES: &str = include_str!("golden/values.tsv");
     /// Form, a, b, c, d on a device, where the row comes from.
     pub const DEVICE: &str = include_str!("golden/device.tsv");
+    /// Opcode, number of its forms, FNV-1a hash of the results of ptxas's code on [`HASHED`](super::HASHED).
+    pub const PTXAS_HASHES: &str = include_str!("golden/ptxas-hashes.tsv");
     /// Form, projects, what for.
     pub const USES: &str = include_str!("golden/uses.tsv");
+    /// Form, and what it costs on each target that the heading names.
+    pub const PTXAS_COST: &str = include_str!("golden/ptxas-cost.tsv");
+    /// The same of other forms, chosen at random, on more targets.
+    pub const COST_MORE: &str = include_str!("golden/cost-more.tsv");
 
     /// The declarations that `accept.tsv` was judged with.
     pub const REGISTERS: &str =
@@ -20,7 +26,7 @@ pub mod golden {
     /// Non-empty lines, split at tabs, with their number from 1; a heading is left out.
     pub fn rows(file: &'static str) -> impl Iterator<Item = (usize, Vec<&'static str>)> {
         let rows = file.lines().enumerate().map(|(i, line)| (i + 1, line.split('\t').collect::<Vec<_>>()));
-        rows.filter(|(_, row)| !row[0].is_empty() && !["form", "text"].contains(&row[0]))
+        rows.filter(|(_, row)| !row[0].is_empty() && !["form", "text", "opcode"].contains(&row[0]))
     }
 
     /// A register value as the files write it, `0x0000ffff`; `-`, where the form has no such operand, is 0.
@@ -74,6 +80,35 @@ impl Random {
             _ => bits as u32,
         }
     }
+}
+
+/// Values of a, b and c that lie at edges, alone and together: some b and c are made from the others.
+pub fn edge_rows(random: &mut Random, count: usize) -> Vec<[u32; 3]> {
+    let row = || {
+        let [a, b, c] = [0; 3].map(|_| random.value());
+        match random.next() % 8 {
+            0 => [a, a, c],
+            1 => [a, !a, c],
+            2 => [a, a.wrapping_neg(), c],
+            3 => [a, b, a],
+            4 => [a, b, a.wrapping_add(b)],
+            5 => [a, b, a.wrapping_sub(b)],
+            6 => [a, random.value() % 40, c],
+            _ => [a, b, c],
+        }
+    };
+    std::iter::repeat_with(row).take(count).collect()
+}
+
+/// How many rows of inputs, of which sequence, each result in `golden/ptxas-hashes.tsv` stands for.
+pub const HASHED: (u64, usize) = (0x7061_7478, 200);
+
+/// The 64-bit FNV-1a hash of results, in order.
+pub fn fnv1a(results: impl IntoIterator<Item = u32>) -> u64 {
+    results
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The README's Rust code is compiled and run.
