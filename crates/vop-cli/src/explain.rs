@@ -119,7 +119,7 @@ fn draw(trace: &Trace) -> String {
     let foot = format!("PTX ISA {}, .version {major}.{minor}, .target sm_{target} and up", row.section);
     let whose = match trace.semantics {
         Semantics::Isa => String::new(),
-        semantics => format!("   as the code of {semantics} computes it"),
+        semantics => format!("   as the code of ptxas {} computes it", semantics.releases()),
     };
     format!(
         "{}{}\n{}\n\n{body}\n{}{}\n",

@@ -19,6 +19,7 @@
 
 use std::path::{Path, PathBuf};
 
+use vop::Semantics;
 use vop_ptx::module::Scalar;
 use vop_ptx::run::{Arg, BufferId, LaunchOptions, Memory, Program, RunOptions, run_launch_file};
 
@@ -310,6 +311,30 @@ fn a_launch_file_runs_and_saves() {
         "`./in.raw` has 3 bytes, which is no number of 2-byte elements"
     );
     assert_eq!(again(r#"file = "in.raw""#).unwrap_err(), "`./in.raw` is a raw file: a `type` must say what it holds");
+}
+
+#[test]
+fn a_launch_has_the_semantics_asked_for() {
+    let program = Program::read(
+        ".version 8.0 .target sm_75 .address_size 64
+        .entry k(.param .u64 out) {
+            .reg .b32 %a, %b, %d; .reg .b64 %rd1;
+            ld.param.u64 %rd1, [out];
+            mov.b32 %a, -16;
+            mov.b32 %b, 5;
+            vadd.u32.s32.s32.sat %d.h1, %a, %b, 7;
+            st.global.u32 [%rd1], %d;
+        }",
+    );
+    let kernel = program.kernel("k").unwrap();
+    for (semantics, d) in [(Semantics::Isa, 7), (Semantics::Ptxas, 0xffff_0007), (Semantics::PtxasTo13_2, 7)] {
+        let mut memory = program.memory();
+        let out = memory.allocate("out", vec![0; 4]);
+        let mut options = LaunchOptions::default();
+        options.semantics = semantics;
+        kernel.launch([1; 3], [1; 3], &[out.into()], &mut memory, &options).unwrap();
+        assert_eq!(memory.bytes(out), u32::to_le_bytes(d), "{semantics}");
+    }
 }
 
 /// Each launch file with what is wrong with it; none leaves an output.

@@ -35,22 +35,31 @@ impl Form {
     /// The value of d that the manual's pseudo code, or the code that a ptxas emits, computes.
     #[inline]
     pub fn eval_as(self, semantics: Semantics, a: u32, b: u32, c: u32) -> u32 {
-        match semantics.deviations() {
-            // Known to be none, they cost nothing.
-            Deviations::NONE => self.eval_by(Deviations::NONE, a, b, c),
-            by => self.eval_by(by, a, b, c),
-        }
+        self.eval_by(semantics.deviations(), a, b, c)
     }
 
     /// The value of d under any set of deviations.
-    #[inline(always)]
+    #[inline]
     pub fn eval_by(self, by: Deviations, a: u32, b: u32, c: u32) -> u32 {
         let sources = u64::from(b) << 32 | u64::from(a);
         match self.mnemonic().shape() {
-            Shape::Scalar => self.eval_scalar(by, sources, c),
+            Shape::Scalar if by.is_empty() => self.eval_scalar_by_the_manual(sources, c),
+            Shape::Scalar => self.eval_scalar_by(by, sources, c),
             Shape::Halves => self.eval_simd::<2>(sources, c),
             Shape::Bytes => self.eval_simd::<4>(sources, c),
         }
+    }
+
+    // Two functions, in the first of which the deviations are known to be none and cost nothing. Neither is inlined: that
+    // would cost SIMD forms, which share the caller, a tenth.
+    #[inline(never)]
+    fn eval_scalar_by_the_manual(self, sources: u64, c: u32) -> u32 {
+        self.eval_scalar(Deviations::NONE, sources, c)
+    }
+
+    #[inline(never)]
+    fn eval_scalar_by(self, by: Deviations, sources: u64, c: u32) -> u32 {
+        self.eval_scalar(by, sources, c)
     }
 
     #[inline(always)]
@@ -184,7 +193,7 @@ impl Form {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn shift_left(self, by: Deviations, a: i64, b: i64) -> Exact {
         let t = Exact::from(a) << self.shift_amount(b.low());
         if by.has(Deviation::ShiftsIn64) { t.lower(64) } else { t }
@@ -211,7 +220,7 @@ impl Form {
     }
 
     /// `vmad`'s c, read by the sign of the final result.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mad_addend(self, by: Deviations, c: u32) -> Exact {
         extend(c, 32, self.c_type(by)).into()
     }
@@ -220,7 +229,7 @@ impl Form {
     ///
     /// The manual negates by complement and an added lsb; on exact integers that is negation. Its scaling keeps 64 bits,
     /// which hold every scaled sum.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mad(
         self,
         by: Deviations,
@@ -247,7 +256,7 @@ impl Form {
         self.saturation_by(Deviations::NONE)
     }
 
-    #[inline]
+    #[inline(always)]
     fn saturation_by(self, by: Deviations) -> Option<Range> {
         let bits = match self.finish() {
             Finish::Merge(_) if by.has(Deviation::SaturatesShiftToWord) && self.shifts() => 32,
@@ -263,7 +272,7 @@ impl Form {
     }
 
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
-    #[inline]
+    #[inline(always)]
     fn saturate<T: Integer>(self, by: Deviations, t: T) -> T {
         let Some(range) = self.saturation_by(by) else { return t };
         let (least, greatest) = (T::new(range.min()), T::new(range.max()));
@@ -288,7 +297,7 @@ impl Form {
     }
 
     /// optSecOp. "The sign of the third operand is based on `dtype`"; `vset` has none and is unsigned.
-    #[inline]
+    #[inline(always)]
     fn secondary<T: Integer>(self, by: Deviations, secondary: Secondary, t: T, c: u32) -> T {
         let (t, c) = (self.compared(by, t), T::new(extend(c, 32, self.c_type(by))));
         // As unsigned 64 bits a negative value is greater than every c.
@@ -303,7 +312,7 @@ impl Form {
     }
 
     /// What the secondary operation takes: the result, or what is left of it.
-    #[inline]
+    #[inline(always)]
     fn compared<T: Integer>(self, by: Deviations, t: T) -> T {
         let cut = by.has(Deviation::CutsTo32)
             && match self.mnemonic().operation() {
@@ -315,7 +324,7 @@ impl Form {
     }
 
     /// How c is read, where it is a number: by the sign of the result.
-    #[inline]
+    #[inline(always)]
     fn c_type(self, by: Deviations) -> Type {
         let signed = match self.mnemonic().operation() {
             Operation::Set if by.has(Deviation::SignsCByA) => self.atype().is_signed(),
@@ -441,7 +450,7 @@ const fn extend(pattern: u32, bits: u32, ty: Type) -> i64 {
 }
 
 /// What a merge inserts.
-#[inline]
+#[inline(always)]
 const fn inserted(by: Deviations, t: u32, shift: u32, bits: u32) -> u32 {
     if by.has(Deviation::MergesWrongHalf) && shift == 16 && bits == 16 { t >> 16 } else { t }
 }

@@ -10,7 +10,7 @@ use crate::divergence::{Divergence, Source};
 use crate::isa::form::{Finish, Form};
 use crate::isa::types::{Mask, Operation, Selector, Shape, Type};
 use crate::range::Interval;
-use crate::semantics::Semantics;
+use crate::semantics::{Deviation, Semantics};
 use crate::text::{Instruction, Operand, Places};
 
 /// What is strange about a legal instruction: warnings and notes, in the order of its text, from which it was read.
@@ -119,14 +119,14 @@ fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
         }
         None => {
             let divergence = subject.divergences[1]?;
-            let message = format!("the code of ptxas 11.7 to 13.2 differs from the manual: {divergence}");
+            let message = format!("the code of ptxas {} differs from the manual: {divergence}", old.releases());
             (Diagnostic::new(Code::V0709, span, message).note(divergence.why()), divergence)
         }
     };
     let also = divergence.semantics != old
         && form.separating(Semantics::Ptxas.deviations(), old.deviations(), subject.sources).is_some();
     let diagnostic = if also {
-        diagnostic.note("The code of ptxas 11.7 to 13.2 besides inserts bits 31 to 16 of the result, not bits 15 to 0.")
+        diagnostic.note(format!("The code of ptxas {} also {}.", old.releases(), Deviation::MergesWrongHalf.ptxas()))
     } else {
         diagnostic
     };

@@ -39,6 +39,15 @@ impl Semantics {
     /// All of them.
     pub const ALL: [Semantics; 3] = [Semantics::Isa, Semantics::Ptxas, Semantics::PtxasTo13_2];
 
+    /// The releases of ptxas whose code it is; none for the manual's.
+    pub const fn releases(self) -> &'static str {
+        match self {
+            Semantics::Isa => "",
+            Semantics::Ptxas => "13.3 to 13.5",
+            Semantics::PtxasTo13_2 => "11.7 to 13.2",
+        }
+    }
+
     /// Where it departs from the manual.
     #[inline]
     pub const fn deviations(self) -> Deviations {
