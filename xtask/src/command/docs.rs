@@ -1,0 +1,17 @@
+//! `cargo xtask docs`.
+
+use std::path::Path;
+
+use super::Failure;
+
+/// Write the parts of docs/ that follow from the code.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(Args {}: Args) -> Result<(), Failure> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    for (name, text) in xtask::docs::all() {
+        std::fs::write(docs.join(name), text)?;
+    }
+    Ok(())
+}

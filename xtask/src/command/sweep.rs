@@ -1,0 +1,81 @@
+//! `cargo xtask sass sweep`.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use vop::{Semantics, scalar_forms};
+use xtask::sweep::{self, Outcome, Sweep};
+
+use super::{Failure, Tools};
+
+/// Compare the machine code that ptxas emits with `--semantics ptxas`, on all scalar forms or on random SIMD ones.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask sass sweep
+  cargo xtask sass sweep --simd 20000 --seed 5
+  cargo xtask sass sweep --write-hashes tests/golden/ptxas-hashes.tsv")]
+pub(crate) struct Args {
+    /// The GPU that machine code is made for.
+    #[arg(long, default_value = "sm_90")]
+    target: String,
+    /// Rows of inputs for each form.
+    #[arg(long, default_value_t = 256)]
+    inputs: usize,
+    /// Which inputs, and which SIMD forms.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// So many random SIMD forms rather than the scalar ones.
+    #[arg(long, value_name = "COUNT")]
+    simd: Option<usize>,
+    /// Every so manieth scalar form alone.
+    #[arg(long, value_name = "STEP", default_value_t = 1, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    every: usize,
+    /// Whose answer the code is held against; that of the ptxas at hand if not given.
+    #[arg(long)]
+    semantics: Option<Semantics>,
+    /// Write hashes of the results of all scalar forms to a file, and compare nothing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["simd", "every", "inputs", "seed", "semantics"])]
+    write_hashes: Option<PathBuf>,
+    #[command(flatten)]
+    tools: Tools,
+}
+
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let toolchain = args.tools.find()?;
+    let terminal = std::io::stderr().is_terminal();
+    let progress = |done: usize| {
+        if terminal {
+            // Nothing can be done where standard error is closed.
+            let _ = write!(std::io::stderr(), "\r{done} forms");
+        }
+    };
+    if let Some(path) = args.write_hashes {
+        let text = sweep::hashes(&toolchain, &args.target, progress)?;
+        return Ok(std::fs::write(path, text)?);
+    }
+    let semantics = match args.semantics {
+        Some(semantics) => semantics,
+        None => format!("ptxas-{}", toolchain.version()).parse().map_err(|_| {
+            format!("nothing is known of ptxas {}: say with --semantics what to compare with", toolchain.version())
+        })?,
+    };
+    let sweep = Sweep { target: args.target, semantics, inputs: args.inputs, seed: args.seed };
+    let Outcome { forms, agree, unlike_manual, disagreements } = match args.simd {
+        Some(count) => sweep.run(&toolchain, sweep::simd_forms(args.seed, count).into_iter(), progress)?,
+        None => sweep.run(&toolchain, scalar_forms().step_by(args.every), progress)?,
+    };
+    let mut out = std::io::stdout().lock();
+    if terminal {
+        writeln!(out)?;
+    }
+    for line in disagreements {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(
+        out,
+        "{agree} of {forms} forms are as {semantics} says, on {} inputs each; on {unlike_manual} the code is not as the manual says",
+        sweep.inputs
+    )?;
+    if agree == forms { Ok(()) } else { Err("the code and the library disagree".into()) }
+}

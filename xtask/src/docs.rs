@@ -1,0 +1,427 @@
+//! The parts of docs/ that follow from the code: `docs/ptxas.md`, and `docs/ptxas.cu`, which shows the same on a GPU.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use vop::divergence::Source;
+use vop::isa::types::Shape;
+use vop::{Deviation, Deviations, Divergence, Form, Mnemonic, Semantics, scalar_forms};
+
+use crate::divergence::class;
+
+/// What is told of a deviation beyond what the library knows: for those who want to see it in the machine code, and mend it.
+struct Note {
+    /// A form that shows it, chosen to be read.
+    form: &'static str,
+    /// Where in the code of that form, by ptxas 13.5 for sm_90 unless said otherwise, it happens.
+    code: &'static str,
+    /// What the code ought to do.
+    repair: &'static str,
+}
+
+fn note(deviation: Deviation) -> Note {
+    let (form, code, repair) = match deviation {
+        Deviation::ReadsWordsSigned => (
+            "vmad.u32.u32.u32.sat d, a, b, c",
+            "The product and the sum are an `IMAD.WIDE`, which is signed, and c is extended by `SHF.R.S32.HI`.",
+            "Extend each word by its own type, and c by the sign of the result. The sum of unsigned words needs all 64 bits, \
+             unsigned, and signed ones with a negated product of unsigned words need 65.",
+        ),
+        Deviation::ScalesUnsigned => (
+            "vmad.u32.u32.u32.sat.shr7 d, a, b.b0, c",
+            "The sum is shifted by `SHF.R.U64`, after it has been computed by a signed `IMAD.WIDE`.",
+            "Nothing is left to mend once the words are read as unsigned: the sum is then not negative.",
+        ),
+        Deviation::ShiftsIn64 => (
+            "vshl.s32.u32.u32.clamp.max d, a, b, c",
+            "The upper word of the shifted value, `SHF.L.U64.HI`, goes into a signed comparison, `ISETP.GT.AND.EX`.",
+            "Compare as unsigned, after the case of a negative c.",
+        ),
+        Deviation::KeepsLow34 => (
+            "vshl.u32.u32.u32.sat.clamp d, a, b",
+            "The upper word is cut by `LOP3.LUT …, 0x3, RZ, 0xc0`, and its bit 1 is copied upwards. It is the `.s34` that the \
+             manual's pseudo code passes to `optSaturate`; a shift by 32 of a 32-bit value does not fit it.",
+            "Saturate the 64-bit value.",
+        ),
+        Deviation::SaturatesShiftToWord => (
+            "vshr.u32.u32.u32.sat.clamp d.b0, a, b, c",
+            "No instruction between the shift and the inserting `PRMT` compares anything with 0xff.",
+            "Saturate to the part, as `optSaturate` does with `isSigned` and the size that the selector names.",
+        ),
+        Deviation::SaturatesPartUnsigned => (
+            "vadd.u32.s32.s32.sat d.b0, a, b, c",
+            "Where the upper word is not zero (`ISETP.NE.U32.AND`) all bits of the lower one are set, then `VIMNMX.U32` takes the \
+             lesser of it and 0xff. A negative sum has an upper word of ones.",
+            "Take the greater of the value and the least of the part, and the lesser of that and the greatest, as signed.",
+        ),
+        Deviation::SaturatesBySign => (
+            "vadd.u32.u32.u32.sat d, a, b",
+            "`ISETP.GE.AND` compares the upper word with zero, and the lower word is kept or cleared. A carry into the upper \
+             word goes unnoticed.",
+            "Where the upper word is positive, the result is 0xffffffff.",
+        ),
+        Deviation::CutsTo32 => (
+            "vadd.s32.s32.s32.max d, a, b, c",
+            "The sum is a 32-bit `IMAD.IADD`, and `SHF.R.S32.HI …, 0x1f` makes its upper word.",
+            "Keep the carry, as the saturating forms do.",
+        ),
+        Deviation::ComparesUnsigned => (
+            "vmin.u32.s32.s32.min d, a, b, c",
+            "The second comparison is `ISETP.LT.U32.AND.EX`, on upper words one of which is a sign.",
+            "Compare as signed: c has been extended by dtype, and all values fit.",
+        ),
+        Deviation::SignsCByA => (
+            "vset.s32.s32.lt.max d, a, b, c",
+            "c is extended by `SHF.R.S32.HI`, as it rightly is in instructions whose first type is dtype.",
+            "`vset` has no dtype: extend c by zeros.",
+        ),
+        Deviation::MergesWrongHalf => (
+            "vadd.u32.u32.u32 d.h1, a, b, c",
+            "The inserting `PRMT` has the selector 0x3254, where 13.3 and later have 0x1054.",
+            "Done in 13.3.",
+        ),
+    };
+    Note { form, code, repair }
+}
+
+/// The semantics that has a deviation.
+pub fn semantics(deviation: Deviation) -> Semantics {
+    if Semantics::Ptxas.deviations().has(deviation) { Semantics::Ptxas } else { Semantics::PtxasTo13_2 }
+}
+
+/// Inputs for the form of its note under which a deviation alone, or with as few others as possible, moves d away from the
+/// manual's value.
+fn witness(deviation: Deviation) -> Divergence {
+    let form: Form = note(deviation).form.parse().expect("the forms of the notes are legal");
+    let all = semantics(deviation).deviations();
+    let needed = |others: Deviations| {
+        let inputs = form.separating(others, others.with(deviation), [Source::Free; 3])?;
+        let [a, b, c] = inputs;
+        let (isa, ptxas) = (form.eval(a, b, c), form.eval_by(all, a, b, c));
+        let deviations = form.deciding(all, a, b, c);
+        (isa != ptxas && deviations.has(deviation)).then_some(Divergence {
+            form,
+            semantics: semantics(deviation),
+            inputs,
+            isa,
+            ptxas,
+            deviations,
+        })
+    };
+    needed(Deviations::NONE)
+        .or_else(|| needed(all.without(deviation)))
+        .expect("the forms of the notes show their deviation")
+}
+
+/// How many scalar forms two sets of deviations separate.
+fn touched(one: Deviations, other: Deviations, forms: impl Iterator<Item = Form>) -> usize {
+    let mut classes = BTreeMap::new();
+    let separated = |form: Form| form.separating(one, other, [Source::Free; 3]).is_some();
+    let concerned = forms.filter(|&form| one.concerning(form) != other.concerning(form));
+    concerned.filter(|&form| *classes.entry(class(form)).or_insert_with(|| separated(form))).count()
+}
+
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The values of a, b and c as arguments of a command.
+fn arguments(divergence: &Divergence) -> String {
+    let count = if divergence.form.uses_c() { 3 } else { 2 };
+    let values: Vec<String> = divergence.inputs[..count].iter().map(|value| short(*value)).collect();
+    values.join(" ")
+}
+
+/// Broken between words into lines of at most 120 characters.
+fn wrapped(words: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in words.split(' ') {
+        let width = word.chars().count();
+        if column > 0 {
+            let fits = column + 1 + width <= 120;
+            text.push(if fits { ' ' } else { '\n' });
+            column = if fits { column + 1 } else { 0 };
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text
+}
+
+fn short(value: u32) -> String {
+    match value as i32 {
+        small @ -16..1000 => small.to_string(),
+        _ => format!("{value:#x}"),
+    }
+}
+
+/// The files in docs/ and what stands in them.
+pub fn all() -> [(&'static str, String); 2] {
+    [("ptxas.md", ptxas_md()), ("ptxas.cu", ptxas_cu())]
+}
+
+/// `docs/ptxas.md`.
+fn ptxas_md() -> String {
+    let mut text = String::from(INTRODUCTION);
+    let newest = Semantics::Ptxas.deviations();
+
+    text.push_str("## How many forms\n\n| | scalar forms | on which the two can differ |\n| --- | ---: | ---: |\n");
+    let mut sums = [0; 2];
+    for mnemonic in Mnemonic::ALL.into_iter().filter(|mnemonic| mnemonic.shape() == Shape::Scalar) {
+        let counts = [mnemonic.forms().count(), touched(Deviations::NONE, newest, mnemonic.forms())];
+        let _ = writeln!(text, "| `{mnemonic}` | {} | {} |", grouped(counts[0]), grouped(counts[1]));
+        sums = [sums[0] + counts[0], sums[1] + counts[1]];
+    }
+    let _ = writeln!(text, "| all | {} | {} |", grouped(sums[0]), grouped(sums[1]));
+    let older = touched(Deviations::NONE, Deviations::ALL, scalar_forms());
+    let _ = writeln!(text, "| all, ptxas 11.7 to 13.2 | {} | {} |\n", grouped(sums[0]), grouped(older));
+    text.push_str(COUNTS);
+
+    text.push_str(
+        "\n## The deviations\n\n| | stage | forms that it touches | a form | a, b, c | d | by the manual |\n",
+    );
+    text.push_str("| --- | --- | ---: | --- | --- | --- | --- |\n");
+    let mut sections = String::new();
+    for &deviation in Deviation::ALL {
+        let all = semantics(deviation).deviations();
+        let witness = witness(deviation);
+        let forms = touched(all, all.without(deviation), scalar_forms());
+        let _ = writeln!(
+            text,
+            "| [{deviation}](#{deviation}) | {} | {} | `{}` | {} | {:08x} | {:08x} |",
+            deviation.stage(),
+            grouped(forms),
+            witness.form,
+            arguments(&witness).replace(' ', ", "),
+            witness.ptxas,
+            witness.isa
+        );
+        sections.push_str(&section(deviation, &witness));
+    }
+    text.push_str(TOUCHED);
+    text.push_str(&sections);
+    text.push_str(VERSIONS);
+    text.push_str(METHOD);
+    text
+}
+
+fn section(deviation: Deviation, witness: &Divergence) -> String {
+    let Note { code, repair, .. } = note(deviation);
+    let (form, arguments) = (witness.form, arguments(witness));
+    let mut text = format!("\n### {deviation}\n\n");
+    let mut paragraph = |words: String| {
+        text.push_str(&wrapped(&words));
+        text.push_str("\n\n");
+    };
+    paragraph(format!(
+        "{}, at {}: the code {}. By the manual {}.",
+        deviation.scope(),
+        deviation.stage(),
+        deviation.ptxas(),
+        deviation.manual()
+    ));
+    paragraph(format!("*In the code:* {code}"));
+    paragraph(format!("*To mend it:* {repair}"));
+    let others: Vec<String> =
+        witness.deviations.without(deviation).iter().map(|other| format!("[{other}](#{other})")).collect();
+    if !others.is_empty() {
+        paragraph(format!("In this example it shows together with {}.", others.join(" and ")));
+    }
+    let ptxas = match witness.semantics {
+        Semantics::PtxasTo13_2 => " --ptxas 13.2/bin/ptxas",
+        _ => "",
+    };
+    let _ = writeln!(text, "    cargo xtask sass run{ptxas} '{form}' {arguments}");
+    let _ = writeln!(text, "    cargo xtask sass show{ptxas} '{form}'");
+    let _ = writeln!(text, "    vop explain --semantics {} '{form}' {arguments}", witness.semantics);
+    text
+}
+
+const INTRODUCTION: &str = "\
+<!-- Written by `cargo xtask docs`; a test fails when it is not what that writes. -->
+
+# What ptxas computes for video instructions
+
+For GPUs since Turing (sm_75) ptxas replaces each video instruction by a sequence of others. On one scalar form in five that
+sequence computes, for some inputs, something else than the pseudo code of the PTX ISA manual (section 9.7.18). This page says
+what, for those who mend ptxas and for those who must match it. `--semantics ptxas` of the commands `eval`, `explain`
+and `run`, and `Semantics::Ptxas` of the library, are the same to the bit.
+
+The sequences hold intermediate values in signed 64-bit registers, where the manual has exact integers, and all values
+fit but one. Selection, arithmetic, comparisons and merges are as the manual says; what goes wrong goes wrong between them. A
+saturation looks at too little of the register, or at all of it with the wrong sign, or at the wrong destination. Before a
+`.min` or `.max` the register is cut to 32 bits, or compared as unsigned although its value is negative. `vmad` and `vset`
+take a sign from the wrong type.
+
+SIMD forms (`vadd2` to `vset4`) are as the manual says, all of them as far as tried (see the end).
+
+";
+
+const COUNTS: &str = "\
+These counts are exact. A form is counted when an input is known on which the two differ; for each form that is not counted
+z3 proves that there is none (`cargo xtask divergence`, some minutes). `Form::divergence` returns such an input.
+";
+
+const TOUCHED: &str = "
+*Forms that it touches*: those on which d would be another, for some input, if this alone were mended.
+";
+
+const VERSIONS: &str = "
+## Versions, targets, options
+
+| ptxas | |
+| --- | --- |
+| 11.7.99 to 13.2.86 | all deviations |
+| 13.3.33 to 13.5.37, the newest | all but [wrong-half](#wrong-half) |
+
+Tried on samples of 1,696 to 15,264 scalar forms that cover every mnemonic with all its modifiers, destinations and widths of a
+and b, 512 inputs each: 11.7.99, 11.8.89, 12.0.140, 12.1.105, 12.2.140, 12.3.107, 12.4.131, 12.5.82, 12.6.85, 12.8.93, 12.9.86,
+13.0.88, 13.1.115, 13.2.51, 13.2.86, 13.3.33, 13.3.73, 13.4.92 and 13.5.37, for sm_75 or sm_90 or both. Of 13.2.86 all 6,664 forms
+with `d.h1` were run.
+
+With 13.5.37 nothing depends on the target (sm_75, 80, 86, 89, 90, 100, 103, 110, 120, 121 and their `a` and `f` variants), on
+`-O0` to `-O3`, on the module's `.version` and `.target`, or on operands being immediates: what ptxas folds it folds as its
+code would compute it.
+
+GPUs before Turing have some of the instructions in hardware. What those compute is not known here.
+";
+const METHOD: &str = "
+## How it was found, and how to check it
+
+Nothing here comes from a GPU: the machine code that ptxas emits was executed in a simulator of the few dozen machine instructions
+that it consists of (`cargo xtask sass`; ptxas and nvdisasm are on PyPI, in `nvidia-cuda-nvcc` and `nvidia-cuda-nvdisasm`, and are
+found through `CUDA_BIN`).
+
+    cargo xtask sass sweep                      # all 83,104 scalar forms, 256 inputs each, against --semantics ptxas
+    cargo xtask sass sweep --simd 20000         # random SIMD forms
+    cargo xtask divergence                      # the counts above, proved by z3
+    nvcc -arch=native -o ptxas docs/ptxas.cu && ./ptxas        # some forms of each deviation, on your GPU
+
+A test compares evaluation with hashes of the results of ptxas's code on all scalar forms (`tests/golden/ptxas-hashes.tsv`), so that
+the library cannot drift where ptxas is not installed.
+";
+
+/// `docs/ptxas.cu`: a program that executes, for each deviation and each instruction that has it, one form on a GPU.
+fn ptxas_cu() -> String {
+    let mut rows = Vec::new();
+    for &deviation in Deviation::ALL {
+        for mnemonic in Mnemonic::ALL {
+            let all = semantics(deviation).deviations();
+            let shown = |form: Form| {
+                let inputs = form.separating(all.without(deviation), all, [Source::Free; 3])?;
+                let [a, b, c] = inputs;
+                (form.eval(a, b, c) != form.eval_by(all, a, b, c)).then_some((deviation, form, inputs))
+            };
+            rows.extend(mnemonic.forms().take(100_000).filter(|form| deviation.concerns(*form)).find_map(shown));
+        }
+    }
+    let mut cases = String::new();
+    let mut table = String::new();
+    for (i, (deviation, form, [a, b, c])) in rows.iter().copied().enumerate() {
+        let asm = format!(
+            "    case {i}: asm volatile(\"{};\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c)); break;\n",
+            in_asm(form)
+        );
+        cases.push_str(&asm);
+        let [isa, newest, older] = Semantics::ALL.map(|semantics| form.eval_as(semantics, a, b, c));
+        let _ = writeln!(
+            table,
+            "    {{\"{form}\", \"{deviation}\", {{{a:#x}, {b:#x}, {c:#x}}}, {isa:#x}, {newest:#x}, {older:#x}}},"
+        );
+    }
+    PROGRAM.replace("CASES\n", &cases).replace("ROWS\n", &table)
+}
+
+/// The form's text with inline assembly's names of operands.
+fn in_asm(form: Form) -> String {
+    let text = form.to_string();
+    let (opcode, operands) = text.split_once(' ').unwrap_or((&text, ""));
+    let operands: Vec<String> = operands
+        .split(", ")
+        .map(|operand| {
+            ["d", "a", "b", "c"].iter().enumerate().fold(operand.to_owned(), |operand, (i, name)| {
+                let (minus, bare) = operand.strip_prefix('-').map_or(("", &operand[..]), |bare| ("-", bare));
+                match bare.strip_prefix(name) {
+                    Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("{minus}%{i}{rest}"),
+                    _ => operand,
+                }
+            })
+        })
+        .collect();
+    format!("{opcode} {}", operands.join(", "))
+}
+
+const PROGRAM: &str = r#"// Written by `cargo xtask docs`; a test fails when it is not what that writes.
+//
+// Executes on this machine's GPU forms of video instructions that ptxas translates to something else than the manual says
+// (docs/ptxas.md), and tells whose result each is:
+//
+//     nvcc -arch=native -o ptxas docs/ptxas.cu && ./ptxas
+//
+// The exit status is 0 if every result is the one expected of a ptxas as old as the compiler.
+
+#include <cstdio>
+#include <cstdlib>
+
+struct Row {
+    const char *form, *deviation;
+    unsigned in[3], manual, newest, older;
+};
+
+static const Row rows[] = {
+ROWS
+};
+constexpr int count = sizeof rows / sizeof *rows;
+
+__global__ void execute(const unsigned *in, unsigned *out)
+{
+    int i = blockIdx.x;
+    // Loaded, so that ptxas cannot compute the results itself.
+    unsigned a = in[3 * i], b = in[3 * i + 1], c = in[3 * i + 2], d = 0;
+    switch (i) {
+CASES
+    }
+    out[i] = d;
+}
+
+static void check(cudaError_t error)
+{
+    if (error != cudaSuccess) {
+        fprintf(stderr, "%s\n", cudaGetErrorString(error));
+        exit(2);
+    }
+}
+
+int main()
+{
+    unsigned *in, *out;
+    check(cudaMallocManaged(&in, 3 * count * sizeof *in));
+    check(cudaMallocManaged(&out, count * sizeof *out));
+    for (int i = 0; i < 3 * count; i++)
+        in[i] = rows[i / 3].in[i % 3];
+    execute<<<count, 1>>>(in, out);
+    check(cudaDeviceSynchronize());
+    const int version = 100 * __CUDACC_VER_MAJOR__ + __CUDACC_VER_MINOR__;
+    int surprises = 0;
+    for (int i = 0; i < count; i++) {
+        const Row &row = rows[i];
+        unsigned expected = version < 1303 ? row.older : row.newest;
+        const char *whose = out[i] == row.manual ? "as the manual" : out[i] == row.newest ? "as ptxas 13.3 and later"
+                          : out[i] == row.older  ? "as ptxas 11.7 to 13.2" : "as none";
+        surprises += out[i] != expected;
+        printf("%-16s %-44s %08x %08x %08x -> %08x %s%s\n", row.deviation, row.form, row.in[0], row.in[1], row.in[2], out[i],
+               whose, out[i] == expected ? "" : ", which is not expected");
+    }
+    printf("%d forms, %d not as expected of ptxas %d.%d\n", count, surprises, __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__);
+    return surprises != 0;
+}
+"#;

@@ -1,0 +1,8 @@
+//! Developer tools of vop. Users never need them; `cargo xtask help` lists them, and tests use the library part.
+
+#![forbid(unsafe_code)]
+
+pub mod divergence;
+pub mod docs;
+pub mod sass;
+pub mod sweep;

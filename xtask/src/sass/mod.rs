@@ -1,0 +1,21 @@
+//! What NVIDIA's compiler makes of an instruction, without a GPU: ptxas compiles it, nvdisasm prints the machine code
+//! (SASS), and a simulator of the few dozen machine instructions that occur there executes it.
+//!
+//! ```text
+//! texts ──ptxas, nvdisasm──► listings ──decode──► Code ──run──► d
+//!          (toolchain)                  (decode)       (operation)
+//! ```
+//!
+//! [`Toolchain`] compiles many texts at once, [`Code`] is the machine code of one. What the simulator does not know for
+//! sure is [`Unsupported`], by name: no guess may end up as a fact about ptxas.
+//!
+//! To add a machine instruction: a variant of `Operation` (`operation.rs`), an arm of the table (`decode.rs`), and a
+//! listing with values from elsewhere in `tests/listings.txt`.
+
+mod code;
+mod decode;
+mod operation;
+mod toolchain;
+
+pub use code::{Code, Unsupported};
+pub use toolchain::{Toolchain, ToolchainError};
