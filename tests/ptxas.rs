@@ -86,6 +86,17 @@ fn known_operands_are_kept() {
     assert_eq!(found.inputs[0], 5);
     let unsigned: Form = "vadd.s32.u32.u32.sat.min d, a.b0, b, c".parse().expect("legal");
     assert_eq!(unsigned.divergence_of(Semantics::Ptxas, [Source::Free, Source::Known(3), Source::Free]), None);
+
+    // One register for two operands, and with a constant added.
+    for (text, plus) in [("vsub.u32.u32.u32.max d, a.b0, b, a", 0), ("vsub.u32.u32.u32.max d, a.b0, b, a+5", 5)] {
+        let instruction = vop::parse(text).expect("legal");
+        let [a, _, c] = instruction.divergence(Semantics::Ptxas).expect("they differ").inputs;
+        assert_eq!(c, a.wrapping_add(plus), "{text}");
+    }
+    // What no operand can be is not a reason to panic.
+    let odd = [Source::Free, Source::Free, Source::SameAs { operand: 7, plus: 0 }];
+    assert!(form.divergence_of(Semantics::Ptxas, odd).is_some());
+    assert!(form.result_range(odd).contains(-1));
 }
 
 #[test]
@@ -99,6 +110,9 @@ fn names_of_semantics() {
         ("ptxas-12.4", Some(Semantics::PtxasTo13_2)),
         ("ptxas-13.3", Some(Semantics::Ptxas)),
         ("ptxas-13.5", Some(Semantics::Ptxas)),
+        ("ptxas-13.2.86", Some(Semantics::PtxasTo13_2)),
+        ("ptxas-13.5.", None),
+        ("ptxas-13.5.x", None),
         ("ptxas-11.6", None),
         ("ptxas-12.7", None),
         ("ptxas-13.6", None),

@@ -56,7 +56,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         };
         let trace = form.explain_as(semantics, a, b, c);
         match args.format {
-            Format::Text => draw(&trace),
+            Format::Text => draw(&trace, instruction.sources()),
             Format::Json => format!("{:#}\n", data(&trace)),
         }
     };
@@ -111,37 +111,44 @@ fn yellow(text: &str) -> String {
     format!("\x1b[33m{text}\x1b[0m")
 }
 
-fn draw(trace: &Trace) -> String {
+fn draw(trace: &Trace, sources: [Source; 3]) -> String {
     let form = trace.form;
     let row = form.mnemonic().row();
     let ((major, minor), target) = (row.version, row.target);
     let body = if form.mnemonic().shape().is_simd() { draw_lanes(trace) } else { draw_scalar(trace) };
     let foot = format!("PTX ISA {}, .version {major}.{minor}, .target sm_{target} and up", row.section);
-    let whose = match trace.semantics {
-        Semantics::Isa => String::new(),
-        semantics => format!("   as the code of ptxas {} computes it", semantics.releases()),
+    let whose = match trace.semantics.releases() {
+        None => String::new(),
+        Some(releases) => format!("   as the code of ptxas {releases} computes it"),
     };
     format!(
         "{}{}\n{}\n\n{body}\n{}{}\n",
         bold(&form.to_string()),
         dim(&whose),
         output::wrapped(&form.describe(), 80),
-        draw_semantics(trace),
+        draw_semantics(trace, sources),
         dim(&foot)
     )
 }
 
 /// What the other semantics has to say.
-fn draw_semantics(trace: &Trace) -> String {
+fn draw_semantics(trace: &Trace, sources: [Source; 3]) -> String {
     let form = trace.form;
     let [a, b, c] = trace.inputs;
     if trace.semantics == Semantics::Isa {
-        let Some(divergence) = form.divergence() else { return String::new() };
-        let ptxas = form.eval_as(Semantics::Ptxas, a, b, c);
+        let others = [Semantics::Ptxas, Semantics::PtxasTo13_2];
+        let found = others.into_iter().find_map(|semantics| form.divergence_of(semantics, sources));
+        let Some(divergence) = found else { return String::new() };
+        let semantics = divergence.semantics;
+        let ptxas = form.eval_as(semantics, a, b, c);
+        let whose = match semantics.releases() {
+            Some(releases) if semantics != Semantics::Ptxas => format!("ptxas {releases}"),
+            _ => "ptxas".to_owned(),
+        };
         let text = if ptxas == trace.d {
-            format!("The code that ptxas emits computes the same here, but not always: {divergence}.")
+            format!("The code that {whose} emits computes the same here, but not always: {divergence}.")
         } else {
-            format!("The code that ptxas emits computes d = {ptxas:#010x} here; --semantics ptxas shows why.")
+            format!("The code that {whose} emits computes d = {ptxas:#010x} here; --semantics {semantics} shows why.")
         };
         return format!("{}\n\n", yellow(&output::wrapped(&text, 80)));
     }
@@ -158,7 +165,7 @@ fn draw_semantics(trace: &Trace) -> String {
     }
     if isa != trace.d {
         text.push_str(&format!("{}\n\n", yellow(&format!("By the manual d = {isa:#010x}."))));
-    } else if let Some(divergence) = form.divergence_of(trace.semantics, [Source::Free; 3]) {
+    } else if let Some(divergence) = form.divergence_of(trace.semantics, sources) {
         let note = format!("The manual's d is the same here, but not always: {divergence}.");
         text.push_str(&format!("{}\n\n", output::wrapped(&note, 80)));
     }
@@ -247,7 +254,7 @@ fn draw_lanes(trace: &Trace) -> String {
     text.push_str(&line(&operation_name(form), trace.lanes.iter().map(|lane| right(&lane.raw.to_string())), ""));
     if let Some(range) = trace.saturation {
         let name = format!("sat {}{}", if range.signed { 's' } else { 'u' }, range.bits);
-        let values = trace.lanes.iter().map(|lane| clamped(lane, COLUMN));
+        let values = trace.lanes.iter().map(|lane| clamped(lane.unsaturated(), lane.saturated, COLUMN));
         text.push_str(&line(&name, values, ""));
     }
     let star = |mask: Mask| lanes.clone().map(move |i| right(if mask.has(i) { "*" } else { "." }));
@@ -303,8 +310,7 @@ fn draw_d(trace: &Trace) -> String {
 }
 
 /// A result after saturation, with an arrow where it was moved: down to the greatest value or up to the least.
-fn clamped(lane: &Lane, width: usize) -> String {
-    let (before, after) = (lane.unsaturated(), lane.saturated);
+fn clamped(before: i128, after: i128, width: usize) -> String {
     if before == after {
         return format!("{after:>width$}");
     }
@@ -358,12 +364,20 @@ fn draw_scalar(trace: &Trace) -> String {
     }
     if let Some(range) = trace.saturation {
         let name = format!("sat {}{}", if range.signed { 's' } else { 'u' }, range.bits);
-        let (before, after) = (lane.unsaturated(), lane.saturated);
+        let (mut before, after) = (lane.unsaturated(), lane.saturated);
+        if trace.semantics.deviations().concerning(form).has(Deviation::KeepsLow34) {
+            let lower = before << (128 - 34) >> (128 - 34);
+            if lower != before {
+                text.push_str(&stage("lower 34 bits", "", &lower.to_string(), ""));
+            }
+            before = lower;
+        }
         let note = match after {
-            _ if before == after => "fits".into(),
-            _ => format!("clamped from {before}"),
+            _ if before != after => format!("clamped from {before}"),
+            _ if (range.min().into()..=range.max().into()).contains(&after) => "fits".into(),
+            _ => "not clamped".into(),
         };
-        text.push_str(&stage(&name, "", &clamped(lane, 22), &note));
+        text.push_str(&stage(&name, "", &clamped(before, after, 22), &note));
     }
     text.push_str(&draw_end(trace, lane.saturated));
     text
@@ -408,8 +422,9 @@ fn draw_end(trace: &Trace, result: i128) -> String {
             text.push_str(&stage(operation.name(), "", &outcome.to_string(), ""));
             (text, outcome)
         }
-        End::Merge { shift, bits, inserted } => {
-            let which = if inserted == result as u32 & (u32::MAX >> (32 - bits)) { "lower" } else { "upper" };
+        End::Merge { shift, bits, .. } => {
+            let wrong = trace.semantics.deviations().concerning(form).has(Deviation::MergesWrongHalf);
+            let which = if wrong { "upper" } else { "lower" };
             let mut text = stage("c", &bracketed(c, shift, bits), "", "the part that is replaced");
             text.push_str(&stage(
                 "merge",

@@ -75,10 +75,8 @@ pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u
             (Some(&"-") | None, None) => return Err(format!("the value of {name} is missing: {}", needs(form))),
             (Some(text), None) => value(text)?,
         };
-        if let Some(Operand::Sum { addend, .. }) = operands[i] {
-            values[i] = values[i].wrapping_add(addend);
-        }
     }
+    // A register that stands for two operands has one value, whatever is added to it.
     for i in 1..3 {
         if let Some((j, name)) = twin(&operands, i)
             && values[i] != values[j]
@@ -89,6 +87,7 @@ pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u
             ));
         }
     }
+    add_constants(&operands, &mut values);
     if given.next().is_some() {
         return Err(format!("too many values: {}", needs(form)));
     }
@@ -97,8 +96,18 @@ pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u
 
 /// The operand before operand `i` that is the same register, and the register's name.
 fn twin<'t>(operands: &[Option<Operand<'t>>; 3], i: usize) -> Option<(usize, &'t str)> {
-    let Some(Operand::Register(name)) = operands[i] else { return None };
-    (0..i).find(|&j| operands[j] == operands[i]).map(|j| (j, name))
+    let register = |i: usize| operands[i].and_then(Operand::register);
+    let name = register(i)?;
+    (0..i).find(|&j| register(j) == Some(name)).map(|j| (j, name))
+}
+
+/// Makes values of operands out of those of registers.
+fn add_constants(operands: &[Option<Operand<'_>>; 3], values: &mut [u32; 3]) {
+    for (operand, value) in operands.iter().zip(values) {
+        if let Some(Operand::Sum { addend, .. }) = operand {
+            *value = value.wrapping_add(*addend);
+        }
+    }
 }
 
 /// Values that show every stage, and what ptxas does otherwise if that is asked for, as far as the text leaves a choice:
@@ -117,6 +126,7 @@ pub(crate) fn telling(instruction: &Instruction<'_>, semantics: Semantics) -> [u
             values[i] = values[j];
         }
     }
+    add_constants(&operands, &mut values);
     values
 }
 

@@ -21,7 +21,7 @@ pub struct Divergence {
     pub form: Form,
     /// Which code is compared with the manual.
     pub semantics: Semantics,
-    /// Values of a, b and c; c is 0 where the form does not use it.
+    /// Values of the operands a, b and c (of an operand `c+1` the sum); c is 0 where the form does not use it.
     pub inputs: [u32; 3],
     /// d by the manual.
     pub isa: u32,
@@ -115,7 +115,7 @@ pub enum Source {
     Free,
     /// All: an immediate.
     Known(u32),
-    /// That of an operand before it (0 is a, 1 is b), plus a constant: the same register.
+    /// That of an operand before it (0 is a, 1 is b, others are ignored), plus a constant: the same register.
     SameAs {
         /// The other operand.
         operand: usize,
@@ -129,12 +129,17 @@ pub enum Source {
 fn tied(sources: [Source; 3], mut values: [u32; 3]) -> [u32; 3] {
     for i in 0..3 {
         if let Source::SameAs { operand, .. } = sources[i] {
-            values[operand] |= values[i];
+            let bits = values[i];
+            if let Some(value) = values.get_mut(operand) {
+                *value |= bits;
+            }
         }
     }
     for i in 0..3 {
         if let Source::SameAs { operand, plus } = sources[i] {
-            values[i] = values[operand].wrapping_add(plus);
+            if let Some(&value) = values.get(operand) {
+                values[i] = value.wrapping_add(plus);
+            }
         }
     }
     values

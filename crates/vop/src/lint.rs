@@ -107,6 +107,12 @@ impl Subject<'_> {
     }
 }
 
+/// The releases that V0709 is about.
+const OLDER: &str = match Semantics::PtxasTo13_2.releases() {
+    Some(releases) => releases,
+    None => "",
+};
+
 /// V0701, and V0709 where only older versions differ.
 fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
     let (form, instruction) = (subject.form, subject.instruction);
@@ -119,14 +125,14 @@ fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
         }
         None => {
             let divergence = subject.divergences[1]?;
-            let message = format!("the code of ptxas {} differs from the manual: {divergence}", old.releases());
+            let message = format!("the code of ptxas {OLDER} differs from the manual: {divergence}");
             (Diagnostic::new(Code::V0709, span, message).note(divergence.why()), divergence)
         }
     };
     let also = divergence.semantics != old
         && form.separating(Semantics::Ptxas.deviations(), old.deviations(), subject.sources).is_some();
     let diagnostic = if also {
-        diagnostic.note(format!("The code of ptxas {} also {}.", old.releases(), Deviation::MergesWrongHalf.ptxas()))
+        diagnostic.note(format!("The code of ptxas {OLDER} also {}.", Deviation::MergesWrongHalf.ptxas()))
     } else {
         diagnostic
     };

@@ -144,7 +144,7 @@ impl Inputs {
             Source::Free => Ok(operand),
             Source::Known(value) => Err(value),
             // Nothing is added but to c.
-            Source::SameAs { operand, .. } => Ok(operand),
+            Source::SameAs { operand, .. } => Ok(operand.min(1)),
         }
     }
 

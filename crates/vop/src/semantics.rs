@@ -1,11 +1,11 @@
 //! Two readings of every instruction: the manual's pseudo code, and what the machine code that ptxas emits computes.
 //!
 //! They share all stages ([`eval`](crate::eval)); where they part is [`Deviation`], a short list. How ptxas thinks, in
-//! one paragraph: it computes with signed 64-bit registers where the manual has exact integers, and they hold every value
-//! that occurs but one. What goes wrong is what it does with them. A saturation looks at too little of the register, at all of it
-//! with the wrong sign, or at the wrong destination; before a secondary operation the register is cut to 32 bits, or
-//! compared as unsigned though its value is negative; `vmad` and `vset` take a sign from the wrong type. Sums, masks,
-//! comparisons, selections and everything in SIMD forms are as the manual says.
+//! one paragraph: it computes with signed 64-bit registers where the manual has exact integers, and they hold almost every
+//! value that occurs. What goes wrong is mostly what it does with them. A saturation looks at too little of the register,
+//! at all of it with the wrong sign, or at the wrong destination; before a secondary operation the register is cut to
+//! 32 bits, or compared as unsigned though its value is negative; `vmad` and `vset` take a sign from the wrong type. All
+//! else is as the manual says: parts of a and b, arithmetic, plain merges since 13.3, and everything in SIMD forms.
 
 use core::fmt;
 use core::str::FromStr;
@@ -25,6 +25,7 @@ use crate::isa::types::{Operation, Secondary, ShiftMode};
 /// assert_eq!(form.eval_as(Semantics::Ptxas, a, b, c), 255);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Semantics {
     /// The pseudo code of the PTX ISA manual.
     #[default]
@@ -39,12 +40,12 @@ impl Semantics {
     /// All of them.
     pub const ALL: [Semantics; 3] = [Semantics::Isa, Semantics::Ptxas, Semantics::PtxasTo13_2];
 
-    /// The releases of ptxas whose code it is; none for the manual's.
-    pub const fn releases(self) -> &'static str {
+    /// The releases of ptxas whose code it is; `None` for the manual's.
+    pub const fn releases(self) -> Option<&'static str> {
         match self {
-            Semantics::Isa => "",
-            Semantics::Ptxas => "13.3 to 13.5",
-            Semantics::PtxasTo13_2 => "11.7 to 13.2",
+            Semantics::Isa => None,
+            Semantics::Ptxas => Some("13.3 to 13.5"),
+            Semantics::PtxasTo13_2 => Some("11.7 to 13.2"),
         }
     }
 
@@ -93,6 +94,13 @@ impl FromStr for Semantics {
             "ptxas" => return Ok(Semantics::Ptxas),
             _ => text.strip_prefix("ptxas-").and_then(|release| release.split_once('.')).ok_or(UnknownSemantics)?,
         };
+        // 13.2.86 is a build of 13.2.
+        let release = match release.1.split_once('.') {
+            Some((minor, build)) if !build.is_empty() && build.bytes().all(|byte| byte.is_ascii_digit()) => {
+                (release.0, minor)
+            }
+            _ => release,
+        };
         let number = |digits: &str| digits.parse::<u8>().ok().filter(|number| digits == alloc::format!("{number}"));
         match (number(release.0), number(release.1)) {
             (Some(11), Some(7..=8)) | (Some(12), Some(0..=6 | 8..=9)) | (Some(13), Some(0..=2)) => {
@@ -109,6 +117,7 @@ macro_rules! deviations {
         /// One thing that ptxas does otherwise than the manual, at one stage.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
+        #[non_exhaustive]
         pub enum Deviation {
             $(#[doc = concat!($stage, ", ", $where, ": ", $ptxas, ". The manual: ", $manual, ".")] $name,)*
         }

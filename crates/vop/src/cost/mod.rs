@@ -2,8 +2,8 @@
 //!
 //! A cost is the size of a kernel that loads a, b and c, computes d with the one instruction and stores it, less the size
 //! of the same kernel with `mov.b32 d, a` in its place. It was measured at ptxas's default optimization, with operands that
-//! are different registers. In another kernel the instruction may cost less: ptxas shares work between neighbours, and knows
-//! the values of immediates.
+//! are different registers. In another kernel it may be another: ptxas shares work between neighbours, and treats immediates
+//! otherwise.
 //!
 //! No more than this decides a cost, and [`Place`] is where it is written down:
 //!
