@@ -191,10 +191,7 @@ impl Terms<'_> {
     }
 
     fn source(&mut self, name: &str, selector: Selector, ty: Type) -> io::Result<SExpr> {
-        let (low, bits) = match selector {
-            Selector::Part(part) => (part.shift(), part.bits()),
-            _ => (0, 32),
-        };
+        let (low, bits) = selector.place();
         let mad = self.form.mnemonic().operation() == Operation::Mad;
         let signed = ty == Type::S32 || mad && bits == 32 && self.by.has(Deviation::ReadsWordsSigned);
         let word = self.context.atom(name);

@@ -237,9 +237,12 @@ fn section(deviation: Deviation, witness: &Divergence) -> String {
         paragraph(format!("In this example it shows together with {}.", others.join(" and ")));
     }
     let ptxas = match witness.semantics {
-        Semantics::PtxasTo13_2 => " --ptxas 13.2/bin/ptxas",
+        Semantics::PtxasTo13_2 => " --ptxas 13.2/nvidia/cu13/bin/ptxas",
         _ => "",
     };
+    if !ptxas.is_empty() {
+        text.push_str("    pip install --no-deps --target 13.2 nvidia-cuda-nvcc==13.2.86\n");
+    }
     let _ = writeln!(text, "    cargo xtask sass run{ptxas} '{form}' {arguments}");
     let _ = writeln!(text, "    cargo xtask sass show{ptxas} '{form}'");
     let _ = writeln!(text, "    vop explain --semantics {} '{form}' {arguments}", witness.semantics);
@@ -256,11 +259,11 @@ sequence computes, for some inputs, something else than the pseudo code of the P
 what, for those who mend ptxas and for those who must match it. `--semantics ptxas` of the commands `eval`, `explain`
 and `run`, and `Semantics::Ptxas` of the library, are the same to the bit.
 
-The sequences hold intermediate values in signed 64-bit registers, where the manual has exact integers, and all values
-fit but one. Selection, arithmetic, comparisons and merges are as the manual says; what goes wrong goes wrong between them. A
-saturation looks at too little of the register, or at all of it with the wrong sign, or at the wrong destination. Before a
-`.min` or `.max` the register is cut to 32 bits, or compared as unsigned although its value is negative. `vmad` and `vset`
-take a sign from the wrong type.
+The sequences hold intermediate values in signed 64-bit registers, where the manual has exact integers, and almost all values
+fit. What goes wrong is mostly what is done with them. A saturation looks at too little of the register, or at all of it with
+the wrong sign, or at the wrong destination. Before a `.min` or `.max` the register is cut to 32 bits, or compared as unsigned
+although its value is negative. `vmad` and `vset` take a sign from the wrong type. All else is as the manual says: parts of a
+and b, arithmetic, and, since 13.3, merges.
 
 SIMD forms (`vadd2` to `vset4`) are as the manual says, all of them as far as tried (see the end).
 
@@ -283,14 +286,21 @@ const VERSIONS: &str = "
 | 11.7.99 to 13.2.86 | all deviations |
 | 13.3.33 to 13.5.37, the newest | all but [wrong-half](#wrong-half) |
 
-Tried on samples of 1,696 to 15,264 scalar forms that cover every mnemonic with all its modifiers, destinations and widths of a
-and b, 512 inputs each: 11.7.99, 11.8.89, 12.0.140, 12.1.105, 12.2.140, 12.3.107, 12.4.131, 12.5.82, 12.6.85, 12.8.93, 12.9.86,
+Tried on samples of 1,696 to 15,264 scalar forms that cover every mnemonic with all its modifiers and destinations, 512 inputs
+each: 11.7.99, 11.8.89, 12.0.140, 12.1.105, 12.2.140, 12.3.107, 12.4.131, 12.5.82, 12.6.85, 12.8.93, 12.9.86,
 13.0.88, 13.1.115, 13.2.51, 13.2.86, 13.3.33, 13.3.73, 13.4.92 and 13.5.37, for sm_75 or sm_90 or both. Of 13.2.86 all 6,664 forms
-with `d.h1` were run.
+with `d.h1` were run. To try another:
 
-With 13.5.37 nothing depends on the target (sm_75, 80, 86, 89, 90, 100, 103, 110, 120, 121 and their `a` and `f` variants), on
-`-O0` to `-O3`, on the module's `.version` and `.target`, or on operands being immediates: what ptxas folds it folds as its
-code would compute it.
+    pip install --no-deps --target 12.4 nvidia-cuda-nvcc-cu12==12.4.131
+    cargo xtask sass sweep --ptxas 12.4/nvidia/cuda_nvcc/bin/ptxas --target sm_75 --every 49
+
+With 13.5.37 nothing depends on the target: all 83,104 forms were run for sm_75, 90, 100 and 120, 512 inputs each, and samples for
+sm_80, 86, 87, 88, 89, 103, 110, 121 and the variants 90a, 100a, 100f, 103a, 103f, 120a and 120f. (The code for sm_107 has a machine
+instruction that the simulator does not know.) Nor does anything depend on operands being immediates:
+
+    cargo xtask sass run 'vadd.u32.s32.s32.sat d.b0, a, 5, c' -16 0 0
+
+On samples, nothing depends on `-O0` to `-O3`, or on the module's `.version` and `.target`, either.
 
 GPUs before Turing have some of the instructions in hardware. What those compute is not known here.
 ";

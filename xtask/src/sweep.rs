@@ -71,6 +71,13 @@ impl Sweep {
     }
 }
 
+/// Scalar forms, each taken with a chance of one in so many.
+pub fn one_in(seed: u64, count: u64) -> impl Iterator<Item = Form> {
+    // A stride would prefer some selectors, of which there are seven on each operand.
+    let mut random = Random(seed);
+    scalar_forms().filter(move |_| random.next().is_multiple_of(count))
+}
+
 /// Random SIMD forms, each mnemonic as often, but without the selector that ptxas cannot read.
 pub fn simd_forms(seed: u64, count: usize) -> Vec<Form> {
     let mut random = Random(seed);

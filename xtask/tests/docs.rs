@@ -24,6 +24,7 @@ fn commands_of_ptxas_md_show_what_it_says() {
     let (_, page) = docs::all().into_iter().find(|(name, _)| *name == "ptxas.md").expect("it is generated");
     let mut commands = 0;
     for section in page.split("\n### ").skip(1) {
+        let section = section.split("\n## ").next().unwrap_or_default();
         let command = section.lines().find_map(|line| line.trim().strip_prefix("cargo xtask sass run '"));
         // The one with another ptxas cannot be run here.
         let Some(command) = command else { continue };

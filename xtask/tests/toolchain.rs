@@ -6,9 +6,10 @@ mod tools;
 use std::io::Write;
 use std::sync::LazyLock;
 
-use vop::{Form, Mnemonic, Semantics, scalar_forms};
-use vop_tests::{Random, golden};
+use vop::{Form, Mnemonic, Operand, Semantics, scalar_forms};
+use vop_tests::{Random, edge_rows, golden};
 use xtask::sass::{Code, Toolchain};
+use xtask::sweep::{one_in, simd_forms};
 
 const TARGETS: [&str; 3] = ["sm_75", "sm_90", "sm_120"];
 
@@ -104,4 +105,78 @@ fn costs_and_refusals() {
     );
     let unknown = error(&["mov.b32 d, a"], "sm_1").to_string();
     assert!(unknown.contains("ptxas fails: ") && unknown.contains("sm_1"), "{unknown}");
+}
+
+/// With immediates ptxas's code, which then is another, computes the same.
+#[test]
+fn immediates_change_nothing() {
+    let Some(toolchain) = toolchain() else { return };
+    let mut random = Random(31);
+    let mut texts = Vec::new();
+    for form in one_in(5, 250) {
+        let text = form.to_string();
+        for name in ["a", "b", "c"] {
+            let immediate = text.replace(&format!(", {name}"), &format!(", {}", random.value() as i32));
+            // A part of an immediate cannot be written, nor can one be negated.
+            texts.extend(vop::parse(&immediate).is_ok_and(|_| immediate != text).then_some(immediate));
+        }
+    }
+    assert!(texts.len() > 300, "{}", texts.len());
+    let mut unknown = 0;
+    for target in TARGETS {
+        for (text, code) in texts.iter().zip(toolchain.compile(&texts, target).unwrap()) {
+            let instruction = vop::parse(text).unwrap();
+            let operands = [Some(instruction.a), Some(instruction.b), instruction.c];
+            for _ in 0..16 {
+                let registers = [0; 3].map(|_| random.value());
+                let [a, b, c] = std::array::from_fn(|i| match operands[i] {
+                    Some(Operand::Immediate { value, .. }) => value,
+                    _ => registers[i],
+                });
+                let d = instruction.form.eval_as(Semantics::Ptxas, a, b, c);
+                let [a, b, c] = registers;
+                // A constant of 64 bits is not printed in full.
+                let Ok(found) = code.run(a, b, c) else {
+                    unknown += 1;
+                    break;
+                };
+                assert_eq!(found, d, "{target} {text} {a:#010x} {b:#010x} {c:#010x}");
+            }
+        }
+    }
+    assert!(unknown < 40, "{unknown}");
+}
+
+/// What is written instead of an instruction assembles, and is what the manual says, by ptxas as well.
+#[test]
+fn base_ptx_assembles_and_computes_what_the_manual_says() {
+    let Some(toolchain) = toolchain() else { return };
+    let forms: Vec<Form> = one_in(7, 150).collect();
+    let block = |form: &Form| vop::parse(&form.to_string()).unwrap().in_base_ptx().unwrap();
+    let blocks: Vec<String> = forms.iter().map(block).collect();
+    let codes = toolchain.compile(&blocks, "sm_90").unwrap();
+    let (mut random, mut executed) = (Random(37), 0);
+    for (form, code) in forms.iter().zip(&codes) {
+        for [a, b, c] in edge_rows(&mut random, 40) {
+            // Some of what they become the simulator does not know.
+            let Ok(d) = code.run(a, b, c) else { break };
+            assert_eq!(d, form.eval(a, b, c), "{form} {a:#010x} {b:#010x} {c:#010x}");
+            executed += 1;
+        }
+    }
+    assert!(executed > 5000, "{executed}");
+}
+
+/// The table of costs, on random forms; `cargo xtask sass cost-table --check` asks more.
+#[test]
+fn costs_are_as_in_the_table() {
+    let Some(toolchain) = toolchain().filter(|toolchain| toolchain.version() == "13.5") else { return };
+    for (i, target) in ["sm_75", "sm_80", "sm_90", "sm_107", "sm_120"].into_iter().enumerate() {
+        let forms: Vec<Form> = one_in(40 + i as u64, 700).chain(simd_forms(50 + i as u64, 150)).collect();
+        let texts: Vec<String> = forms.iter().map(Form::to_string).collect();
+        let costs = toolchain.costs(&texts, target).unwrap();
+        for (form, cost) in forms.iter().zip(costs) {
+            assert_eq!(i64::from(form.cost(target.parse().unwrap())), cost, "{target} {form}");
+        }
+    }
 }

@@ -83,10 +83,7 @@ impl Form {
         let compares = matches!(self.finish(), Finish::Secondary(Secondary::Min | Secondary::Max));
         let mad = matches!(self.variant(), Variant::Mad(..));
         let source = |selector: Selector, values: &[u32]| {
-            let (shift, bits) = match selector {
-                Selector::Part(part) => (part.shift(), part.bits()),
-                _ => (0, 32),
-            };
+            let (shift, bits) = selector.place();
             let mut probes = Probes::default();
             for &value in values {
                 let value = value & (u32::MAX >> (32 - bits));
@@ -136,10 +133,10 @@ fn tied(sources: [Source; 3], mut values: [u32; 3]) -> [u32; 3] {
         }
     }
     for i in 0..3 {
-        if let Source::SameAs { operand, plus } = sources[i] {
-            if let Some(&value) = values.get(operand) {
-                values[i] = value.wrapping_add(plus);
-            }
+        if let Source::SameAs { operand, plus } = sources[i]
+            && let Some(&value) = values.get(operand)
+        {
+            values[i] = value.wrapping_add(plus);
         }
     }
     values

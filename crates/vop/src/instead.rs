@@ -155,12 +155,12 @@ impl Block<'_> {
     /// Select: a 64-bit register gets an operand's part by its type.
     fn select(&mut self, to: &str, operand: Operand<'_>, selector: Selector, ty: Type) {
         if let Operand::Immediate { value, .. } = operand {
-            let (shift, bits) = part(selector);
+            let (shift, bits) = selector.place();
             let value = Range { signed: ty.is_signed(), bits }.value_of(value >> shift);
             return self.line(format!("mov.b64 {to}, {value}"));
         }
         let word = self.word(Some(operand));
-        match part(selector) {
+        match selector.place() {
             (_, 32) => self.line(format!("cvt.s64{ty} {to}, {word}")),
             (shift, bits) => {
                 let r = format!("{}r", self.prefix);
@@ -186,7 +186,7 @@ impl Block<'_> {
 
     fn shift(&mut self, operation: Operation, mode: ShiftMode) {
         let [t, va, _, _, _, n, _] = NAMES.map(|name| format!("{}{name}", self.prefix));
-        let (shift, bits) = part(self.instruction.form.bsel());
+        let (shift, bits) = self.instruction.form.bsel().place();
         let limit = |amount: u32| if mode == ShiftMode::Wrap { amount & 31 } else { amount.min(32) };
         let amount = match self.instruction.b {
             Operand::Immediate { value, .. } => {
@@ -262,13 +262,5 @@ impl Block<'_> {
         }
         text.push('}');
         text
-    }
-}
-
-/// Where a part begins, and its width.
-fn part(selector: Selector) -> (u32, u32) {
-    match selector {
-        Selector::Part(part) => (part.shift(), part.bits()),
-        _ => (0, 32),
     }
 }

@@ -117,7 +117,6 @@ macro_rules! deviations {
         /// One thing that ptxas does otherwise than the manual, at one stage.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        #[non_exhaustive]
         pub enum Deviation {
             $(#[doc = concat!($stage, ", ", $where, ": ", $ptxas, ". The manual: ", $manual, ".")] $name,)*
         }

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use vop::cost::{Place, Target};
 use vop::isa::types::Shape;
 use vop::{Form, Mnemonic};
+use vop_tests::Random;
 use xtask::sass::Toolchain;
 
 use super::{Failure, Tools};
@@ -114,7 +115,7 @@ fn check(toolchain: &Toolchain, targets: &[Target], samples: usize, random: &mut
     let mut forms: Vec<Form> = members(1, random).into_values().flat_map(|sample| sample.forms).collect();
     let count = samples.min(forms.len());
     for i in 0..count {
-        let other = i + random.below((forms.len() - i) as u64) as usize;
+        let other = i + below(random, (forms.len() - i) as u64) as usize;
         forms.swap(i, other);
     }
     forms.truncate(count);
@@ -160,7 +161,7 @@ impl Sample {
         self.seen += 1;
         if self.forms.len() < size {
             self.forms.push(form);
-        } else if let Some(place) = self.forms.get_mut(random.below(self.seen) as usize) {
+        } else if let Some(place) = self.forms.get_mut(below(random, self.seen) as usize) {
             *place = form;
         }
     }
@@ -187,7 +188,7 @@ fn members(size: usize, random: &mut Random) -> BTreeMap<Place, Sample> {
         for first in (0..forms.count_left()).step_by(SELECTORS as usize) {
             let mut selectors = vec![0o3210_7654, 0o7654_3210];
             for _ in 0..2 * size {
-                selectors.extend([random.below(0o1_0000) * 0o1_0001, random.below(SELECTORS)]);
+                selectors.extend([below(random, 0o1_0000) * 0o1_0001, below(random, SELECTORS)]);
             }
             selectors
                 .into_iter()
@@ -198,16 +199,7 @@ fn members(size: usize, random: &mut Random) -> BTreeMap<Place, Sample> {
     places
 }
 
-/// A source of choices, the same every time: splitmix64.
-struct Random(u64);
-
-impl Random {
-    /// A number from 0 to `limit - 1`.
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ bits >> 31) % limit.max(1)
-    }
+/// A number from 0 to `limit - 1`.
+fn below(random: &mut Random, limit: u64) -> u64 {
+    random.next() % limit.max(1)
 }

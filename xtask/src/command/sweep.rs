@@ -3,7 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use vop::{Semantics, scalar_forms};
+use clap::builder::RangedU64ValueParser;
+use vop::Semantics;
 use xtask::sweep::{self, Outcome, Sweep};
 
 use super::{Failure, Tools};
@@ -13,6 +14,7 @@ use super::{Failure, Tools};
 #[command(after_help = "\
 Examples:
   cargo xtask sass sweep
+  cargo xtask sass sweep --every 49 --target sm_75 --ptxas 12.4/nvidia/cuda_nvcc/bin/ptxas
   cargo xtask sass sweep --simd 20000 --seed 5
   cargo xtask sass sweep --write-hashes tests/golden/ptxas-hashes.tsv")]
 pub(crate) struct Args {
@@ -20,17 +22,17 @@ pub(crate) struct Args {
     #[arg(long, default_value = "sm_90")]
     target: String,
     /// Rows of inputs for each form.
-    #[arg(long, default_value_t = 256)]
-    inputs: usize,
-    /// Which inputs, and which SIMD forms.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = positive())]
+    inputs: u64,
+    /// Which inputs, and which forms where they are random.
+    #[arg(long, default_value_t = 1, value_parser = positive())]
     seed: u64,
     /// So many random SIMD forms rather than the scalar ones.
-    #[arg(long, value_name = "COUNT")]
-    simd: Option<usize>,
-    /// Every so manieth scalar form alone.
-    #[arg(long, value_name = "STEP", default_value_t = 1, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
-    every: usize,
+    #[arg(long, value_name = "COUNT", value_parser = positive())]
+    simd: Option<u64>,
+    /// One in so many scalar forms, chosen at random.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = positive())]
+    every: u64,
     /// Whose answer the code is held against; that of the ptxas at hand if not given.
     #[arg(long)]
     semantics: Option<Semantics>,
@@ -39,6 +41,10 @@ pub(crate) struct Args {
     write_hashes: Option<PathBuf>,
     #[command(flatten)]
     tools: Tools,
+}
+
+fn positive() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(1..)
 }
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
@@ -60,10 +66,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             format!("nothing is known of ptxas {}: say with --semantics what to compare with", toolchain.version())
         })?,
     };
-    let sweep = Sweep { target: args.target, semantics, inputs: args.inputs, seed: args.seed };
+    let sweep = Sweep { target: args.target, semantics, inputs: args.inputs as usize, seed: args.seed };
     let Outcome { forms, agree, unlike_manual, disagreements } = match args.simd {
-        Some(count) => sweep.run(&toolchain, sweep::simd_forms(args.seed, count).into_iter(), progress)?,
-        None => sweep.run(&toolchain, scalar_forms().step_by(args.every), progress)?,
+        Some(count) => sweep.run(&toolchain, sweep::simd_forms(args.seed, count as usize).into_iter(), progress)?,
+        None => sweep.run(&toolchain, sweep::one_in(args.seed, args.every), progress)?,
     };
     let mut out = std::io::stdout().lock();
     if terminal {

@@ -157,6 +157,15 @@ impl<'b> Decoder<'b> {
         Ok(slot)
     }
 
+    /// Two words of a constant bank, the lower one named.
+    fn bank_pair(&self, name: &str) -> Option<[u32; 2]> {
+        let (bank, offset) = name.strip_suffix(']')?.rsplit_once('[')?;
+        let next = format!("{bank}[{:#x}]", immediate(offset)? + 4);
+        let low = self.bank_word(name)?;
+        // Where bank 0 is known it is 0, and what is known of it are pairs.
+        Some([low, if bank == "c[0x0]" { 0 } else { self.bank_word(&next)? }])
+    }
+
     /// The word of a constant bank that `c[0x0][0x160]` names, if it is one that is known.
     fn bank_word(&self, name: &str) -> Option<u32> {
         let (bank, offset) = name.strip_prefix("c[")?.strip_suffix(']')?.split_once("][")?;
@@ -192,7 +201,14 @@ impl<'t> Line<'_, '_, 't> {
     fn operation(&mut self, mnemonic: &str) -> Result<Operation> {
         Ok(match mnemonic {
             // d, a
-            "MOV" | "UMOV" => Operation::Move { d: self.result()?, a: self.word()? },
+            "MOV" | "UMOV" => {
+                if self.flag("64") {
+                    let zero = PairSource { pair: Pair { low: ZERO, high: ZERO }, negated: false };
+                    Operation::AddPair { d: self.result_pair()?, a: self.pair()?, b: zero }
+                } else {
+                    Operation::Move { d: self.result()?, a: self.word()? }
+                }
+            }
             // d, -RZ, RZ, upper half, lower half: an addition of half-precision numbers, which ptxas makes of a constant
             // where other units are busy.
             "HFMA2" => {
@@ -232,11 +248,13 @@ impl<'t> Line<'_, '_, 't> {
                 }
             }
             // d, a, b, test
-            "SEL" => Operation::Select { d: self.result()?, a: self.word()?, b: self.word()?, test: self.test()? },
+            "SEL" | "USEL" => {
+                Operation::Select { d: self.result()?, a: self.word()?, b: self.word()?, test: self.test()? }
+            }
             // d, a
             "IABS" => Operation::Absolute { d: self.result()?, a: self.word()? },
             // d, a, selector, b
-            "PRMT" => {
+            "PRMT" | "UPRMT" => {
                 let (d, a, selector, b) = (self.result()?, self.word()?, self.word()?, self.word()?);
                 Operation::Permute { d, a, selector, b }
             }
@@ -253,13 +271,13 @@ impl<'t> Line<'_, '_, 't> {
             "PLOP3" => {
                 self.require("LUT")?;
                 let p = self.result_test()?;
-                self.expect(&["PT"])?;
+                self.expect(&["PT", "UPT"])?;
                 let (a, b, c, table) = (self.test()?, self.test()?, self.test()?, self.table()?);
                 self.table()?;
                 Operation::LogicOfTests { p, a, b, c, table }
             }
             // d, a, b, c [, carry]
-            "IMAD" => {
+            "IMAD" | "UIMAD" => {
                 // These say what it is used for.
                 let _ = self.flag("MOV") || self.flag("IADD") || self.flag("SHL");
                 let signed = !self.flag("U32");
@@ -284,7 +302,7 @@ impl<'t> Line<'_, '_, 't> {
                     self.add(2)?
                 }
             }
-            "IADD3" => self.add(3)?,
+            "IADD3" | "UIADD3" => self.add(3)?,
             // The same; with lanes d, a, b
             "VIADD" => match self.lanes()? {
                 None => self.add(2)?,
@@ -295,18 +313,18 @@ impl<'t> Line<'_, '_, 't> {
                 }
             },
             // PT, PT, d, a, b, minimum, !PT of 64 bits; else d [, PT, PT], a, b, minimum
-            "IMNMX" | "VIMNMX" => {
+            "IMNMX" | "VIMNMX" | "UIMNMX" => {
                 if let Some(signed) = self.flags([("S64", true), ("U64", false)]) {
-                    self.expect(&["PT"])?;
-                    self.expect(&["PT"])?;
+                    self.expect(&["PT", "UPT"])?;
+                    self.expect(&["PT", "UPT"])?;
                     let (d, a, b, minimum) = (self.result_pair()?, self.pair()?, self.pair()?, self.test()?);
-                    self.expect(&["!PT"])?;
+                    self.expect(&["!PT", "!UPT"])?;
                     return Ok(Operation::MinMaxPair { d, a, b, minimum, signed });
                 }
                 let (lanes, relu) = (self.lanes_or_word()?, self.flag("RELU"));
                 let d = self.result()?;
                 while self.at_predicate() {
-                    self.expect(&["PT"])?;
+                    self.expect(&["PT", "UPT"])?;
                 }
                 let (a, b) = (self.word()?, self.word()?);
                 Operation::MinMax { d, a, b, choice: Choice { lanes, minimum: self.test()?, relu } }
@@ -323,7 +341,7 @@ impl<'t> Line<'_, '_, 't> {
                 Operation::AddMinMax { d, a, b, c, choice: Choice { lanes, minimum: self.test()?, relu } }
             }
             // p, PT, a, b, with [, low]
-            "ISETP" => {
+            "ISETP" | "UISETP" => {
                 let comparison = self.flags([
                     ("EQ", Comparison::Eq),
                     ("NE", Comparison::Ne),
@@ -336,7 +354,7 @@ impl<'t> Line<'_, '_, 't> {
                 let join = self.flags([("AND", Join::And), ("OR", Join::Or), ("XOR", Join::Xor)]);
                 let join = join.ok_or("what it is joined by is missing")?;
                 let p = self.result_test()?;
-                self.expect(&["PT"])?;
+                self.expect(&["PT", "UPT"])?;
                 let compared = match self.flags([("S64", true), ("U64", false)]) {
                     Some(signed) => Compared::Pairs { a: self.pair()?, b: self.pair()?, signed },
                     None => {
@@ -349,7 +367,7 @@ impl<'t> Line<'_, '_, 't> {
                 Operation::Compare { p, compared, comparison, low, join, with }
             }
             // d, low, amount, high
-            "SHF" => {
+            "SHF" | "USHF" => {
                 let left = self.flags([("L", true), ("R", false)]).ok_or("neither `.L` nor `.R`")?;
                 let kinds = [("U32", (32, false)), ("S32", (32, true)), ("U64", (64, false)), ("S64", (64, true))];
                 let (bits, signed) = self.flags(kinds).ok_or("it has no type")?;
@@ -358,7 +376,7 @@ impl<'t> Line<'_, '_, 't> {
                 Operation::Shift { d, low, amount, high, shift }
             }
             // d, low, addend, [high,] amount [, carry]: `high` with .HI, where .SX32 does not make it the sign
-            "LEA" => {
+            "LEA" | "ULEA" => {
                 let (upper, sign, extended) = (self.flag("HI"), self.flag("SX32"), self.flag("X"));
                 let (d, low, addend) = (self.result()?, self.word()?, self.term()?);
                 let high = match (upper, sign) {
@@ -608,9 +626,10 @@ impl<'t> Line<'_, '_, 't> {
         let (negated, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
         let pair = match without_reuse(name) {
             "RZ" | "URZ" => Pair { low: ZERO, high: ZERO },
-            // Bank 0 is known where it is 0, pointers included; in bank 2 no pair has been seen.
-            name if name.starts_with("c[0x0]") && self.decoder.bank_word(name).is_some() => {
-                Pair { low: ZERO, high: ZERO }
+            name if name.starts_with("c[") => {
+                let words = self.decoder.bank_pair(name).ok_or_else(|| not_known(name))?;
+                let [low, high] = words.map(|word| self.decoder.constant(word));
+                Pair { low: low?, high: high? }
             }
             name => {
                 let low = value_register(name)?;

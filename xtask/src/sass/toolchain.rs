@@ -193,7 +193,7 @@ impl Toolchain {
         let (version, least) = if texts.iter().any(|text| text.as_ref().trim_start().starts_with('{')) {
             (self.newest_isa()?, target)
         } else {
-            ("7.8".into(), if old { target } else { "sm_75" })
+            ("7.0".into(), if old { target } else { "sm_75" })
         };
         Ok(format!(".version {version}\n.target {least}\n.address_size 64\n"))
     }

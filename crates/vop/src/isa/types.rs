@@ -271,6 +271,14 @@ impl Selector {
         }
     }
 
+    /// Of a scalar operand: the position of the part's least significant bit, and its width.
+    pub const fn place(self) -> (u32, u32) {
+        match self {
+            Selector::Part(part) => (part.shift(), part.bits()),
+            _ => (0, 32),
+        }
+    }
+
     /// Two bytes that hold it, given the shape it belongs to.
     pub(crate) const fn pack(self) -> u16 {
         match self {
