@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use vop::{Code, Diagnostic, Form, Severity, Target};
+use vop::{Code, Diagnostic, Severity, Target};
 use vop_ptx::find::Language;
 use vop_ptx::uses::{self, Use, Verdict};
 
+use crate::render::{Lines, Place, Source};
 use crate::{Failure, Outcome, json, output, render};
 
 /// Find every video instruction in files and folders and judge it.
@@ -49,8 +49,8 @@ pub(crate) struct Args {
     /// Exit status 1 for these too.
     #[arg(long, value_enum)]
     deny: Option<Deny>,
-    /// Say nothing of this code, V0702; may be given several times.
-    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    /// Say nothing of these codes, V0702 or V0702,V0703; may be given several times.
+    #[arg(long, value_name = "CODE", value_parser = lint_code, value_delimiter = ',')]
     allow: Vec<Code>,
 }
 
@@ -209,39 +209,23 @@ struct Seen {
     at: Place,
     text: String,
     verdict: Verdict,
-    findings: Vec<(Place, Diagnostic)>,
+    findings: Vec<Finding>,
 }
 
-/// Lines and columns from 1, columns in characters; the end is behind the last one.
-#[derive(Clone, Copy)]
-struct Place {
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
+/// A diagnostic with its lines and columns, and those of the places related to it.
+struct Finding {
+    place: Place,
+    related: Vec<Place>,
+    diagnostic: Diagnostic,
 }
 
-/// Finds lines and columns for increasing offsets of one text.
-struct Lines<'t> {
-    text: &'t str,
-    starts: Vec<usize>,
-}
-
-impl<'t> Lines<'t> {
-    fn new(text: &'t str) -> Lines<'t> {
-        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Lines { text, starts }
-    }
-
-    fn position(&self, offset: usize) -> (usize, usize) {
-        let line = self.starts.partition_point(|&start| start <= offset).max(1);
-        let before = self.text.get(self.starts[line - 1]..offset).unwrap_or_default();
-        (line, before.trim_start_matches('\u{feff}').chars().count() + 1)
-    }
-
-    fn place(&self, span: &Range<usize>) -> Place {
-        let ((line, column), (end_line, end_column)) = (self.position(span.start), self.position(span.end));
-        Place { line, column, end_line, end_column }
+impl Finding {
+    /// What is said beside the message, a line each: the related places, why, and what to do.
+    fn remarks(&self, path: &str) -> Vec<String> {
+        let related = self.diagnostic.related.iter().zip(&self.related);
+        let related = related.map(|((_, label), place)| format!("{label}: {path}:{}:{}", place.line, place.column));
+        let notes = self.diagnostic.notes.iter().map(|note| format!("note: {note}"));
+        related.chain(notes).chain(self.diagnostic.help.iter().map(|help| format!("help: {help}"))).collect()
     }
 }
 
@@ -260,8 +244,8 @@ struct Report {
     seen: Vec<Seen>,
     /// The notes that have been drawn.
     notes: HashSet<String>,
-    /// The forms of which it has been drawn what to write instead.
-    written_out: HashSet<Form>,
+    /// What has been drawn of what to write instead, but for names.
+    written_out: HashSet<String>,
 }
 
 impl Report {
@@ -292,12 +276,16 @@ impl Report {
             if let Format::Human = self.format {
                 for finding in &findings {
                     if self.shows(finding) {
-                        let finding = self.said_once(finding.clone(), &found.verdict);
-                        output::notice(&render::diagnostic(&finding, &text, Some(&path)));
+                        let finding = self.said_once(finding.clone(), &found.text);
+                        output::notice(&render::diagnostic(&finding, Source { lines: &lines, path: Some(&path) }));
                     }
                 }
             }
-            let findings = findings.into_iter().map(|finding| (lines.place(&finding.span), finding)).collect();
+            let findings = findings.into_iter().map(|finding| {
+                let related = finding.related.iter().map(|(span, _)| lines.place(span)).collect();
+                Finding { place: lines.place(&finding.span), related, diagnostic: finding }
+            });
+            let findings = findings.collect();
             let at = lines.place(&found.span);
             self.seen.push(Seen { path: path.clone(), at, text: found.text, verdict: found.verdict, findings });
         }
@@ -305,13 +293,13 @@ impl Report {
 
     /// A finding without what has been said before: the reasons, and a long text to write instead, which is the same but
     /// for names.
-    fn said_once(&mut self, mut finding: Diagnostic, verdict: &Verdict) -> Diagnostic {
+    fn said_once(&mut self, mut finding: Diagnostic, instruction: &str) -> Diagnostic {
         finding.notes.retain(|note| self.notes.insert(note.clone()));
-        let long = finding.help.as_ref().is_some_and(|help| help.contains('\n'));
-        if let Verdict::Legal(form) = verdict
-            && long
-            && !self.written_out.insert(*form)
-        {
+        // Guards and immediates stay: what is to be written depends on them.
+        let long = finding.help.as_ref().filter(|help| help.contains('\n'));
+        // The label is the form.
+        let key = long.map(|help| format!("{}\n{}", finding.label, without_names(help, instruction)));
+        if key.is_some_and(|key| !self.written_out.insert(key)) {
             finding.help = None;
         }
         finding
@@ -322,15 +310,14 @@ impl Report {
     }
 
     /// Each finding that is shown, with what it is about.
-    fn shown(&self) -> impl Iterator<Item = (&Seen, &Place, &Diagnostic)> {
-        let all =
-            self.seen.iter().flat_map(|seen| seen.findings.iter().map(move |(place, found)| (seen, place, found)));
-        all.filter(|(.., finding)| self.shows(finding))
+    fn shown(&self) -> impl Iterator<Item = (&Seen, &Finding)> {
+        let all = self.seen.iter().flat_map(|seen| seen.findings.iter().map(move |found| (seen, found)));
+        all.filter(|(_, finding)| self.shows(&finding.diagnostic))
     }
 
     fn count(&self, severity: Severity) -> usize {
         let findings = self.seen.iter().flat_map(|seen| &seen.findings);
-        findings.filter(|(_, finding)| finding.code.severity() == severity).count()
+        findings.filter(|finding| finding.diagnostic.code.severity() == severity).count()
     }
 
     fn finish(self, deny_warnings: bool) -> Result<Outcome, Failure> {
@@ -445,8 +432,8 @@ impl Report {
             if let Some(cost) = self.cost(seen) {
                 value["cost"] = json!(cost);
             }
-            let findings = findings.iter().map(|(place, finding)| {
-                let mut value = json::diagnostic(finding);
+            let findings = findings.iter().map(|Finding { place, diagnostic, .. }| {
+                let mut value = json::diagnostic(diagnostic);
                 value["line"] = json!(place.line);
                 value["column"] = json!(place.column);
                 value
@@ -480,27 +467,33 @@ impl Report {
                 "defaultConfiguration": { "level": code.severity().name() },
             })
         });
-        let results = self.shown().map(|(seen, place, finding)| {
-            let text = match &finding.help {
-                Some(help) => format!("{}; {help}", finding.message),
-                None => finding.message.clone(),
-            };
+        let location = |path: &str, place: &Place| {
             json!({
-                "ruleId": finding.code.name(),
-                "level": finding.code.severity().name(),
-                "message": { "text": text },
-                "locations": [{
-                    "physicalLocation": {
-                        "artifactLocation": { "uri": uri(&seen.path) },
-                        "region": {
-                            "startLine": place.line,
-                            "startColumn": place.column,
-                            "endLine": place.end_line,
-                            "endColumn": place.end_column,
-                        },
-                    },
-                }],
+                "artifactLocation": { "uri": uri(path) },
+                "region": {
+                    "startLine": place.line,
+                    "startColumn": place.column,
+                    "endLine": place.end_line,
+                    "endColumn": place.end_column,
+                },
             })
+        };
+        let results = self.shown().map(|(seen, Finding { place, related, diagnostic })| {
+            let notes = diagnostic.notes.iter().map(|note| format!("\n{note}")).collect::<String>();
+            let help = diagnostic.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            let mut result = json!({
+                "ruleId": diagnostic.code.name(),
+                "level": diagnostic.code.severity().name(),
+                "message": { "text": format!("{}{help}{notes}", diagnostic.message) },
+                "locations": [{ "physicalLocation": location(&seen.path, place) }],
+            });
+            if !related.is_empty() {
+                let related = related.iter().zip(&diagnostic.related).map(|(place, (_, label))| {
+                    json!({ "physicalLocation": location(&seen.path, place), "message": { "text": label } })
+                });
+                result["relatedLocations"] = related.collect();
+            }
+            result
         });
         let notifications = self.unread.iter().map(|why| json!({ "level": "error", "message": { "text": why } }));
         json!({
@@ -527,9 +520,11 @@ impl Report {
         let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
         let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
         let mut text = String::new();
-        for (seen, place, finding) in self.shown() {
-            let help = finding.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
-            let command = match finding.code.severity() {
+        for (seen, finding) in self.shown() {
+            let remarks =
+                finding.remarks(&seen.path).into_iter().map(|remark| format!("\n{remark}")).collect::<String>();
+            let Finding { place, diagnostic, .. } = finding;
+            let command = match diagnostic.code.severity() {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
                 Severity::Note => "notice",
@@ -542,12 +537,35 @@ impl Report {
                 place.end_line,
                 place.column,
                 place.end_column,
-                finding.code,
-                data(&format!("{}{help}", finding.message)),
+                diagnostic.code,
+                data(&format!("{}{remarks}", diagnostic.message)),
             );
         }
         text
     }
+}
+
+/// A text about an instruction with numbers for the names in it, so that two that differ in names alone are equal.
+fn without_names(text: &str, instruction: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '%');
+    let begins_name = |word: &&str| word.starts_with(|c: char| is_name(c) && !c.is_ascii_digit());
+    // The mnemonic and the modifiers are among them, and the same in both.
+    let mut names: Vec<&str> = instruction.split(|c| !is_name(c)).filter(begins_name).collect();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(*name));
+    // The file may write `{c}` for `%c`.
+    let bare = |name: &str| name.trim_start_matches(['%', '$']).to_owned();
+    let names: Vec<String> = names.into_iter().map(bare).collect();
+    let mut renamed = String::new();
+    for part in text.split_inclusive(|c| !is_name(c)) {
+        let word = part.trim_end_matches(|c| !is_name(c));
+        // Writing to a String does not fail.
+        let _ = match names.iter().position(|name| *name == bare(word)) {
+            Some(number) => write!(renamed, "<{number}>{}", &part[word.len()..]),
+            None => write!(renamed, "{part}"),
+        };
+    }
+    renamed
 }
 
 /// A path as a URI reference: relative, or `file://` and absolute.

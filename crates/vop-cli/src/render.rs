@@ -1,20 +1,105 @@
 //! Draws diagnostics on the text they are about.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use vop::{Diagnostic, Severity};
 use vop_ptx::run::RunError;
 
 use crate::output;
+
+/// Notes and helps are broken into lines of this many characters.
+const WIDTH: usize = 70;
+
+/// A place so many lines away is named, not drawn: the lines between would be read, too.
+const NEAR: usize = 20;
+
+/// Of lines longer than this only a part is drawn, in bytes.
+const LONG_LINE: usize = 400;
+
+/// Lines and columns from 1, columns in characters; the end is behind the last one.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) end_line: usize,
+    pub(crate) end_column: usize,
+}
+
+/// Finds lines and columns of one text.
+pub(crate) struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+    /// What was asked for last, and its line and column: the next place is near it, and a line may be long.
+    last: Cell<(usize, usize, usize)>,
+}
+
+impl<'t> Lines<'t> {
+    pub(crate) fn new(text: &'t str) -> Lines<'t> {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Lines { text, starts, last: Cell::new((0, 0, 0)) }
+    }
+
+    /// The line of an offset, from 1.
+    fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset).max(1)
+    }
+
+    /// Where a line begins, and where its last character ends.
+    fn extent(&self, line: usize) -> Range<usize> {
+        let end = self.starts.get(line).map_or(self.text.len(), |next| next - 1);
+        self.starts[line - 1]..end
+    }
+
+    fn position(&self, offset: usize) -> (usize, usize) {
+        let line = self.line(offset);
+        let between = |range: Range<usize>| {
+            let text = self.text.get(range).unwrap_or_default();
+            text.trim_start_matches('\u{feff}').chars().count()
+        };
+        let column = match self.last.get() {
+            (last, on, column) if on == line && last <= offset => column + between(last..offset),
+            (last, on, column) if on == line && last - offset < offset - self.starts[line - 1] => {
+                column - between(offset..last)
+            }
+            _ => 1 + between(self.starts[line - 1]..offset),
+        };
+        self.last.set((offset, line, column));
+        (line, column)
+    }
+
+    pub(crate) fn place(&self, span: &Range<usize>) -> Place {
+        let ((line, column), (end_line, end_column)) = (self.position(span.start), self.position(span.end));
+        Place { line, column, end_line, end_column }
+    }
+}
+
+/// A text with the name of its file, if it has one.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) lines: &'a Lines<'a>,
+    pub(crate) path: Option<&'a str>,
+}
+
+impl Source<'_> {
+    /// `path:line:column`.
+    pub(crate) fn locate(self, span: &Range<usize>) -> String {
+        let (line, column) = self.lines.position(span.start);
+        match self.path {
+            Some(path) => format!("{path}:{line}:{column}"),
+            None => format!("{line}:{column}"),
+        }
+    }
+}
 
 /// What is drawn: a title with its code, places in a text, and what to say below.
 struct Drawing<'a> {
     severity: Severity,
     title: &'a str,
     code: &'a str,
-    source: Option<(&'a str, Option<&'a str>)>,
+    source: Option<Source<'a>>,
     primary: (Range<usize>, &'a str),
     related: Vec<(Range<usize>, &'a str)>,
     notes: Vec<String>,
@@ -29,20 +114,35 @@ impl Drawing<'_> {
             Severity::Note => Level::NOTE,
         };
         let mut report = Group::with_title(level.primary_title(self.title).id(self.code));
-        if let Some((source, path)) = self.source {
+        let mut notes = self.notes;
+        if let Some(source) = self.source {
             let (span, label) = self.primary;
-            let all = std::iter::once(&span).chain(self.related.iter().map(|(span, _)| span));
-            let window = Window::around(source, all);
-            let related = self.related.iter();
+            let near =
+                |place: &Range<usize>| source.lines.line(place.start).abs_diff(source.lines.line(span.start)) <= NEAR;
+            let all = std::iter::once(&span).chain(self.related.iter().map(|(span, _)| span).filter(|span| near(span)));
+            let window = Window::around(source.lines, all).unwrap_or_else(|| Window::within_line(source.lines, &span));
+            let (drawn, far): (Vec<_>, Vec<_>) =
+                self.related.into_iter().partition(|(span, _)| near(span) && window.holds(span));
+            notes.extend(far.iter().map(|(span, label)| format!("{label}: {}", source.locate(span))));
+            let related = drawn.iter();
             let related = related.map(|(span, label)| AnnotationKind::Context.span(window.place(span)).label(*label));
             let primary = AnnotationKind::Primary.span(window.place(&span)).label(label);
-            let snippet = Snippet::source(window.text).line_start(window.first_line).path(path);
+            let mut snippet = Snippet::source(window.text).line_start(window.first_line);
+            if window.cut {
+                // Columns of the snippet are not the file's.
+                let (line, column) = source.lines.position(span.start);
+                report = report.element(Origin::path(source.path.unwrap_or_default()).line(line).char_column(column));
+            } else {
+                snippet = snippet.path(source.path);
+            }
             report = report.element(snippet.annotation(primary).annotations(related));
         }
-        for note in self.notes {
-            report = report.element(Level::NOTE.message(note));
+        for note in notes {
+            report = report.element(Level::NOTE.message(output::wrapped(&note, WIDTH)));
         }
         if let Some(help) = self.help {
+            // A block of instructions stays as it is.
+            let help = if help.contains('\n') { help.to_owned() } else { output::wrapped(help, WIDTH) };
             report = report.element(Level::HELP.message(help));
         }
         let mut text = Renderer::styled().render(&[report]);
@@ -56,23 +156,39 @@ struct Window<'a> {
     text: &'a str,
     start: usize,
     first_line: usize,
+    /// Whether it begins inside a line.
+    cut: bool,
 }
 
 impl<'a> Window<'a> {
-    fn around<'s>(source: &'a str, places: impl Iterator<Item = &'s Range<usize>>) -> Window<'a> {
-        let (mut start, mut end) = (source.len(), 0);
+    /// Whole lines; none if they are long.
+    fn around<'s>(lines: &Lines<'a>, places: impl Iterator<Item = &'s Range<usize>>) -> Option<Window<'a>> {
+        let (mut start, mut end) = (lines.text.len(), 0);
         for place in places {
             start = start.min(place.start);
             end = end.max(place.end.max(place.start));
         }
-        // Positions may lie in what a lossy reading changed: lines begin and end between characters in any case.
-        let bytes = source.as_bytes();
-        let end = end.min(bytes.len());
-        let before = &bytes[..start.min(end)];
-        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let end = bytes[end..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| end + at);
-        let first_line = 1 + bytes[..start].iter().filter(|&&byte| byte == b'\n').count();
-        Window { text: source.get(start..end).unwrap_or_default(), start, first_line }
+        let (first_line, last_line) = (lines.line(start.min(end)), lines.line(end));
+        let (start, end) = (lines.extent(first_line).start, lines.extent(last_line).end);
+        let text = lines.text.get(start..end)?;
+        let short = text.len() <= LONG_LINE * (1 + last_line - first_line);
+        short.then_some(Window { text, start, first_line, cut: false })
+    }
+
+    /// What stands around the beginning of a place in a long line.
+    fn within_line(lines: &Lines<'a>, place: &Range<usize>) -> Window<'a> {
+        // Positions may lie in what a lossy reading changed, so inside a character.
+        let boundary = |at: usize| (0..=at).rev().find(|&at| lines.text.is_char_boundary(at)).unwrap_or(0);
+        let first_line = lines.line(place.start);
+        let line = lines.extent(first_line);
+        let end = place.end.clamp(place.start, place.start + LONG_LINE / 2);
+        let start = boundary(place.start.saturating_sub(LONG_LINE / 8).max(line.start));
+        let end = boundary((end + LONG_LINE / 8).min(line.end)).max(start);
+        Window { text: lines.text.get(start..end).unwrap_or_default(), start, first_line, cut: start > line.start }
+    }
+
+    fn holds(&self, place: &Range<usize>) -> bool {
+        self.start <= place.start && place.end <= self.start + self.text.len()
     }
 
     /// A place in the source as one in the window, between characters.
@@ -87,15 +203,15 @@ impl<'a> Window<'a> {
 }
 
 /// One diagnostic under its place in a source.
-pub(crate) fn diagnostic(diagnostic: &Diagnostic, source: &str, path: Option<&str>) -> String {
+pub(crate) fn diagnostic(diagnostic: &Diagnostic, source: Source<'_>) -> String {
     Drawing {
         severity: diagnostic.code.severity(),
         title: &diagnostic.message,
         code: diagnostic.code.name(),
-        source: Some((source, path)),
+        source: Some(source),
         primary: (diagnostic.span.clone(), &diagnostic.label),
         related: diagnostic.related.iter().map(|(span, label)| (span.clone(), label.as_str())).collect(),
-        notes: diagnostic.notes.iter().map(|note| output::wrapped(note, 90)).collect(),
+        notes: diagnostic.notes.clone(),
         help: diagnostic.help.as_deref(),
     }
     .draw()
@@ -103,7 +219,8 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic, source: &str, path: Option<&st
 
 /// All faults of a text that the command line gave.
 pub(crate) fn all(faults: &[Diagnostic], text: &str) -> String {
-    faults.iter().map(|fault| diagnostic(fault, text, None)).collect()
+    let lines = Lines::new(text);
+    faults.iter().map(|fault| diagnostic(fault, Source { lines: &lines, path: None })).collect()
 }
 
 /// An error of a run, under its place in the PTX or the launch file.
@@ -111,11 +228,12 @@ pub(crate) fn run_error(error: &RunError) -> String {
     let file = error.place.as_ref().and_then(|place| place.file.as_deref());
     let source = file.and_then(|file| std::fs::read(file).ok()).map(|bytes| vop_ptx::uses::text(&bytes).into_owned());
     let path = file.map(Path::to_string_lossy);
+    let lines = source.as_deref().map(Lines::new);
     Drawing {
         severity: Severity::Error,
         title: &error.message,
         code: error.kind.code(),
-        source: source.as_deref().map(|source| (source, path.as_deref())),
+        source: lines.as_ref().map(|lines| Source { lines, path: path.as_deref() }),
         primary: (error.place.as_ref().map_or(0..0, |place| place.span.clone()), ""),
         related: Vec::new(),
         notes: error.thread.iter().map(|thread| format!("in {thread}")).collect(),

@@ -68,14 +68,15 @@ pub fn text(source: &[u8]) -> Cow<'_, str> {
 
 fn in_source(source: &[u8], language: Language) -> Vec<Use> {
     let mut linter = Linter::default();
-    let mut uses: Vec<Use> = find::find(source, language).into_iter().map(|found| judged(found, &mut linter)).collect();
+    let mut uses: Vec<Use> =
+        find::find(source, language).into_iter().map(|found| judged(found, source, &mut linter)).collect();
     if uses.iter().any(Use::sums_lanes) {
         lint_packed(source, language, &mut uses);
     }
     uses
 }
 
-fn judged(found: Found, linter: &mut Linter) -> Use {
+fn judged(found: Found, source: &[u8], linter: &mut Linter) -> Use {
     let (whole, bare) = (Parser::new(), Parser::new().allow_bare());
     let in_file = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
         diagnostics.into_iter().map(|diagnostic| moved(diagnostic, |span| found.source_span(span))).collect()
@@ -88,15 +89,77 @@ fn judged(found: Found, linter: &mut Linter) -> Use {
     let (verdict, lints) = match parsed {
         Ok(Ok(instruction)) => {
             let verdict = if fragment { Verdict::LegalFragment } else { Verdict::Legal };
-            (verdict(instruction.form), in_file(linter.lint(&found.text, &instruction)))
+            let mut lints = linter.lint(&found.text, &instruction);
+            lints.iter_mut().for_each(|lint| as_file_writes(lint, &found, source));
+            (verdict(instruction.form), in_file(lints))
         }
         Ok(Err(faults)) if fragment && is_cut_short(&faults, &found.text) => {
             (Verdict::Unjudged(PartialReason::CutShort), Vec::new())
         }
-        Ok(Err(faults)) => (Verdict::Illegal(in_file(faults)), Vec::new()),
+        Ok(Err(mut faults)) => {
+            faults.iter_mut().for_each(|fault| as_file_writes(fault, &found, source));
+            (Verdict::Illegal(in_file(faults)), Vec::new())
+        }
         Err(reason) => (Verdict::Unjudged(reason), Vec::new()),
     };
     Use { span: found.source_span(0..found.text.len()), text: found.text, verdict, lints }
+}
+
+/// Calls the registers in what is said of an instruction what the file calls them: `{c}`, not `%c`.
+fn as_file_writes(lint: &mut Diagnostic, found: &Found, source: &[u8]) {
+    let names = names_in_file(found, source);
+    if names.is_empty() {
+        return;
+    }
+    let renamed = |text: &str, braces: bool| {
+        let mut all = String::new();
+        for part in text.split_inclusive(|c| !is_name(c)) {
+            let word = part.trim_end_matches(|c| !is_name(c));
+            let in_file = names.iter().find(|(name, _)| *name == word).map_or(word, |(_, in_file)| in_file);
+            let behind = &part[word.len()..];
+            all.push_str(in_file);
+            all.push_str(behind);
+            if braces && matches!(behind, "{" | "}") {
+                all.push_str(behind);
+            }
+        }
+        all
+    };
+    lint.message = renamed(&lint.message, false);
+    lint.related.iter_mut().for_each(|(_, label)| *label = renamed(label, false));
+    let Some(help) = &mut lint.help else { return };
+    let is_block = help.contains('\n');
+    if is_block && names.iter().any(|(name, in_file)| name.contains('$') && !in_file.contains('$')) {
+        // Each of those takes the next argument, and a block names registers several times.
+        *help = format!("write it in base PTX: `vop explain {}` says more", lint.code);
+    } else {
+        // Where braces hold names, those of a block are doubled.
+        *help = renamed(
+            help,
+            is_block && names.iter().any(|(_, in_file)| in_file.contains('{') && !in_file.contains("${")),
+        );
+    }
+}
+
+/// The names of an instruction that the file spells in another way, and how.
+fn names_in_file(found: &Found, source: &[u8]) -> Vec<(String, String)> {
+    let mut names = Vec::new();
+    let mut at = 0;
+    for part in found.text.split_inclusive(|c| !is_name(c)) {
+        let word = part.trim_end_matches(|c| !is_name(c));
+        let in_file = source.get(found.source_span(at..at + word.len())).map(String::from_utf8_lossy);
+        at += part.len();
+        // What macros and operators paste stands outside the string.
+        let in_file = in_file.filter(|text| text.starts_with(['%', '$', '{']) && *text != word);
+        if let (Some(in_file), true) = (in_file, word.starts_with('%')) {
+            names.push((word.to_owned(), in_file.into_owned()));
+        }
+    }
+    names
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
 /// Adds what only the statements around an instruction show.
@@ -122,7 +185,8 @@ fn lint_packed(source: &[u8], language: Language, uses: &mut [Use]) {
             .collect();
         for mistaken in packed::find(&read) {
             let (Some(sum), Some(other)) = (found[mistaken.sum], found[mistaken.other]) else { continue };
-            let lint = mistaken.diagnostic(&read, |span| sum.source_span(span), |span| other.source_span(span));
+            let mut lint = mistaken.diagnostic(&read, |span| sum.source_span(span), |span| other.source_span(span));
+            lint.iter_mut().for_each(|lint| as_file_writes(lint, sum, source));
             let start = sum.source_offset(0);
             // They are sorted; versions of a text may have several in one place.
             let first = uses.partition_point(|found| found.span.start < start);

@@ -1,8 +1,10 @@
 //! What is strange about legal instructions: a rule a function, each with the code whose explanation documents it.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -31,19 +33,43 @@ pub fn lint(text: &str, instruction: &Instruction<'_>) -> Vec<Diagnostic> {
 /// is the same for all instructions of a form whose operands are registers.
 #[derive(Debug, Default)]
 pub struct Linter {
-    known: Vec<(Form, [Source; 3], [Option<Divergence>; 2])>,
+    known: BTreeMap<Key, (Form, Ptxas)>,
+}
+
+/// A form by its hash, and what is known of its operands.
+type Key = (u64, [(u8, usize, u32); 3]);
+
+/// What ptxas's code makes of a form.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ptxas {
+    /// How the code of the newest ptxas and, where it does something else, of older ones differs from the manual.
+    divergences: [Option<Divergence>; 2],
+    /// Whether older ones differ in another way where the newest does.
+    older_too: bool,
+    /// Where there is a `.sat` that has no effect: whether the code of the newest and of older ones would differ from the
+    /// manual without it.
+    without_sat: Option<[bool; 2]>,
+    /// Whether the code of one of the two would become wrong without it.
+    needs_sat: bool,
+}
+
+impl Ptxas {
+    /// Whether the manual's value is had by dropping `.sat`.
+    fn right_without_sat(&self) -> bool {
+        self.without_sat == Some([false; 2]) && self.divergences.iter().any(Option::is_some)
+    }
 }
 
 impl Linter {
-    /// More are not kept: files have few forms, and who looks for one looks through all.
-    const KEPT: usize = 128;
+    /// More are not kept at once. Files have few forms, but who tries out all of them has more.
+    const KEPT: usize = 1 << 14;
 
     /// What is strange about a legal instruction, as [`lint`](lint()) has it.
     pub fn lint(&mut self, text: &str, instruction: &Instruction<'_>) -> Vec<Diagnostic> {
         let Some(places) = Places::of(text) else { return Vec::new() };
         let (form, sources) = (instruction.form, instruction.sources());
-        let divergences = if places.operands.is_empty() { [None; 2] } else { self.divergences(form, sources) };
-        let subject = Subject { text, instruction, form, places, sources, divergences };
+        let ptxas = if places.operands.is_empty() { Ptxas::default() } else { self.ptxas(form, sources) };
+        let subject = Subject { text, instruction, form, places, sources, ptxas };
         let rules: &[fn(&Subject<'_>) -> Option<Diagnostic>] = match subject.places.operands.is_empty() {
             // Of a scalar form, a selector on d would change what `.sat` clamps to.
             true if form.mnemonic().shape().is_simd() => &[saturation_without_effect],
@@ -64,21 +90,54 @@ impl Linter {
         found
     }
 
-    /// How the code of the newest ptxas and of older ones differs from the manual.
-    fn divergences(&mut self, form: Form, sources: [Source; 3]) -> [Option<Divergence>; 2] {
-        let [new, old] = [Semantics::Ptxas, Semantics::PtxasTo13_2].map(|one| one.deviations().concerning(form));
-        if old.is_empty() {
-            return [None; 2];
+    fn ptxas(&mut self, form: Form, sources: [Source; 3]) -> Ptxas {
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        form.hash(&mut hash);
+        let sources_key = sources.map(|source| match source {
+            Source::Free => (0, 0, 0),
+            Source::Known(value) => (1, 0, value),
+            Source::SameAs { operand, plus } => (2, operand, plus),
+        });
+        let key = (hash.finish(), sources_key);
+        match self.known.get(&key) {
+            Some((of, found)) if *of == form => *found,
+            _ => {
+                let found = Self::find(form, sources);
+                if self.known.len() >= Self::KEPT {
+                    self.known.clear();
+                }
+                self.known.insert(key, (form, found));
+                found
+            }
         }
-        if let Some((.., found)) = self.known.iter().find(|(of, with, _)| *of == form && *with == sources) {
-            return *found;
-        }
+    }
+
+    fn find(form: Form, sources: [Source; 3]) -> Ptxas {
+        let both = [Semantics::Ptxas, Semantics::PtxasTo13_2];
+        let without_sat = (form.sat() && !form.can_saturate(sources))
+            .then(|| both.map(|one| form.without_sat().divergence_of(one, sources).is_some()));
+        let [new, old] = both.map(|one| one.deviations().concerning(form));
         let newest = form.divergence_of(Semantics::Ptxas, sources);
-        let found = [newest, if old == new { None } else { form.divergence_of(Semantics::PtxasTo13_2, sources) }];
-        if self.known.len() < Self::KEPT {
-            self.known.push((form, sources, found));
+        let older = if old == new { None } else { form.divergence_of(Semantics::PtxasTo13_2, sources) };
+        let older_too = newest.is_some() && form.separating(new, old, sources).is_some();
+        let with_sat = [newest.is_some(), if old == new { newest.is_some() } else { older.is_some() }];
+        let needs_sat = without_sat.is_some_and(|without| (0..2).any(|i| without[i] && !with_sat[i]));
+        Ptxas { divergences: [newest, older], older_too, without_sat, needs_sat }
+    }
+}
+
+/// FNV-1a: `core` has no hasher, and forms have no order.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }
-        found
     }
 }
 
@@ -88,8 +147,7 @@ struct Subject<'i> {
     form: Form,
     places: Places,
     sources: [Source; 3],
-    /// How the code of the newest ptxas and, where it does something else, of older ones differs from the manual.
-    divergences: [Option<Divergence>; 2],
+    ptxas: Ptxas,
 }
 
 impl Subject<'_> {
@@ -115,61 +173,59 @@ const OLDER: &str = match Semantics::PtxasTo13_2.releases() {
 
 /// V0701, and V0709 where only older versions differ.
 fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
-    let (form, instruction) = (subject.form, subject.instruction);
+    let (form, Ptxas { divergences, older_too, .. }) = (subject.form, subject.ptxas);
     let span = subject.places.opcode.clone();
-    let old = Semantics::PtxasTo13_2;
-    let (diagnostic, divergence) = match subject.divergences[0] {
+    let diagnostic = match divergences[0] {
         Some(divergence) => {
             let message = format!("ptxas's code differs from the manual: {divergence}");
-            (Diagnostic::new(Code::V0701, span, message).note(divergence.why()), divergence)
+            Diagnostic::new(Code::V0701, span, message).note(divergence.why())
         }
         None => {
-            let divergence = subject.divergences[1]?;
+            let divergence = divergences[1]?;
             let message = format!("the code of ptxas {OLDER} differs from the manual: {divergence}");
-            (Diagnostic::new(Code::V0709, span, message).note(divergence.why()), divergence)
+            Diagnostic::new(Code::V0709, span, message).note(divergence.why())
         }
     };
-    let also = divergence.semantics != old
-        && form.separating(Semantics::Ptxas.deviations(), old.deviations(), subject.sources).is_some();
-    let diagnostic = if also {
+    let diagnostic = if older_too {
         diagnostic.note(format!("The code of ptxas {OLDER} also {}.", Deviation::MergesWrongHalf.ptxas()))
     } else {
         diagnostic
     };
-    Some(diagnostic.label(form.to_string()).help(instead(instruction, divergence.semantics)))
-}
-
-/// What to write in place of an instruction that a ptxas gets wrong.
-fn instead(instruction: &Instruction<'_>, semantics: Semantics) -> String {
-    let (form, sources) = (instruction.form, instruction.sources());
-    if form.sat() && !form.can_saturate(sources) && form.without_sat().divergence_of(semantics, sources).is_none() {
-        return "drop `.sat`: by the manual it has no effect".to_string();
-    }
-    match instruction.in_base_ptx() {
+    let help = match subject.instruction.in_base_ptx() {
+        _ if subject.ptxas.right_without_sat() => "drop `.sat`: by the manual it has no effect".to_string(),
         Some(block) => format!("as the manual says, in base PTX:\n{block}"),
         None => "write it in other instructions".to_string(),
-    }
+    };
+    Some(diagnostic.label(form.to_string()).help(help))
 }
 
 /// V0702.
 fn saturation_without_effect(subject: &Subject<'_>) -> Option<Diagnostic> {
-    let form = subject.form;
+    let (form, ptxas) = (subject.form, &subject.ptxas);
     let saturation = form.saturation()?;
-    if form.can_saturate(subject.sources) {
+    // Where dropping it mends ptxas's code, V0701 says so. And before `.min` and `.max`, which make c of what is clamped,
+    // some forms need it for ptxas's code to be right.
+    if form.can_saturate(subject.sources) || ptxas.right_without_sat() || ptxas.needs_sat {
         return None;
     }
     let (results, clamp) = (form.result_range(subject.sources), Interval::from(saturation));
-    let message = match results == clamp {
-        true => format!("`.sat` has no effect: it clamps to {clamp}, and all results lie there"),
-        false => format!("`.sat` has no effect: it clamps to {clamp}, and all results are {}", within(results)),
+    let message = match form.finish() {
+        Finish::Secondary(secondary) if !clamp.holds(results) => format!(
+            "`.sat` has no effect: it clamps to {clamp}, all results are {}, and of those outside `{secondary}` makes c",
+            within(results)
+        ),
+        _ if results == clamp => format!("`.sat` has no effect: it clamps to {clamp}, and all results lie there"),
+        _ => format!("`.sat` has no effect: it clamps to {clamp}, and all results are {}", within(results)),
     };
-    // No form needs it for ptxas's code to be right: the tests count them.
-    let help = match subject.divergences[0] {
-        None => "drop it",
-        Some(_) if form.without_sat().divergence_of(Semantics::Ptxas, subject.sources).is_some() => {
-            "drop it: ptxas's code is not right with it either"
+    let help = match ptxas.without_sat.unwrap_or_default() {
+        [true, _] => "drop it; ptxas's code is wrong with and without it (V0701)".to_string(),
+        [false, true] if ptxas.divergences[0].is_some() => {
+            format!(
+                "drop it: the newest ptxas's code is right then; that of ptxas {OLDER} is wrong with and without it"
+            )
         }
-        Some(_) => "drop it: ptxas's code then computes what the manual says",
+        [false, true] => format!("drop it; the code of ptxas {OLDER} is wrong with and without it (V0709)"),
+        [false, false] => "drop it".to_string(),
     };
     let span = subject.places.sat.clone()?;
     Some(Diagnostic::new(Code::V0702, span, message).label("clamps nothing").help(help))
@@ -202,7 +258,12 @@ fn default_selectors(subject: &Subject<'_>) -> Option<Diagnostic> {
         form.asel() == Selector::default_for(shape, false),
         form.bsel() == Selector::default_for(shape, true),
     ];
-    let mut spans = (0..3).filter(|&i| defaults[i]).filter_map(|i| subject.selector(i));
+    // Whose selectors make a strange pair, V0706 speaks of those.
+    let marked: Vec<Range<usize>> = operand_left_out(subject)
+        .map(|lint| lint.related.into_iter().map(|(span, _)| span).chain([lint.span]).collect())
+        .unwrap_or_default();
+    let spans = (0..3).filter(|&i| defaults[i]).filter_map(|i| subject.selector(i));
+    let mut spans = spans.filter(|span| !marked.contains(span));
     let first = spans.next()?;
     let message = format!("`{}` is what no selector means", subject.written(&first));
     let lint = Diagnostic::new(Code::V0704, first, message).help("leave it out");
@@ -268,7 +329,8 @@ fn operand_left_out(subject: &Subject<'_>) -> Option<Diagnostic> {
             if mask == Mask::full(shape) && !form.sat() && first == second =>
         {
             let prmt = format!(
-                "prmt.b32 {}, {a}, {b}, {:#x}",
+                "{}prmt.b32 {}, {a}, {b}, {:#06x}",
+                subject.instruction.guard.map(|guard| format!("{guard} ")).unwrap_or_default(),
                 subject.instruction.d,
                 [x, y, z, w].map(u32::from).into_iter().fold(0, |word, digit| word << 4 | digit)
             );
@@ -296,16 +358,19 @@ fn constant_comparison(subject: &Subject<'_>) -> Option<Diagnostic> {
     let span = subject.places.comparison.clone()?;
     let same = subject.sources[1] == Source::SameAs { operand: 0, plus: 0 };
     let [first, second] = form.input_ranges(subject.sources);
-    let sides = [(a, first), (b, second)].into_iter().filter_map(|(operand, interval)| match operand {
+    let sides = [(1, a, first), (2, b, second)].into_iter().filter_map(|(i, operand, interval)| match operand {
         // A number that stands for itself.
         Operand::Immediate { text, .. } if *text == interval.to_string() => None,
-        _ => Some(format!("`{operand}` is {}", within(interval))),
+        _ => Some(format!("`{}` is {}", subject.written(&subject.operand(i)), within(interval))),
     });
     let sides = if same { alloc::vec![format!("both sides come from `{a}`")] } else { sides.collect() };
     let gap = if sides.is_empty() { "" } else { ": " };
     let message = format!("this comparison is {always}{gap}{}", sides.join(", "));
-    let never_negative = |ty: Type, operand: &Operand<'_>| ty == Type::U32 && matches!(operand, Operand::Register(_));
-    let unsigned = never_negative(form.atype(), a) || never_negative(form.btype(), b);
+    // What lies below 0 is looked for in a register that has none.
+    let unsigned = |ty: Type, operand: &Operand<'_>, other: Interval| {
+        ty == Type::U32 && matches!(operand, Operand::Register(_)) && other.max <= 0
+    };
+    let unsigned = unsigned(form.atype(), a, second) || unsigned(form.btype(), b, first);
     let help = if unsigned && !same {
         "compare with another value; a register that may be negative has type `.s32`"
     } else {

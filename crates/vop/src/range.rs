@@ -6,8 +6,8 @@
 
 use crate::divergence::Source;
 use crate::eval::{Exact, Range, Selected};
-use crate::isa::form::{Form, Variant};
-use crate::isa::types::Operation;
+use crate::isa::form::{Finish, Form, Variant};
+use crate::isa::types::{Operation, Secondary};
 use crate::semantics::Deviations;
 
 /// The values from one to another, both included.
@@ -83,8 +83,19 @@ impl Form {
     }
 
     /// Whether `.sat` changes the result for some inputs; not where there is none.
+    ///
+    /// As exact as [`result_range`](Form::result_range).
     pub fn can_saturate(self, sources: [Source; 3]) -> bool {
-        self.saturation().is_some_and(|range| !Interval::from(range).holds(self.result_range(sources)))
+        let (Some(clamp), results) = (self.saturation().map(Interval::from), self.result_range(sources)) else {
+            return false;
+        };
+        // No c is less than the least value that is clamped to, so the greater of c and what lies below is c, clamped or
+        // not; of `.min` and what lies above the same holds.
+        match self.finish() {
+            Finish::Secondary(Secondary::Max) => results.max > clamp.max,
+            Finish::Secondary(Secondary::Min) => results.min < clamp.min,
+            _ => !clamp.holds(results),
+        }
     }
 
     /// The values of the first lane's two inputs.

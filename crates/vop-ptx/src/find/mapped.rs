@@ -77,9 +77,28 @@ impl OffsetMap {
 pub(super) struct Mapped {
     text: Vec<u8>,
     map: OffsetMap,
+    /// How many names [`Self::distinct`] has given.
+    distinct: usize,
 }
 
 impl Mapped {
+    /// Nothing yet, of a text that is put together from the pieces of another: the names in it are taken.
+    pub(super) fn from_pieces_of(other: &Self) -> Self {
+        Self { distinct: other.distinct, ..Self::default() }
+    }
+
+    /// A name that nothing before has, for what stands for any text: `%s`, `{}`, `{x[0]}`. Who compares names takes equal
+    /// ones for one register. In an opcode or a selector no register is named.
+    pub(super) fn distinct(&mut self, name: &[u8]) -> Vec<u8> {
+        match self.text.last() {
+            None | Some(b'.') => name.to_vec(),
+            Some(_) => {
+                self.distinct += 1;
+                [name, format!("${}", self.distinct).as_bytes()].concat()
+            }
+        }
+    }
+
     /// All of a file, as it stands.
     pub(super) fn whole(source: &[u8]) -> Self {
         let mut mapped = Self::default();
@@ -165,7 +184,7 @@ impl Mapped {
 
     /// This text's places, which are offsets of the text of `outer`, taken on to the places of `outer`.
     pub(super) fn through(&self, outer: &Self) -> Self {
-        let mut result = Self::default();
+        let mut result = Self { distinct: self.distinct.max(outer.distinct), ..Self::default() };
         for (index, segment) in self.map.segments.iter().enumerate() {
             let (text, (start, end)) = (self.map.text_range(index), segment.source);
             let literal_end = outer.map.source_span(start..segment.literal_end).end;

@@ -174,12 +174,23 @@ fn find_nested(outer: &mapped::Mapped) -> Vec<Found> {
     found.collect()
 }
 
+/// A text without the numbers that tell placeholders apart: another branch before it counts on from another.
+fn without_ordinals(text: &str) -> impl Iterator<Item = char> {
+    let mut in_ordinal = false;
+    text.chars().filter(move |&c| {
+        in_ordinal = c == '$' || (in_ordinal && c.is_ascii_digit());
+        !in_ordinal
+    })
+}
+
 /// Branches of `#if` share most of their text: what reads the same from the same place is one instruction.
 fn dedup_versions(found: &mut Vec<Found>) {
     let mut kept: Vec<Found> = Vec::with_capacity(found.len());
     for f in found.drain(..) {
         let at = f.source_offset(0);
-        let seen = kept.iter().rev().take_while(|k| k.source_offset(0) == at).any(|k| k.text == f.text);
+        let seen = kept.iter().rev().take_while(|k| k.source_offset(0) == at).any(|k| {
+            k.text == f.text || k.text.contains('$') && without_ordinals(&k.text).eq(without_ordinals(&f.text))
+        });
         if !seen {
             kept.push(f);
         }

@@ -1,5 +1,6 @@
 //! What stands for operands in templates, written as PTX: `%%r1`, `%[x]`, `$0`, `${0:b}`, `{x}`, `%(x)s`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::cursor::{Cursor, is_ident};
@@ -28,8 +29,10 @@ impl Dialect {
 }
 
 /// Reads the placeholders: those for operands become `%name`, those for any text are marked as pasted.
+///
+/// Two that may stand for different texts get different names, `%s$1` and `%s$2`.
 pub(super) fn decode(text: &Mapped, dialect: Dialect) -> Mapped {
-    let mut out = Mapped::default();
+    let mut out = Mapped::from_pieces_of(text);
     let mut cursor = Cursor::new(text.bytes(), 0);
     let mut copied = 0;
     while !cursor.at_end() {
@@ -47,7 +50,9 @@ pub(super) fn decode(text: &Mapped, dialect: Dialect) -> Mapped {
             Some(placeholder) => {
                 let source = cursor.pos..cursor.pos + placeholder.len;
                 out.push_slice(text, copied..source.start);
-                push(&mut out, text, source.clone(), &placeholder.meaning);
+                let name = placeholder.name;
+                let name = if placeholder.named { name.into() } else { Cow::from(out.distinct(name)) };
+                push(&mut out, text, source.clone(), placeholder.meaning, &name);
                 cursor.advance(placeholder.len);
                 copied = source.end;
             }
@@ -60,23 +65,26 @@ pub(super) fn decode(text: &Mapped, dialect: Dialect) -> Mapped {
 
 struct Placeholder<'a> {
     len: usize,
-    meaning: Meaning<'a>,
+    meaning: Meaning,
+    name: &'a [u8],
+    /// Whether the same name means the same text, as of `{x}`; not of `{}`, `%s` and `{x[0]}`.
+    named: bool,
 }
 
-enum Meaning<'a> {
+enum Meaning {
     /// These bytes.
-    Plain(&'static [u8]),
+    Plain,
     /// An operand of this name, whose offset in the text is known.
-    Operand(&'a [u8]),
+    Operand,
     /// Any text, called so.
-    Any(&'a [u8]),
+    Any,
 }
 
-fn push(out: &mut Mapped, text: &Mapped, source: Range<usize>, meaning: &Meaning<'_>) {
+fn push(out: &mut Mapped, text: &Mapped, source: Range<usize>, meaning: Meaning, name: &[u8]) {
     match meaning {
-        Meaning::Plain(bytes) => out.push_instead(bytes, text, source, None),
-        Meaning::Operand(name) => out.push_instead(&[b"%", *name].concat(), text, source, None),
-        Meaning::Any(name) => out.push_instead(name, text, source, Some(Paste::Field)),
+        Meaning::Plain => out.push_instead(name, text, source, None),
+        Meaning::Operand => out.push_instead(&[b"%", name].concat(), text, source, None),
+        Meaning::Any => out.push_instead(name, text, source, Some(Paste::Field)),
     }
 }
 
@@ -105,29 +113,33 @@ fn percent(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
     if cursor.peek(0) == b'%' {
         // Each level of formatting doubles the sign, and PTX never does.
         let more = cursor.take_while(|b| b == b'%').len();
-        return Some(Placeholder { len: 1 + more, meaning: Meaning::Plain(b"%") });
+        return Some(Placeholder { len: 1 + more, meaning: Meaning::Plain, name: b"%", named: true });
     }
     if !cursor.eat(b"[") {
         return None;
     }
     let name = cursor.take_while(is_ident);
-    (!name.is_empty() && cursor.eat(b"]"))
-        .then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Operand(name) })
+    (!name.is_empty() && cursor.eat(b"]")).then_some(Placeholder {
+        len: cursor.pos - start,
+        meaning: Meaning::Operand,
+        name,
+        named: true,
+    })
 }
 
-/// `%(name)s`, and `%s` or `%d` where it is a part of a word. Elsewhere `%d` reads as the identifier it may well be.
+/// `%(name)s`, and `%s` or `%d`: where it is no part of a word it reads as the identifier that it may well be.
 fn printf_field(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
     let start = cursor.pos;
-    let inside_word = is_ident(cursor.before()) || cursor.before() == b'.';
+    let before = cursor.before();
+    let inside_word = is_ident(before) || before == b'.';
     cursor.advance(1);
     let name = if cursor.eat(b"(") {
         let name = cursor.take_while(is_ident);
         cursor.eat(b")").then_some(name)?
-    } else if inside_word {
-        b"".as_slice()
     } else {
-        return None;
+        b"".as_slice()
     };
+    let named = !name.is_empty();
     cursor.take_while(|b| b.is_ascii_digit() || b == b'-');
     let length = cursor.take_while(|b| matches!(b, b'l' | b'z' | b'h')).len();
     if !matches!(cursor.peek(0), b's' | b'd' | b'i' | b'u' | b'x' | b'X' | b'c')
@@ -136,8 +148,13 @@ fn printf_field(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
         return None;
     }
     cursor.advance(1);
-    let name = if name.is_empty() { &cursor.src[cursor.pos - 1..cursor.pos] } else { name };
-    Some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any(name) })
+    let name = if named { name } else { &cursor.src[cursor.pos - 1..cursor.pos] };
+    let meaning = match named || inside_word {
+        true => Meaning::Any,
+        false if is_ident(cursor.peek(0)) || matches!(before, b'@' | b'!') => return None,
+        false => Meaning::Operand,
+    };
+    Some(Placeholder { len: cursor.pos - start, meaning, name, named })
 }
 
 /// `$$`, `$0`, `${0}` and `${0:modifier}`.
@@ -145,7 +162,7 @@ fn dollar(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
     let start = cursor.pos;
     cursor.advance(1);
     if cursor.eat(b"$") {
-        return Some(Placeholder { len: 2, meaning: Meaning::Plain(b"$") });
+        return Some(Placeholder { len: 2, meaning: Meaning::Plain, name: b"$", named: true });
     }
     let braced = cursor.eat(b"{");
     let number = cursor.take_while(|b| b.is_ascii_digit());
@@ -153,7 +170,8 @@ fn dollar(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
         cursor.take_while(|b| b == b':' || b.is_ascii_alphanumeric());
     }
     let closed = !braced || cursor.eat(b"}");
-    (closed && !number.is_empty()).then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Operand(number) })
+    let len = cursor.pos - start;
+    (closed && !number.is_empty()).then_some(Placeholder { len, meaning: Meaning::Operand, name: number, named: true })
 }
 
 /// `${name}`, and `$name` behind a dot, where no PTX identifier can be.
@@ -164,17 +182,18 @@ fn template_field(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
     let braced = cursor.eat(b"{");
     let name = cursor.take_while(is_ident);
     let whole = if braced { cursor.eat(b"}") } else { behind_dot };
-    (whole && !name.is_empty()).then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any(name) })
+    let len = cursor.pos - start;
+    (whole && !name.is_empty()).then_some(Placeholder { len, meaning: Meaning::Any, name, named: true })
 }
 
 /// `{{` and `}}`.
 fn doubled_brace(cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
-    let meaning = Meaning::Plain(match cursor.rest() {
+    let name: &[u8] = match cursor.rest() {
         [b'{', b'{', ..] => b"{",
         [b'}', b'}', ..] => b"}",
         _ => return None,
-    });
-    Some(Placeholder { len: 2, meaning })
+    };
+    Some(Placeholder { len: 2, meaning: Meaning::Plain, name, named: true })
 }
 
 /// `{}`, `{0}`, `{name.part[0]!r:>8}`; with two braces `{{ name }}`. A block of PTX never reads so.
@@ -199,5 +218,6 @@ fn brace_field(mut cursor: Cursor<'_>, braces: usize) -> Option<Placeholder<'_>>
     }
     let name_len = path.iter().position(|&b| !is_ident(b)).unwrap_or(path.len());
     let name = if name_len == 0 { b"field".as_slice() } else { &path[..name_len] };
-    cursor.eat(close).then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any(name) })
+    let named = name_len > 0 && name_len == path.len();
+    cursor.eat(close).then_some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any, name, named })
 }

@@ -1,6 +1,6 @@
 //! V0705: sums of lanes that the instructions around treat as packed lanes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use vop::isa::form::Finish;
@@ -25,14 +25,27 @@ pub(super) struct Video {
     form: Form,
     /// d, a, b and c by names that no other register has; none for what is no register.
     registers: [Option<String>; 4],
+    /// The predicate's name as those of `registers`, and whether it is negated.
+    guard: Option<(String, bool)>,
+    /// Whether it writes more than one lane of d, and not always the same: `vsub4 z, a, a, a` makes a zero.
+    packs: bool,
 }
 
 impl Video {
     /// Reads a legal one; `name` tells registers apart that are called the same.
     pub(super) fn read(text: &str, name: impl Fn(&str) -> String) -> Step {
-        let Ok(Instruction { form, d, a, b, c, .. }) = vop::parse(text) else { return Step::Break };
+        let Ok(instruction) = vop::parse(text) else { return Step::Break };
+        let Instruction { guard, form, d, a, b, c } = instruction;
         let of = |operand: Operand<'_>| operand.register().map(&name);
-        Step::Video(Video { text: text.to_owned(), form, registers: [Some(name(d)), of(a), of(b), c.and_then(of)] })
+        let several = matches!(form.finish(), Finish::Lanes(mask) if mask.bits().count_ones() > 1);
+        let results = form.result_range(instruction.sources());
+        Step::Video(Video {
+            text: text.to_owned(),
+            form,
+            registers: [Some(name(d)), of(a), of(b), c.and_then(of)],
+            guard: guard.map(|guard| (name(guard.predicate), guard.negated)),
+            packs: several && results.min < results.max,
+        })
     }
 
     /// d and c, if it sums lanes.
@@ -41,9 +54,17 @@ impl Video {
         matches!(self.form.finish(), Finish::Accumulate(_)).then(|| [d.as_deref(), c.as_deref()])
     }
 
-    /// Whether it writes more than one lane of d.
-    fn packs(&self) -> bool {
-        matches!(self.form.finish(), Finish::Lanes(mask) if mask.bits().count_ones() > 1)
+    fn is_halves(&self) -> bool {
+        self.form.mnemonic().shape() == Shape::Halves
+    }
+
+    /// Whether what it writes is there wherever another is executed.
+    fn precedes(&self, other: &Video) -> bool {
+        self.guard.is_none() || self.guard == other.guard
+    }
+
+    fn is_guarded_by(&self, register: &str) -> bool {
+        self.guard.as_ref().is_some_and(|(name, _)| name == register)
     }
 
     /// The operand in which a SIMD instruction without `.add` reads several lanes of a register. Of one lane nothing is
@@ -74,45 +95,62 @@ pub(super) struct Mistaken {
 /// All of a list of steps, at most one for each sum, in order.
 pub(super) fn find(steps: &[Step]) -> Vec<Mistaken> {
     let mut found = BTreeMap::new();
+    // Few registers are guards: only where one is written the others are looked through.
+    let guards = steps.iter().filter_map(|step| match step {
+        Step::Video(video) => video.guard.as_ref().map(|(name, _)| name),
+        _ => None,
+    });
+    let guards: HashSet<&String> = guards.collect();
     // Backwards, with the next step that reads a register as packed lanes, and in which operand.
-    let mut read: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut read: HashMap<&str, (usize, usize, &Video)> = HashMap::new();
     for (i, step) in steps.iter().enumerate().rev() {
         match step {
             Step::Video(video) => {
-                if let Some(&(other, other_operand)) = video.sum().and_then(|[d, _]| read.get(d?)) {
-                    found.insert(i, Mistaken { sum: i, operand: 0, other, other_operand });
+                if let Some(&(other, other_operand, reader)) = video.sum().and_then(|[d, _]| read.get(d?)) {
+                    // The sum of four bytes fits a half-word.
+                    let fits = reader.is_halves() && !video.is_halves();
+                    if video.precedes(reader) && !fits {
+                        found.insert(i, Mistaken { sum: i, operand: 0, other, other_operand });
+                    }
                 }
                 if let Some(d) = &video.registers[0] {
                     read.remove(d.as_str());
                 }
                 for register in video.registers[1..3].iter().flatten() {
-                    read.extend(video.unpacks(register).map(|operand| (register.as_str(), (i, operand))));
+                    read.extend(video.unpacks(register).map(|operand| (register.as_str(), (i, operand, video))));
                 }
             }
             Step::Writes(registers) => {
                 for register in registers {
                     read.remove(register.as_str());
+                    if guards.contains(register) {
+                        read.retain(|_, (.., reader)| !reader.is_guarded_by(register));
+                    }
                 }
             }
             Step::Break => read.clear(),
         }
     }
     // Forwards, with the step that wrote packed lanes to a register last.
-    let mut written: HashMap<&str, usize> = HashMap::new();
+    let mut written: HashMap<&str, (usize, &Video)> = HashMap::new();
     for (i, step) in steps.iter().enumerate() {
         match step {
             Step::Video(video) => {
-                if let Some(&other) = video.sum().and_then(|[_, c]| written.get(c?)) {
+                let writer = video.sum().and_then(|[_, c]| written.get(c?));
+                if let Some(&(other, _)) = writer.filter(|(_, writer)| writer.precedes(video)) {
                     found.insert(i, Mistaken { sum: i, operand: 3, other, other_operand: 0 });
                 }
                 if let Some(d) = &video.registers[0] {
                     written.remove(d.as_str());
-                    written.extend(video.packs().then_some((d.as_str(), i)));
+                    written.extend(video.packs.then_some((d.as_str(), (i, video))));
                 }
             }
             Step::Writes(registers) => {
                 for register in registers {
                     written.remove(register.as_str());
+                    if guards.contains(register) {
+                        written.retain(|_, (_, writer)| !writer.is_guarded_by(register));
+                    }
                 }
             }
             Step::Break => written.clear(),
@@ -139,7 +177,7 @@ impl Mistaken {
         };
         let opcode = sum.form.opcode().to_string();
         let opcode = opcode.strip_suffix(".add").unwrap_or(&opcode);
-        let add = if sum.form.mnemonic().shape() == Shape::Halves { "vadd2" } else { "vadd4" };
+        let add = if sum.is_halves() { "vadd2" } else { "vadd4" };
         let help = format!(
             "to accumulate lane by lane, write `{opcode} t, …` and then `{add}.u32.u32.u32` with `t` and the accumulator"
         );

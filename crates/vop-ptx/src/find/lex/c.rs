@@ -3,9 +3,10 @@
 //! A string may be spread over adjacent literals, over macro names and stringised parameters between them, over the
 //! branches of `#if`, over `+` and `<<`; and a whole instruction may be the argument of a macro that stringises it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::super::cursor::{Cursor, is_ident};
+use super::super::cursor::{Cursor, is_ident, is_space};
 use super::super::mapped::{Mapped, Paste};
 use super::super::mnemonic::{self, Word};
 use super::super::placeholder::Dialect;
@@ -328,7 +329,11 @@ fn join(source: &[u8], pieces: &[Piece], version: usize) -> Mapped {
             _ if open.iter().any(|branch| !branch.taken) => {}
             Piece::Literal(literal) => decode(&mut mapped, source, literal.content.clone(), literal.escapes()),
             Piece::Paste { name, source: from, by } => {
-                mapped.push_paste(&source[name.clone()], from.clone(), from.end, *by);
+                // `REG(a)` and `REG(b)`, `x.lo` and `x.hi` are not one register.
+                let lone = source.get(name.end..from.end).is_some_and(|rest| rest.iter().all(|&b| is_space(b)));
+                let name = &source[name.clone()];
+                let name = if lone { name.into() } else { Cow::from(mapped.distinct(name)) };
+                mapped.push_paste(&name, from.clone(), from.end, *by);
             }
         }
     }

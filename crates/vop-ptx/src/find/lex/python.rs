@@ -2,6 +2,7 @@
 //!
 //! Literals side by side are one string, and so are literals around a `+`, where what stands between them is pasted.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::super::cursor::{Cursor, is_ident};
@@ -86,7 +87,9 @@ fn paste_expression(cursor: &mut Cursor<'_>, mapped: &mut Mapped) -> bool {
             _ => break,
         }
     }
-    mapped.push_paste(name, start..cursor.pos, cursor.pos, Paste::Field);
+    let lone = name.len() == cursor.pos - start;
+    let name = if lone { name.into() } else { Cow::from(mapped.distinct(name)) };
+    mapped.push_paste(&name, start..cursor.pos, cursor.pos, Paste::Field);
     true
 }
 
@@ -146,8 +149,11 @@ impl Literal {
             } else if cursor.peek(0) == b'{' && cursor.skip_brackets(FIELD_LIMIT) {
                 let expression = Cursor::new(source, brace + 1).take_while(|b| b == b' ').len() + brace + 1;
                 let name = Cursor::new(source, expression).take_while(is_ident);
+                let behind = Cursor::new(source, expression + name.len());
+                let lone = !name.is_empty() && matches!(behind.peek(0), b'}' | b':' | b'!');
                 let name = if name.is_empty() { b"field" } else { name };
-                out.push_paste(name, brace..cursor.pos, end, Paste::Field);
+                let name = if lone { name.into() } else { Cow::from(out.distinct(name)) };
+                out.push_paste(&name, brace..cursor.pos, end, Paste::Field);
             } else {
                 cursor.advance(1);
                 out.push_raw(source, brace..cursor.pos, end);

@@ -10,8 +10,8 @@ __device__ void fires(unsigned &d, unsigned a, unsigned b, unsigned c)
     asm("vabsdiff2.u32.u32.u32.add %0, %1, %2, %3;"
         "@p bar.sync 0; st.global.u32 [%0], %1;"
         "vmax2.u32.u32.u32 %0, %2, %0, %3;" : "+r"(d) : "r"(a), "r"(b), "r"(c));
-    // Through two literals, and a guard before the one that writes.
-    asm("@p vset4.u32.u32.ne t, %1, %2, %3;" "vadd4.u32.u32.u32"
+    // Through two literals, under one guard.
+    asm("@p vset4.u32.u32.ne t, %1, %2, %3;" "@p vadd4.u32.u32.u32"
         ".add %0, %1, %2, t;" : "+r"(d) : "r"(a), "r"(b), "r"(c));
 }
 
@@ -39,4 +39,14 @@ __device__ void silent(unsigned &d, unsigned a, unsigned b, unsigned c)
     asm("vset4.u32.u32.ne.add t, %1, %2, %3; vmax4.u32.u32.u32 %0, %1, t.b4444, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
     asm("vset4.u32.u32.ne.add t, %1, %2, %3; vmax.u32.u32.u32 %0, %1, t;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
     asm("vadd4.s32.s32.s32.add %0, %1, %2, z; vmax4.s32.s32.s32 %1, %1, z, z;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    // One of two that are never executed both; one that may not be; another value of the guard.
+    asm("@p vset4.u32.u32.ne t, %1, %2, %3; @!p vadd4.u32.u32.u32.add %0, %1, %2, t;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    asm("@p vset4.u32.u32.ne t, %1, %2, %3; vadd4.u32.u32.u32.add %0, %1, %2, t;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    asm("@p vset4.u32.u32.ne t, %1, %2, %3; setp.eq.u32 p, %1, 0; @p vadd4.u32.u32.u32.add %0, %1, %2, t;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    asm("@p vadd4.u32.u32.u32.add t, %1, %2, %3; @!p vmax4.u32.u32.u32 %0, %1, t, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    // Zero, all ones.
+    asm("vsub4.u32.u32.u32 z, %1, %1, %1; vabsdiff4.u32.u32.u32.add %0, %1, %2, z;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    asm("vset4.u32.u32.eq z, %1, %1, %1; vabsdiff4.u32.u32.u32.add %0, %1, %2, z;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    // The sum of four bytes in a half-word.
+    asm("vabsdiff4.u32.u32.u32.add t, %1, %2, %3; vmax2.u32.u32.u32 %0, %1, t, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
 }

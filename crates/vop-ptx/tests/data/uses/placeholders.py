@@ -1,0 +1,14 @@
+a = "vset.u32.u32.eq {}, {}, {};".format(d, x, y)
+b = "vset4.u32.u32.lt %s, %s, %s, %s;" % (d, x, y, z)
+c = "vsub.s32.u32.u32.sat {}, {}, {};".format(d, x, y)
+e = f"vset.u32.u32.eq {r[0]}, {r[1]}, {r[2]};"
+g = f"vset.u32.u32.eq {regs.d}, {regs.a}, {regs.b};"
+h = "vadd4.u32.u32.u32 {}.b10, {}, {}, {};".format(1,2,3,4)
+i = "vset.u32.u32.eq %{}, %{}, %{};".format(1,2,3)
+j = f"vset.u32.u32.eq %r{i}, %r{i+1}, %r{i+2};"
+k = f"vset.u32.u32.eq {f(1)}, {f(2)}, {f(3)};"
+l = "vset.u32.u32.eq %r%d, %r%d, %r%d;" % (1,2,3)
+m = "vset.u32.u32.eq {0}, {1}, {2}; vadd4.u32.u32.u32.add {}, {}, {}, {};"
+n = "vabsdiff4.u32.u32.u32 {}, {}, {}, {}; vadd4.u32.u32.u32.add {}, {}, {}, {};"
+o = "vadd.u32.s32.s32.sat {}.b0, {}, {}, {};"
+p = f"vabsdiff4.u32.u32.u32 {t[0]}, {a}, {b}, {c}; vadd4.u32.u32.u32.add {d}, {a}, {b}, {t[1]};"
