@@ -8,8 +8,7 @@ use std::path::Path;
 
 use vop::{Code, Parser, Registers, Severity};
 
-const REGISTERS: &str =
-    ".reg .pred p; .reg .b32 a, b, c, d, %r<9>; .reg .f32 f; .reg .b16 h; .reg .u64 w; .reg .v4 .u32 v;";
+const REGISTERS: &str = ".reg .pred p; .reg .b32 a, b, c, d, %r<9>; .reg .f32 f; .reg .b16 h; .reg .u64 w; .reg .v4 .u32 v; .reg .f16x2 h2;";
 
 /// A text as the file writes it has `\n` for a line feed.
 fn unescaped(text: &str) -> String {

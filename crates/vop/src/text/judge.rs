@@ -386,7 +386,14 @@ impl<'t> Run<'t, '_> {
                 Raw::Register => {
                     if self.knows_registers() {
                         let name = self.text_of(operand.name);
-                        self.register_kind(mnemonic, name, operand.name.start as usize..operand.at.end as usize);
+                        let span = operand.name.start as usize..operand.at.end as usize;
+                        // What has no dtype is stricter with the registers that dtype would be of.
+                        let counts = operand.minus || matches!(i, 0 | 3) && !mnemonic.allows(Axis::Dtype);
+                        if counts && self.register_type(name) == Some(RegisterType::F16x2) {
+                            self.not_half_precision(mnemonic, name, span, operand.minus);
+                        } else {
+                            self.register_kind(mnemonic, name, span);
+                        }
                     }
                     if operand.minus && (i == 0 || !negates) {
                         self.negation(mnemonic, i, operand);
@@ -401,6 +408,17 @@ impl<'t> Run<'t, '_> {
                 _ => self.wrong_kind(mnemonic, i, operand),
             }
         }
+    }
+
+    /// `.f16x2` registers are taken for 32 bits, but not for a number that is negated, nor for d and c of `vset`.
+    #[cold]
+    fn not_half_precision(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>, minus: bool) {
+        let message = match minus {
+            true => format!("`{name}` is a `.f16x2` register, and `-{name}` would negate half-precision numbers"),
+            false => format!("`{name}` is a `.f16x2` register; d and c of `{mnemonic}` are integer ones"),
+        };
+        let fault = Diagnostic::new(Code::V0402, span, message).label("declared `.f16x2`");
+        self.fault(fault.help(format!("use a `.b32` register: `mov.b32 t, {name};`")));
     }
 
     fn register_kind(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>) {
@@ -450,6 +468,9 @@ impl<'t> Run<'t, '_> {
         }
         match self.register_type(register) {
             Some(ty) if ty.is_integer() && (ty.is_operand() || mnemonic.allows(Axis::Dtype)) => {}
+            Some(RegisterType::F16x2) if !mnemonic.allows(Axis::Dtype) => {
+                self.not_half_precision(mnemonic, register, operand.name.range(), false);
+            }
             _ => self.register_kind(mnemonic, register, operand.name.range()),
         }
     }
