@@ -106,7 +106,7 @@ impl Form {
 }
 
 /// What is known of an operand's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// Nothing: a register of its own.
     Free,

@@ -4,7 +4,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -33,11 +32,8 @@ pub fn lint(text: &str, instruction: &Instruction<'_>) -> Vec<Diagnostic> {
 /// is the same for all instructions of a form whose operands are registers.
 #[derive(Debug, Default)]
 pub struct Linter {
-    known: BTreeMap<Key, (Form, Ptxas)>,
+    known: BTreeMap<(Form, [Source; 3]), Ptxas>,
 }
-
-/// A form by its hash, and what is known of its operands.
-type Key = (u64, [(u8, usize, u32); 3]);
 
 /// What ptxas's code makes of a form.
 #[derive(Debug, Clone, Copy, Default)]
@@ -91,25 +87,15 @@ impl Linter {
     }
 
     fn ptxas(&mut self, form: Form, sources: [Source; 3]) -> Ptxas {
-        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-        form.hash(&mut hash);
-        let sources_key = sources.map(|source| match source {
-            Source::Free => (0, 0, 0),
-            Source::Known(value) => (1, 0, value),
-            Source::SameAs { operand, plus } => (2, operand, plus),
-        });
-        let key = (hash.finish(), sources_key);
-        match self.known.get(&key) {
-            Some((of, found)) if *of == form => *found,
-            _ => {
-                let found = Self::find(form, sources);
-                if self.known.len() >= Self::KEPT {
-                    self.known.clear();
-                }
-                self.known.insert(key, (form, found));
-                found
-            }
+        if let Some(&found) = self.known.get(&(form, sources)) {
+            return found;
         }
+        if self.known.len() >= Self::KEPT {
+            self.known.clear();
+        }
+        let found = Self::find(form, sources);
+        self.known.insert((form, sources), found);
+        found
     }
 
     fn find(form: Form, sources: [Source; 3]) -> Ptxas {
@@ -123,21 +109,6 @@ impl Linter {
         let with_sat = [newest.is_some(), if old == new { newest.is_some() } else { older.is_some() }];
         let needs_sat = without_sat.is_some_and(|without| (0..2).any(|i| without[i] && !with_sat[i]));
         Ptxas { divergences: [newest, older], older_too, without_sat, needs_sat }
-    }
-}
-
-/// FNV-1a: `core` has no hasher, and forms have no order.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! `VOP_BLESS=1 cargo test -p vop --test lints` rewrites the expected lines.
 
+mod common;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use vop::{Code, Parser, Severity};
 
@@ -32,24 +33,7 @@ fn described(text: &str) -> String {
 
 #[test]
 fn lints() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/lints.txt");
-    let expected = std::fs::read_to_string(&path).expect("the file is there");
-    let mut found = String::new();
-    for line in expected.lines().filter(|line| !line.starts_with(' ')) {
-        found.push_str(line);
-        found.push('\n');
-        if !line.is_empty() && !line.starts_with('#') {
-            found.push_str(&described(line));
-        }
-    }
-    if std::env::var_os("VOP_BLESS").is_some() {
-        std::fs::write(&path, &found).expect("the file can be written");
-    } else {
-        for (i, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
-            assert_eq!(found, expected, "line {} of {}", i + 1, path.display());
-        }
-        assert_eq!(found, expected);
-    }
+    common::check_cases("lints.txt", described);
 }
 
 /// Each lint that one instruction can bring about stands in the file.

@@ -24,7 +24,7 @@ use crate::text::Parser;
 /// assert_eq!(form.to_string(), "vadd4.u32.s32.s32.sat d.b10, a, b, c");
 /// assert_eq!("vadd4.u32.s32.s32.sat".parse::<Form>().unwrap().mask().unwrap().bits(), 0b1111);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Form {
     mnemonic: Mnemonic,
     dtype: Type,
@@ -41,7 +41,7 @@ pub struct Form {
 const _: () = assert!(size_of::<Form>() <= 16);
 
 /// What only some operations have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variant {
     /// Nothing more.
     None,
@@ -58,7 +58,7 @@ pub enum Variant {
 /// The manual: "`(a*b)` is negated if and only if exactly one of `a` or `b` is negated. PTX allows negation of either
 /// `(a*b)` or `c`", and "source operands may not be negated in `.po` mode". Where a text negates both a and b the
 /// product keeps its sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum MadMode {
     /// a·b + c.
@@ -111,7 +111,7 @@ impl MadMode {
 }
 
 /// What becomes of the intermediate result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Finish {
     /// Scalar: its lower 32 bits are d.
     Plain,
