@@ -463,7 +463,7 @@ const fn merge(t: u32, c: u32, shift: u32, bits: u32) -> u32 {
 }
 
 /// The values that a type of some width holds: where saturation clamps to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Range {
     /// Whether it is signed.
     pub signed: bool,
@@ -472,6 +472,11 @@ pub struct Range {
 }
 
 impl Range {
+    /// That of a type of some width.
+    pub const fn new(signed: bool, bits: u32) -> Range {
+        Range { signed, bits }
+    }
+
     /// The least value.
     pub const fn min(self) -> i64 {
         if self.signed { -(1 << (self.bits - 1)) } else { 0 }

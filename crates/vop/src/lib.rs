@@ -39,6 +39,7 @@ pub mod eval;
 mod instead;
 pub mod isa;
 mod lint;
+pub mod lower;
 pub mod range;
 mod samples;
 pub mod semantics;

@@ -59,6 +59,16 @@ impl Target {
         Target::MEASURED[self.column()]
     }
 
+    /// Its number: 90 of `sm_90a`.
+    pub const fn number(self) -> u16 {
+        self.number
+    }
+
+    /// Whether it has the instructions of its family, or its own: the suffix `f` or `a`.
+    pub const fn has_family(self) -> bool {
+        self.suffix.is_some()
+    }
+
     /// The column of the table, counted from the first target's.
     pub(super) fn column(self) -> usize {
         let known = KNOWN.iter().find(|&&(number, ..)| number == self.number);

@@ -1,5 +1,6 @@
 //! The values that the axes of an instruction take, each with its spelling.
 
+use core::cmp::Ordering;
 use core::fmt;
 
 /// Declares an enum whose variants are modifiers, with the spelling of each (without its dot) in both directions.
@@ -201,6 +202,20 @@ impl Shape {
     /// Whether it has lanes (`vadd2`, `vadd4`) rather than a single value.
     pub const fn is_simd(self) -> bool {
         !matches!(self, Shape::Scalar)
+    }
+}
+
+impl Comparison {
+    /// Whether it holds of two values that are ordered so.
+    pub const fn holds(self, ordering: Ordering) -> bool {
+        match self {
+            Comparison::Eq => ordering.is_eq(),
+            Comparison::Ne => ordering.is_ne(),
+            Comparison::Lt => ordering.is_lt(),
+            Comparison::Le => ordering.is_le(),
+            Comparison::Gt => ordering.is_gt(),
+            Comparison::Ge => ordering.is_ge(),
+        }
     }
 }
 
