@@ -571,11 +571,6 @@ const fn lower(bits: u32) -> u64 {
     u64::MAX >> (64 - bits)
 }
 
-fn extend(pattern: u64, bits: u32, signed: bool) -> i64 {
-    let unused = 64 - bits;
-    if signed { (pattern << unused) as i64 >> unused } else { (pattern << unused >> unused) as i64 }
-}
-
 /// A bit-vector constant.
 pub(super) fn constant(value: u64, bits: u32) -> String {
     let value = value & lower(bits);

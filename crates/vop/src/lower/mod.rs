@@ -88,7 +88,7 @@ impl Form {
     /// use vop::lower::LowerOptions;
     /// let form: vop::Form = "vadd4.s32.s32.s32.sat d, a, b, c".parse().unwrap();
     /// let lowering = form.lower(LowerOptions::new("sm_120f".parse().unwrap()));
-    /// assert_eq!((lowering.cost, form.cost("sm_120f".parse().unwrap())), (1, 39));
+    /// assert_eq!((lowering.cost, form.cost("sm_120f".parse().unwrap())), (1, 45));
     /// assert_eq!(lowering.lines(["d", "a", "b", "c"]), ["add.sat.s8x4 d, a, b"]);
     /// ```
     pub fn lower(self, options: LowerOptions) -> Lowering {
