@@ -248,6 +248,26 @@ impl Builder {
         Output::Value(if all == 0 { sum } else { self.op(Op::Add, &[sum, Value::Word(-all as u32)]) })
     }
 
+    /// Ends an accumulating comparison: counts the live lanes whose highest bit is set.
+    pub(super) fn count_signs(&mut self, lanes: Value) -> Output {
+        let live = self.live();
+        if live == [self.lanes() as u8 - 1] {
+            return Output::Value(self.shift_add(lanes, false, 31, Value::C));
+        }
+        let bytes = (self.bits() / 8) as u8;
+        let masks = core::array::from_fn(|i| {
+            let position = i as u8 / bytes;
+            let is_first = i as u8 % bytes == 0;
+            if is_first && live.contains(&position) { 8 | (position * bytes + bytes - 1) } else { 4 }
+        });
+        let masks = self.prmt(lanes, Value::Word(0), masks);
+        // The squares of 0 and -1 need no constant.
+        if bytes == 1 {
+            self.cut = Some(Cut { value: masks, signed: true, factor: -1, offset: 0, others_are_zero: true });
+        }
+        Output::Value(self.op(Op::Dp4a(Type::S32, Type::S32), &[masks, masks, Value::C]))
+    }
+
     /// Ends a rule when results of this type, which they fit, stand in a register: clamps, and accumulates or merges.
     pub(super) fn end(&mut self, lanes: Value, signed: bool) -> Written {
         if self.accumulates() {

@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 40] = [
+const RULES: [(&str, Rule); 47] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -34,12 +34,19 @@ const RULES: [(&str, Rule); 40] = [
     ("twice the packed maximum", packed::twice_maximum),
     ("packed comparison", packed::compare),
     ("packed comparison of all bytes", packed::compare_all),
+    ("packed comparison by sign", packed::compare_by_sign),
     ("even and odd bytes", unpacked::add_even_odd),
     ("minimum of even and odd bytes", unpacked::min_max_even_odd),
     ("half-words", unpacked::in_halves),
     ("half-word average", unpacked::average),
     ("half-word average, accumulated", unpacked::accumulated_average),
+    ("signed half-word average, accumulated", unpacked::accumulated_signed_average),
     ("words", words::in_words),
+    ("differences of words equal above", words::differences_below_same),
+    ("sizes of differences", words::sizes),
+    ("sizes of differences turned", words::sizes_turned),
+    ("minimum at the top of words", words::min_max_at_top),
+    ("guarded difference", words::guarded_difference),
     ("half-words by dot products", words::saturating_halves),
     ("bytes by dot products", words::saturating_bytes),
     ("guarded counts", words::guarded_counts),

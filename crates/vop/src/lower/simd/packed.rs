@@ -292,6 +292,23 @@ fn against_themselves(b: &mut Builder) -> Result<[Value; 2], NotApplicable> {
     Ok([false, true].map(|second| b.source_against_itself(second)))
 }
 
+/// Accumulated ≤ and ≥ of signed half-words: the sign of x + ¬y, which is x - y - 1.
+pub(super) fn compare_by_sign(b: &mut Builder) -> Written {
+    let second = match b.form.comparison() {
+        Some(Comparison::Le) => true,
+        Some(Comparison::Ge) => false,
+        _ => return Err(NotApplicable),
+    };
+    if !b.accumulates() || !b.has_saturating() || !b.common_type()? {
+        return Err(NotApplicable);
+    }
+    let [x, y] = b.sources();
+    let (x, y) = if second { (x, y) } else { (y, x) };
+    let complement = b.not(y);
+    let signs = b.on_lanes(PackedOp::AddSat, true, x, complement);
+    Ok(b.count_signs(signs))
+}
+
 fn compared(b: &mut Builder, x: Value, y: Value, others_are_zero: bool) -> Written {
     let Some(comparison) = b.form.comparison().filter(|_| b.has_packed()) else { return Err(NotApplicable) };
     let one = b.lowest_bits();
@@ -299,13 +316,7 @@ fn compared(b: &mut Builder, x: Value, y: Value, others_are_zero: bool) -> Writt
     let bytes = b.bits() == 8;
     let lanes = match comparison {
         Comparison::Eq | Comparison::Ne => {
-            let highest = b.highest_bits();
-            // Different highest bits mean the same only to equal types: a signed operand's bit counts as a difference.
-            let differing = match (x_signed, y_signed) {
-                (true, false) => b.lop3(|x, y, k| (x ^ y) | (x & k), x, y, highest),
-                (false, true) => b.lop3(|x, y, k| (x ^ y) | (y & k), x, y, highest),
-                _ => b.lop2(|x, y| x ^ y, x, y),
-            };
+            let differing = b.differing(x, y);
             match (comparison, bytes) {
                 (Comparison::Eq, true) => b.on_lanes(PackedOp::SubSat, false, one, differing),
                 (Comparison::Eq, false) => {
@@ -363,6 +374,16 @@ fn compared(b: &mut Builder, x: Value, y: Value, others_are_zero: bool) -> Writt
 }
 
 impl Builder {
+    /// A word that is zero in the lanes in which the sources are equal. The highest bits of mixed types must both be zero.
+    pub(super) fn differing(&mut self, x: Value, y: Value) -> Value {
+        let highest = self.highest_bits();
+        match self.signed() {
+            [true, false] => self.lop3(|x, y, k| (x ^ y) | (x & k), x, y, highest),
+            [false, true] => self.lop3(|x, y, k| (x ^ y) | (y & k), x, y, highest),
+            _ => self.lop2(|x, y| x ^ y, x, y),
+        }
+    }
+
     /// A source with the same byte as the other source has in every position that stands for no lane.
     pub(super) fn source_against_itself(&mut self, second: bool) -> Value {
         self.source_with(second, Pick::Same)
