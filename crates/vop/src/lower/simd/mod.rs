@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 47] = [
+const RULES: [(&str, Rule); 46] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -33,7 +33,6 @@ const RULES: [(&str, Rule); 47] = [
     ("packed difference of mixed maximum and minimum", packed::mixed_max_min),
     ("twice the packed maximum", packed::twice_maximum),
     ("packed comparison", packed::compare),
-    ("packed comparison of all bytes", packed::compare_all),
     ("packed comparison by sign", packed::compare_by_sign),
     ("even and odd bytes", unpacked::add_even_odd),
     ("minimum of even and odd bytes", unpacked::min_max_even_odd),
