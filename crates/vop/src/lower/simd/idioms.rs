@@ -120,6 +120,11 @@ impl Builder {
         self.splat(1)
     }
 
+    /// The lowest bit of every lane that counts.
+    pub(super) fn lowest_live_bits(&self) -> Value {
+        Value::Word(self.live().iter().fold(0, |word, p| word | 1 << (u32::from(*p) * self.bits())))
+    }
+
     /// All bits but the lowest of every lane.
     pub(super) fn upper_bits(&self) -> Value {
         self.splat(!1)
@@ -183,6 +188,12 @@ impl Builder {
     pub(super) fn with_half_difference(&mut self, common: Value, x: Value, y: Value) -> Value {
         let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
         self.shift_add(differing, false, 1, common)
+    }
+
+    /// The same where it is the second of the same x and y: ptxas would otherwise keep the half that both take, and add twice.
+    pub(super) fn again_with_half_difference(&mut self, common: Value, x: Value, y: Value) -> Value {
+        let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
+        self.op(Op::MadHigh, &[differing, Value::Word(1 << 31), common])
     }
 
     /// A word whose highest bit in every lane says x > y there: the average of x and of y's complement. Three instructions.

@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 46] = [
+const RULES: [(&str, Rule); 47] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -56,6 +56,7 @@ const RULES: [(&str, Rule); 46] = [
     ("mixed average of complements", averages::mixed_of_complements),
     ("mixed average modulo a lane", averages::mixed_modular),
     ("mixed average", averages::mixed),
+    ("half of accumulated sums, rounded", averages::accumulated_mixed),
     ("half-word average by its parity", averages::signed_halves),
     ("mixed average by its parity", averages::mixed_by_parity),
     ("native difference", absdiff::native),

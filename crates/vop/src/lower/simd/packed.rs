@@ -318,7 +318,7 @@ pub(super) fn compare(b: &mut Builder) -> Written {
     let Some(comparison) = b.form.comparison().filter(|_| b.has_packed()) else { return Err(NotApplicable) };
     let [x, y] = b.sources();
     let one = match b.accumulates() {
-        true => Value::Word(b.live().iter().fold(0, |word, p| word | 1 << (u32::from(*p) * b.bits()))),
+        true => b.lowest_live_bits(),
         false => b.lowest_bits(),
     };
     let [x_signed, y_signed] = b.signed();

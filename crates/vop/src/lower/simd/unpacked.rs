@@ -92,6 +92,11 @@ pub(super) fn in_halves(b: &mut Builder) -> Written {
         let mut halves = match operation {
             Operation::Add => b.packed(PackedOp::Add, HALVES, x, y),
             Operation::Sub => b.sub_halves(x, y),
+            // One instruction subtracts and takes the greater, with what is not clamped as it is far from the half-word's ends.
+            Operation::Absdiff if b.fuses_sum_and_minimum() => {
+                let [less, more] = [[x, y], [y, x]].map(|[x, y]| b.sub_halves(x, y));
+                b.packed(PackedOp::Max, HALVES, less, more)
+            }
             Operation::Absdiff => {
                 let greater = b.packed(PackedOp::Max, HALVES, x, y);
                 let lesser = b.packed(PackedOp::Min, HALVES, x, y);
