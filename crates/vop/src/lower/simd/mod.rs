@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 47] = [
+const RULES: [(&str, Rule); 44] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -55,10 +55,7 @@ const RULES: [(&str, Rule); 47] = [
     ("average clamped at zero", averages::above_zero),
     ("mixed average of complements", averages::mixed_of_complements),
     ("mixed average modulo a lane", averages::mixed_modular),
-    ("mixed average", averages::mixed),
     ("half of accumulated sums, rounded", averages::accumulated_mixed),
-    ("half-word average by its parity", averages::signed_halves),
-    ("mixed average by its parity", averages::mixed_by_parity),
     ("native difference", absdiff::native),
     ("native difference of mixed types", absdiff::native_mixed),
     ("half of a sum and difference", absdiff::min_max),
