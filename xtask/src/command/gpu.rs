@@ -1,5 +1,6 @@
 //! `cargo xtask gpu`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use vop::Target;
@@ -21,6 +22,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     std::fs::write(&args.output, xtask::gpu::script(args.target))?;
-    println!("wrote {}; run it with python3 where the GPU is", args.output.display());
-    Ok(())
+    let mut out = std::io::stdout();
+    Ok(writeln!(out, "wrote {}; run it with python3 where the GPU is", args.output.display())?)
 }
