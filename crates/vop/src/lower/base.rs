@@ -103,6 +103,8 @@ pub enum Op {
     Mul,
     /// The lower word of x·y + z.
     Mad,
+    /// |x|, x signed; the least word stays as it is.
+    Abs,
     /// |x - y| + z modulo 2^32, x and y as typed.
     Sad(Type),
     /// z plus the four products of bytes of x and y, each read by its type.
@@ -223,6 +225,7 @@ impl Op {
             Op::Shr(ty) => return format!("shr{ty}").into(),
             Op::Mul => "mul.lo.u32",
             Op::Mad => "mad.lo.u32",
+            Op::Abs => "abs.s32",
             Op::Sad(ty) => return format!("sad{ty}").into(),
             Op::Dp4a(x, y) => return format!("dp4a{x}{y}").into(),
             Op::Dp2a { high, x, y } => return format!("dp2a.{}{x}{y}", if high { "hi" } else { "lo" }).into(),
@@ -298,7 +301,7 @@ impl Op {
             | Op::Absdiff4Add(_)
             | Op::Pack { to: Range { bits: 8, .. } } => &[Word, Word, Word],
             Op::Selp | Op::AddIf => &[Word, Word, Predicate],
-            Op::Negate16x2 | Op::Extend(_) => &[Word],
+            Op::Abs | Op::Negate16x2 | Op::Extend(_) => &[Word],
             Op::Low => &[Long],
             Op::SetpLong(..) | Op::AddLong | Op::SubLong | Op::MinLong(_) | Op::MaxLong(_) | Op::MulLong => {
                 &[Long, Long]
@@ -362,6 +365,7 @@ impl Op {
             Op::Shr(ty) => (typed(0, ty) >> at(1).min(32)) as u64,
             Op::Mul => at(0).wrapping_mul(at(1)),
             Op::Mad => at(0).wrapping_mul(at(1)).wrapping_add(at(2)),
+            Op::Abs => signed(0).unsigned_abs(),
             Op::Sad(ty) => typed(0, ty).abs_diff(typed(1, ty)).wrapping_add(at(2)),
             Op::Dp4a(x, y) => {
                 let products = bytes(0, x).zip(bytes(1, y)).map(|(x, y)| x * y);
@@ -448,6 +452,7 @@ impl Op {
             Op::Shr(ty) => binary(if ty.is_signed() { "bvashr" } else { "bvlshr" }),
             Op::Mul | Op::MulLong => binary("bvmul"),
             Op::Mad => format!("(bvadd (bvmul {} {}) {})", at(0), at(1), at(2)),
+            Op::Abs => format!("(ite (bvslt {x} {zero}) (bvneg {x}) {x})", x = at(0), zero = constant(0, 32)),
             Op::Sad(ty) => format!("(bvadd {} {})", difference(at(0), at(1), ty), at(2)),
             Op::Dp4a(x, y) => sum(at(2), (0..4).map(|k| product(&byte(0, k), x, 8, &byte(1, k), y))),
             Op::Dp2a { high, x, y } => {
