@@ -26,7 +26,7 @@ pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
     let by = options.semantics.deviations().concerning(form);
     let mut candidates = Vec::new();
     let mut write = |name: &'static str, rule: &dyn Fn(&mut Stages) -> Written| {
-        let mut stages = Stages { b: Builder::new(form, in_place(form)), form, by };
+        let mut stages = Stages { b: Builder::new(form, options.target, in_place(form)), form, by };
         if let Ok(output) = rule(&mut stages) {
             candidates.push(stages.b.finish(name, output));
         }
