@@ -119,7 +119,7 @@ impl Form {
                     && needs.version <= options.version
                     && !choices.iter().any(|choice| choice.sequence == sequence)
                 {
-                    let cost = cost::cost(&sequence, options.target);
+                    let cost = sequence.cost(options.target);
                     choices.push(Choice { candidate: candidate.clone(), sequence, cost });
                 }
             }
