@@ -240,7 +240,6 @@ impl Code {
         for value in operands.clone() {
             if let Some((inner, Op::Add | Op::Sub)) = self.only(value)
                 && !self.is_fused(inner)
-                && self.steps[inner].1[0] != self.steps[inner].1[1]
             {
                 self.fuse(inner, number);
                 return;
@@ -321,10 +320,6 @@ fn is_constant(value: Value) -> bool {
     matches!(value, Value::Word(1..) | Value::Long(1..))
 }
 
-fn is_shift(sequence: &Sequence, value: Value) -> bool {
-    value.as_step().is_some_and(|number| matches!(sequence.steps[number].0, Op::Shl | Op::Shr(_)))
-}
-
 /// The steps without those that ptxas knows the results of, and what d is.
 fn simplified(sequence: &Sequence, machine: Machine) -> (Vec<(Op, Vec<Value>)>, Option<Value>) {
     let mut simple = Sequence::default();
@@ -338,8 +333,7 @@ fn simplified(sequence: &Sequence, machine: Machine) -> (Vec<(Op, Vec<Value>)>, 
         let value = match (op, &operands[..]) {
             // Both operands are one; of a predicate, 0 and 1 stand for false and true.
             (Op::Setp(comparison, _), [x, y]) if x == y => Value::Word(comparison.holds(Ordering::Equal).into()),
-            // Seen too late for a shift to become a part of what reads it.
-            (Op::Min(_) | Op::Max(_), [x, y]) if x == y && !is_shift(&simple, *x) => *x,
+            (Op::Min(_) | Op::Max(_), [x, y]) if x == y => *x,
             (Op::Selp, [_, y, Value::Word(0)]) => *y,
             (Op::Selp, [x, _, Value::Word(_)]) => *x,
             (Op::AddIf, [x, _, Value::Word(0)]) => *x,
