@@ -129,7 +129,7 @@ impl Form {
         for candidate in self.candidates(options) {
             for sequence in resolve::resolve(&candidate, self, options.target) {
                 if options.permits(&sequence) && !choices.iter().any(|choice| choice.sequence == sequence) {
-                    let cost = cost::cost(&sequence, options.target);
+                    let cost = sequence.cost(options.target);
                     choices.push(Choice { candidate: candidate.clone(), sequence, cost });
                 }
             }
