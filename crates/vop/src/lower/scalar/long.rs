@@ -95,24 +95,30 @@ fn shifted(s: &mut Stages) -> Long {
     Long { value: s.b.op(Op::ShlLong, &[a.value, amount]), interval: if by_sign { signed(64) } else { interval } }
 }
 
-fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
-    let [x, y] = [s.interval(false), s.interval(true)];
-    let mut p = Long { value: multiplied(s), interval: product(x, y) };
+/// `vmad`'s product, and c.
+pub(super) fn operands(s: &mut Stages) -> (Long, Long) {
+    let interval = product(s.interval(false), s.interval(true));
+    let p = Long { value: multiplied(s), interval };
     let c = s.b.op(Op::Extend(type_of(s.c().signed)), &[Value::C]);
-    let c = Long { value: c, interval: s.c().into() };
-    let total = |p: Interval| {
-        let p = if mode.negates_product() { negated(p) } else { p };
-        let c = if mode.negates_c() { negated(c.interval) } else { c.interval };
-        let one = Exact::from(mode == MadMode::PlusOne);
-        sum(sum(p, c), Interval { min: one, max: one })
-    };
-    let fits = |interval: Interval| signed(64).holds(interval) || unsigned(64).holds(interval);
-    if !fits(total(p.interval)) && s.form.sat() {
-        // Products from 2^62 on saturate in any case.
-        let limit = 1u64 << 62;
-        let value = s.b.op(Op::MinLong(Type::U32), &[p.value, Value::Long(limit)]);
-        p = Long { value, interval: clamped(p.interval, Interval { min: 0, max: limit.into() }) };
-    }
+    (p, Long { value: c, interval: s.c().into() })
+}
+
+/// The values of the sum.
+fn total(mode: MadMode, p: Interval, c: Interval) -> Interval {
+    let p = if mode.negates_product() { negated(p) } else { p };
+    let c = if mode.negates_c() { negated(c) } else { c };
+    let one = Exact::from(mode == MadMode::PlusOne);
+    sum(sum(p, c), Interval { min: one, max: one })
+}
+
+/// Whether a long word holds the sum.
+pub(super) fn fits(mode: MadMode, p: Interval, c: Interval) -> bool {
+    let sum = total(mode, p, c);
+    signed(64).holds(sum) || unsigned(64).holds(sum)
+}
+
+/// The sum, modulo 2^64 if it does not fit.
+pub(super) fn added(s: &mut Stages, mode: MadMode, p: Long, c: Long) -> Long {
     let mut value = match (mode.negates_product(), mode.negates_c()) {
         (true, _) => s.b.op(Op::SubLong, &[c.value, p.value]),
         (_, true) => s.b.op(Op::SubLong, &[p.value, c.value]),
@@ -121,14 +127,30 @@ fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
     if mode == MadMode::PlusOne {
         value = s.b.op(Op::AddLong, &[value, Value::Long(1)]);
     }
-    // A sum of 65 bits of which only the lower bits count is as good as any.
-    let interval = Some(total(p.interval)).filter(|&interval| fits(interval)).unwrap_or(signed(64));
-    let Some(scale) = scale else { return Long { value, interval } };
+    Long { value, interval: total(mode, p.interval, c.interval) }
+}
+
+fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
+    let (mut p, c) = operands(s);
+    let fits = fits(mode, p.interval, c.interval);
+    if !fits && s.form.sat() {
+        // Products from 2^62 on saturate in any case.
+        let limit = 1u64 << 62;
+        let value = s.b.op(Op::MinLong(Type::U32), &[p.value, Value::Long(limit)]);
+        p = Long { value, interval: clamped(p.interval, Interval { min: 0, max: limit.into() }) };
+    }
+    let mut t = added(s, mode, p, c);
+    if !fits && !s.form.sat() {
+        // A sum of 65 bits of which only the lower bits count is as good as any.
+        t.interval = signed(64);
+    }
+    let Some(scale) = scale else { return t };
     let bits = scale.bits();
-    let as_unsigned = s.by.has(Deviation::ScalesUnsigned) && interval.min < 0;
-    let interval = if as_unsigned { unsigned(64) } else { interval };
-    let value = s.b.op(Op::ShrLong(Long { value, interval }.ty()), &[value, Value::Word(bits)]);
-    Long { value, interval: Interval { min: interval.min >> bits, max: interval.max >> bits } }
+    if s.by.has(Deviation::ScalesUnsigned) && t.interval.min < 0 {
+        t.interval = unsigned(64);
+    }
+    let value = s.b.op(Op::ShrLong(t.ty()), &[t.value, Value::Word(bits)]);
+    Long { value, interval: Interval { min: t.interval.min >> bits, max: t.interval.max >> bits } }
 }
 
 /// The product of both inputs.
