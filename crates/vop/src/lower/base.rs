@@ -539,6 +539,8 @@ impl Op {
         let opcode = self.opcode();
         let list = operands.join(", ");
         match self {
+            // What ptxas makes a part of a shift is this.
+            Op::Lop3(0xc0) => Vec::from([format!("and.b32 {d}, {}, {}", operands[0], operands[1])]),
             Op::Lop3(table) => Vec::from([format!("{opcode} {d}, {list}, {table:#04x}")]),
             Op::Prmt(selector) => Vec::from([format!("{opcode} {d}, {list}, {selector:#06x}")]),
             Op::Absdiff4(_) => Vec::from([format!("{opcode} {d}, {list}, {}", operands[0])]),

@@ -196,7 +196,8 @@ impl Writer<'_> {
                     for (fill, ty) in [(Want::Zero, Type::U32), (Want::Sign(3), Type::S32)] {
                         let shifted = (0..4).all(|i| {
                             let byte = if first + i < 4 { Want::Byte(first + i) } else { fill };
-                            own[usize::from(i)] == byte
+                            let want = own[usize::from(i)];
+                            want == byte || want == Want::Any
                         });
                         if shifted {
                             return self.sequence.push(Op::Shr(ty), &[x, Value::Word(amount)]);

@@ -117,17 +117,31 @@ pub(super) fn fits(mode: MadMode, p: Interval, c: Interval) -> bool {
     signed(64).holds(sum) || unsigned(64).holds(sum)
 }
 
-/// The sum, modulo 2^64 if it does not fit.
-pub(super) fn added(s: &mut Stages, mode: MadMode, p: Long, c: Long) -> Long {
+/// The sum, modulo 2^64 if it does not fit. The one of `.po` is added last, or first to c.
+pub(super) fn added(s: &mut Stages, mode: MadMode, p: Long, c: Long, way: u8) -> Long {
+    let interval = total(mode, p.interval, c.interval);
+    let (mut c, one) = (c.value, mode == MadMode::PlusOne);
+    if one && way == 1 {
+        c = s.b.op(Op::AddLong, &[c, Value::Long(1)]);
+    }
     let mut value = match (mode.negates_product(), mode.negates_c()) {
-        (true, _) => s.b.op(Op::SubLong, &[c.value, p.value]),
-        (_, true) => s.b.op(Op::SubLong, &[p.value, c.value]),
-        _ => s.b.op(Op::AddLong, &[p.value, c.value]),
+        (true, _) => s.b.op(Op::SubLong, &[c, p.value]),
+        (_, true) => s.b.op(Op::SubLong, &[p.value, c]),
+        _ => s.b.op(Op::AddLong, &[p.value, c]),
     };
-    if mode == MadMode::PlusOne {
+    if one && way == 0 {
         value = s.b.op(Op::AddLong, &[value, Value::Long(1)]);
     }
-    Long { value, interval: total(mode, p.interval, c.interval) }
+    Long { value, interval }
+}
+
+/// The sum shifted right.
+pub(super) fn scaled(s: &mut Stages, sum: Long, bits: u32) -> Long {
+    if bits == 0 {
+        return sum;
+    }
+    let value = s.b.op(Op::ShrLong(sum.ty()), &[sum.value, Value::Word(bits)]);
+    Long { value, interval: Interval { min: sum.interval.min >> bits, max: sum.interval.max >> bits } }
 }
 
 fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
@@ -139,18 +153,16 @@ fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
         let value = s.b.op(Op::MinLong(Type::U32), &[p.value, Value::Long(limit)]);
         p = Long { value, interval: clamped(p.interval, Interval { min: 0, max: limit.into() }) };
     }
-    let mut t = added(s, mode, p, c);
+    let mut t = added(s, mode, p, c, 0);
     if !fits && !s.form.sat() {
         // A sum of 65 bits of which only the lower bits count is as good as any.
         t.interval = signed(64);
     }
-    let Some(scale) = scale else { return t };
-    let bits = scale.bits();
-    if s.by.has(Deviation::ScalesUnsigned) && t.interval.min < 0 {
+    let bits = scale.map_or(0, Scale::bits);
+    if bits > 0 && s.by.has(Deviation::ScalesUnsigned) && t.interval.min < 0 {
         t.interval = unsigned(64);
     }
-    let value = s.b.op(Op::ShrLong(t.ty()), &[t.value, Value::Word(bits)]);
-    Long { value, interval: Interval { min: t.interval.min >> bits, max: t.interval.max >> bits } }
+    scaled(s, t, bits)
 }
 
 /// The product of both inputs.

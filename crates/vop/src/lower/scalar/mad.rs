@@ -1,14 +1,16 @@
 //! `vmad` where it saturates or scales: the product in a word where that holds it, else in a long word whose halves decide
 //! whether the sum is clamped.
 
-use super::long::{Long, added, operands};
+use super::long::{Long, added, fits, operands, scaled};
 use super::saturate::{Plan, clamped_word};
-use super::{Stages, Word, product, signed, unsigned};
+use super::{Stages, Word, clamped, product, signed, unsigned};
 use crate::eval::Range;
 use crate::isa::form::{MadMode, Variant};
 use crate::isa::types::{Comparison, Operation, Type};
 use crate::lower::base::Op;
 use crate::lower::candidate::{NotApplicable, Output, Value, Written};
+use crate::range::Interval;
+use crate::semantics::Deviation;
 
 /// The product in a word, then a saturating sum.
 pub(super) fn word(s: &mut Stages, plan: Plan) -> Written {
@@ -37,52 +39,55 @@ pub(super) fn word(s: &mut Stages, plan: Plan) -> Written {
     Ok(Output::Value(t.value))
 }
 
-/// The sum in a long word, clamped by its upper half.
-pub(super) fn long(s: &mut Stages) -> Written {
+/// The sum in a long word, clamped by its upper half where it is not sure to fit.
+pub(super) fn long(s: &mut Stages, way: u8) -> Written {
     let Variant::Mad(mode, scale) = s.form.variant() else { return Err(NotApplicable) };
-    let Some(to) = s.form.saturation_by(s.by) else { return Err(NotApplicable) };
-    let bits = scale.map_or(0, |scale| scale.bits());
-    let (mut p, c) = operands(s);
-    if !super::long::fits(mode, p.interval, c.interval) {
-        // Products from 2^62 on saturate in any case.
-        let (low, high) = (s.b.op(Op::Low, &[p.value]), s.b.op(Op::High, &[p.value]));
-        let limit = (1 << 30) - 1;
-        let high = s.b.op(Op::Min(Type::U32), &[high, Value::Word(limit)]);
-        let interval = super::clamped(p.interval, unsigned(62));
-        p = Long { value: s.b.op(Op::Join, &[low, high]), interval };
-    }
-    let mut sum = added(s, mode, p, c);
-    if bits > 0 && s.by.has(crate::semantics::Deviation::ScalesUnsigned) && sum.interval.min < 0 {
-        sum.interval = unsigned(64);
-    }
-    let high = s.b.op(Op::High, &[sum.value]);
-    let t = match bits {
-        0 => sum.value,
-        _ => s.b.op(Op::ShrLong(Type::U32), &[sum.value, Value::Word(bits)]),
-    };
-    let low = s.b.op(Op::Low, &[t]);
-    let is_signed = sum.interval.min < 0;
-    if is_signed && !signed(64).holds(sum.interval) || to.signed && !is_signed && !signed(64).holds(sum.interval) {
+    let to = s.form.saturation_by(s.by);
+    if to.is_none() && scale.is_none() {
         return Err(NotApplicable);
     }
-    let sign = s.b.op(Op::Shr(Type::U32), &[high, Value::Word(31)]);
-    let value = if to.signed {
-        let end = s.b.op(Op::Add, &[sign, Value::Word(i32::MAX as u32)]);
-        if bits == 0 {
-            // The upper half must be the sign of the lower.
-            let top = s.b.op(Op::Shr(Type::U32), &[low, Value::Word(31)]);
-            let rest = s.b.op(Op::Add, &[top, high]);
-            s.b.choose(Comparison::Ne, Type::U32, [rest, Value::Word(0)], [end, low])
-        } else {
-            let rest = s.b.op(Op::Add, &[high, Value::Word(1 << (bits - 1))]);
-            s.b.choose(Comparison::Ge, Type::U32, [rest, Value::Word(1 << bits)], [end, low])
+    let bits = scale.map_or(0, |scale| scale.bits());
+    let (mut p, c) = operands(s);
+    let fits = fits(mode, p.interval, c.interval);
+    if !fits && to.is_some() {
+        // Products from 2^62 on saturate in any case.
+        let (low, high) = (s.b.op(Op::Low, &[p.value]), s.b.op(Op::High, &[p.value]));
+        let high = s.b.op(Op::Min(Type::U32), &[high, Value::Word((1 << 30) - 1)]);
+        p = Long { value: s.b.op(Op::Join, &[low, high]), interval: clamped(p.interval, unsigned(62)) };
+    }
+    let mut sum = added(s, mode, p, c, way);
+    if !fits && to.is_none() {
+        // A sum of 65 bits of which only the lower bits count is as good as any.
+        sum.interval = signed(64);
+    }
+    if bits > 0 && s.by.has(Deviation::ScalesUnsigned) && sum.interval.min < 0 {
+        sum.interval = unsigned(64);
+    }
+    let t = scaled(s, sum, bits);
+    let low = s.b.op(Op::Low, &[t.value]);
+    let Some(to) = to.filter(|&to| !Interval::from(to).holds(t.interval)) else { return Ok(Output::Value(low)) };
+    let (least, greatest) = (Value::Word(to.min() as u32), Value::Word(to.max() as u32));
+    let high = s.b.op(Op::High, &[sum.value]);
+    let (below, above) = (t.interval.min < to.min().into(), t.interval.max > to.max().into());
+    let end = match (below, above) {
+        // The sign is added to the greatest, and makes it the least.
+        (true, true) => {
+            let sign = s.b.op(Op::Shr(Type::U32), &[high, Value::Word(31)]);
+            s.b.op(Op::Add, &[sign, greatest])
         }
-    } else {
-        let end = match is_signed {
-            true => s.b.op(Op::Add, &[sign, Value::Word(u32::MAX)]),
-            false => Value::Word(u32::MAX),
-        };
+        (true, false) => least,
+        _ => greatest,
+    };
+    let value = if !to.signed {
         s.b.choose(Comparison::Ge, Type::U32, [high, Value::Word(1 << bits)], [end, low])
+    } else if bits == 0 {
+        // The upper half must be the sign of the lower.
+        let top = s.b.op(Op::Shr(Type::U32), &[low, Value::Word(31)]);
+        let rest = s.b.op(Op::Add, &[top, high]);
+        s.b.choose(Comparison::Ne, Type::U32, [rest, Value::Word(0)], [end, low])
+    } else {
+        let rest = s.b.op(Op::Add, &[high, Value::Word(1 << (bits - 1))]);
+        s.b.choose(Comparison::Ge, Type::U32, [rest, Value::Word(1 << bits)], [end, low])
     };
     Ok(Output::Value(value))
 }

@@ -32,24 +32,36 @@ pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let mut write = |name: &'static str, rule: &dyn Fn(&mut Stages) -> Written| {
         let mut stages = Stages { b: Builder::new(form, in_place(form)), form, by };
-        if let Ok(output) = rule(&mut stages) {
-            candidates.push(stages.b.finish(name, output));
+        let Ok(output) = rule(&mut stages) else { return false };
+        let candidate = stages.b.finish(name, output);
+        let known = candidates
+            .iter()
+            .any(|known: &Candidate| known.steps == candidate.steps && known.output == candidate.output);
+        if !known {
+            candidates.push(candidate);
         }
+        true
     };
-    write("scalar long", &long::stages);
+    let mut in_words = false;
     for way in 0..word::WAYS {
-        write("scalar low", &|s| word::low(s, way));
-        write("scalar word", &|s| word::exact(s, way));
+        in_words |= write("scalar low", &|s| word::low(s, way));
+        in_words |= write("scalar word", &|s| word::exact(s, way));
+    }
+    if in_words {
+        return candidates;
+    }
+    for way in 0..word::WAYS {
+        write("scalar mad long", &|s| mad::long(s, way));
         write("scalar shift clamped before", &|s| shift::clamped_before(s, way));
     }
     for plan in saturate::plans() {
         write("scalar clamped word", &|s| saturate::stages(s, plan));
         write("scalar mad word", &|s| mad::word(s, plan));
     }
-    write("scalar mad long", &mad::long);
     write("scalar shift limited", &shift::limited);
     write("scalar shift shifted back", &shift::shifted_back);
     write("scalar shift compared before", &shift::compared_before);
+    write("scalar long", &long::stages);
     candidates
 }
 
