@@ -148,5 +148,5 @@ impl Form {
 
 /// Whether a target has `vabsdiff4` in one instruction.
 pub(crate) fn has_native_absdiff(target: Target) -> bool {
-    target.number() < 107
+    target.number() < 120
 }
