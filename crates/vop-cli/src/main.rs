@@ -9,6 +9,7 @@ mod json;
 mod list;
 mod output;
 mod parse;
+mod prove;
 mod render;
 mod run;
 
@@ -44,6 +45,7 @@ enum Command {
     Check(check::Args),
     List(list::Args),
     Run(run::Args),
+    Prove(prove::Args),
     Completions(completions::Args),
 }
 
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::List(args) => list::run(args),
         Command::Run(args) => run::run(args),
+        Command::Prove(args) => prove::run(args),
         Command::Completions(args) => completions::run(args),
     };
     match outcome {

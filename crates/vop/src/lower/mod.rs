@@ -16,6 +16,7 @@
 pub mod base;
 mod candidate;
 mod cost;
+mod proof;
 mod resolve;
 mod scalar;
 mod sequence;
@@ -30,6 +31,7 @@ use alloc::vec::Vec;
 pub use base::{Needs, Op, Sort};
 pub use candidate::Builder;
 pub use candidate::{Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
+pub use proof::{Claim, Malformed, Query};
 pub use sequence::Sequence;
 
 use crate::cost::Target;
