@@ -23,6 +23,8 @@ enum SumStyle {
     Dot,
     /// The same, but sums of all bytes of a register as absolute differences to zero.
     Absdiff,
+    /// A dot product for the first inputs and one for the second, each put in its position before.
+    Selected,
     /// All lanes in one register first, if there is room.
     Gathered,
     /// One lane after the other.
@@ -34,7 +36,7 @@ pub(super) fn resolve(candidate: &Candidate, form: Form, target: Target) -> Vec<
     let has = |wanted: fn(&Step) -> bool| candidate.steps.iter().any(wanted);
     let sums = has(|step| matches!(step, Step::Sum { .. }));
     let styles: &[SumStyle] = match sums {
-        true => &[SumStyle::Dot, SumStyle::Absdiff, SumStyle::Gathered, SumStyle::Chain],
+        true => &[SumStyle::Dot, SumStyle::Absdiff, SumStyle::Selected, SumStyle::Gathered, SumStyle::Chain],
         false => &[SumStyle::Dot],
     };
     let same = has(|step| matches!(step, Step::Pick(picks) if picks.iter().any(|pick| matches!(pick, Pick::Same(_)))));
@@ -253,11 +255,16 @@ impl Writer<'_> {
         let lanes = shape.lanes() as u8;
         let register = |lane: u8| if lane < lanes { Value::A } else { Value::B };
         // By register and type, the weight of each of its lanes.
-        let mut dots: BTreeMap<(Value, Type), [i8; 4]> = BTreeMap::new();
+        let mut dots: Vec<((Value, Type), [i8; 4])> = Vec::new();
         for &(lane, ty, weight) in &terms {
-            dots.entry((register(lane), ty)).or_default()[usize::from(lane % lanes)] += weight;
+            let key = (register(lane), ty);
+            let known = dots.iter().position(|dot| dot.0 == key).unwrap_or(dots.len());
+            if known == dots.len() {
+                dots.push((key, [0; 4]));
+            }
+            dots[known].1[usize::from(lane % lanes)] += weight;
         }
-        dots.retain(|_, weights| *weights != [0; 4]);
+        dots.retain(|(_, weights)| *weights != [0; 4]);
         match self.style {
             SumStyle::Dot | SumStyle::Absdiff => {
                 if self.style == SumStyle::Absdiff && (shape != Shape::Bytes || !super::has_native_absdiff(self.target))
@@ -271,6 +278,22 @@ impl Writer<'_> {
                         continue;
                     }
                     sum = self.sequence.push(dot(shape, ty), &[register, Value::Word(constant(&weights)), sum]);
+                }
+                Some(sum)
+            }
+            SumStyle::Selected => {
+                let mut sum = addend;
+                for (second, weights) in [false, true].into_iter().zip(weights) {
+                    let wants = core::array::from_fn(|i| {
+                        let (position, byte) = (i as u8 / bytes, i as u8 % bytes);
+                        match weights[usize::from(position)] {
+                            0 => Want::Any,
+                            _ => Want::Byte(number(self.form, self.candidate, second, position, byte)),
+                        }
+                    });
+                    let ty = if second { self.form.btype() } else { self.form.atype() };
+                    let x = self.picked(wants);
+                    sum = self.sequence.push(dot(shape, ty), &[x, Value::Word(constant(weights)), sum]);
                 }
                 Some(sum)
             }

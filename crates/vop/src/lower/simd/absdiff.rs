@@ -1,4 +1,5 @@
-//! Rules that use the one video instruction on bytes which machine code of most targets still has: |x - y| of each byte.
+//! Rules that use the one video instruction on bytes which machine code of most targets still has: |x - y| of each byte. Where it
+//! has not, ptxas makes little of it for equal types alone.
 //!
 //! With R = |x - y|, the lesser of x and y is (x + y - R) / 2, the greater (x + y + R) / 2, and x - y or 0 is (x - y + R) / 2, in every
 //! lane; so the same holds of the words as numbers, if they are computed in more than 32 bits.
@@ -40,7 +41,7 @@ impl Builder {
 
 /// |x - y| of equal types.
 pub(super) fn native(b: &mut Builder) -> Written {
-    if b.operation() != Operation::Absdiff || !b.has_native_absdiff() {
+    if b.operation() != Operation::Absdiff || b.bits() != 8 {
         return Err(NotApplicable);
     }
     let signed = b.common_type()?;
@@ -56,7 +57,7 @@ pub(super) fn native(b: &mut Builder) -> Written {
 
 /// |x - y| of an unsigned x and a signed y.
 pub(super) fn native_mixed(b: &mut Builder) -> Written {
-    if b.operation() != Operation::Absdiff || !b.has_native_absdiff() {
+    if b.operation() != Operation::Absdiff || b.bits() != 8 {
         return Err(NotApplicable);
     }
     if b.accumulates() {
