@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 pub use base::{Needs, Op, Sort};
 pub use candidate::Builder;
 pub use candidate::{Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
-pub use proof::{Claim, Malformed, Query};
+pub use proof::{Claim, Equal, Malformed, Query};
 pub use sequence::Sequence;
 
 use crate::cost::Target;
