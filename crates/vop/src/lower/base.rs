@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::cost::Target;
+use super::module_target::ModuleTarget;
 use crate::eval::Range;
 use crate::isa::types::{Comparison, Type};
 
@@ -103,6 +103,8 @@ pub enum Op {
     Mul,
     /// The lower word of x·y + z.
     Mad,
+    /// |x|, x signed; the least word stays as it is.
+    Abs,
     /// |x - y| + z modulo 2^32, x and y as typed.
     Sad(Type),
     /// z plus the four products of bytes of x and y, each read by its type.
@@ -179,8 +181,8 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What every module that has a target from sm_75 on has.
-    pub const NOTHING: Needs = Needs { version: (6, 3), target: 75, family: false };
+    /// What every module has that has a video instruction.
+    pub const NOTHING: Needs = Needs { version: (2, 0), target: 20, family: false };
 
     /// What needs both.
     #[must_use]
@@ -192,13 +194,20 @@ impl Needs {
         }
     }
 
-    /// Whether a target has it.
-    pub fn met_by(self, target: Target) -> bool {
+    /// Whether a target has it: a GPU, or what a module's `.target` allows.
+    pub fn met_by(self, target: impl Into<ModuleTarget>) -> bool {
+        let target = target.into();
+        let needed = self.module_target();
         if self.family {
-            target.has_family() && target.number() / 10 == self.target / 10
+            target.suffix.is_some() && target.number >= needed.number && target.family() == needed.family()
         } else {
-            target.number() >= self.target
+            target.number >= needed.number
         }
+    }
+
+    /// The least `.target` of a module that has it.
+    pub fn module_target(self) -> ModuleTarget {
+        ModuleTarget { number: self.target, suffix: self.family.then_some('f') }
     }
 }
 
@@ -216,6 +225,7 @@ impl Op {
             Op::Shr(ty) => return format!("shr{ty}").into(),
             Op::Mul => "mul.lo.u32",
             Op::Mad => "mad.lo.u32",
+            Op::Abs => "abs.s32",
             Op::Sad(ty) => return format!("sad{ty}").into(),
             Op::Dp4a(x, y) => return format!("dp4a{x}{y}").into(),
             Op::Dp2a { high, x, y } => return format!("dp2a.{}{x}{y}", if high { "hi" } else { "lo" }).into(),
@@ -291,7 +301,7 @@ impl Op {
             | Op::Absdiff4Add(_)
             | Op::Pack { to: Range { bits: 8, .. } } => &[Word, Word, Word],
             Op::Selp | Op::AddIf => &[Word, Word, Predicate],
-            Op::Negate16x2 | Op::Extend(_) => &[Word],
+            Op::Abs | Op::Negate16x2 | Op::Extend(_) => &[Word],
             Op::Low => &[Long],
             Op::SetpLong(..) | Op::AddLong | Op::SubLong | Op::MinLong(_) | Op::MaxLong(_) | Op::MulLong => {
                 &[Long, Long]
@@ -308,9 +318,17 @@ impl Op {
             Op::Packed(PackedOp::AddSat | PackedOp::SubSat | PackedOp::Sub, _)
             | Op::Packed(_, Range { bits: 8, .. }) => Needs { version: (9, 2), target: 120, family: true },
             Op::Packed(..) => Needs { version: (8, 0), target: 90, family: false },
-            Op::Pack { .. } => Needs { version: (6, 5), target: 75, family: false },
+            Op::Pack { .. } => Needs { version: (6, 5), target: 72, family: false },
+            Op::Dp4a(..) | Op::Dp2a { .. } => Needs { version: (5, 0), target: 61, family: false },
+            Op::Lop3(_) => Needs { version: (4, 3), target: 50, family: false },
+            Op::Absdiff4(_) | Op::Absdiff4Add(_) => Needs { version: (3, 0), target: 30, family: false },
             _ => Needs::NOTHING,
         }
+    }
+
+    /// Whether it writes the carry flag, which an instruction behind it may read.
+    pub const fn writes_carry(self) -> bool {
+        matches!(self, Op::AddSatUnsigned)
     }
 
     /// Whether operands may be immediates; where not, a `mov` goes before, which ptxas folds.
@@ -347,6 +365,7 @@ impl Op {
             Op::Shr(ty) => (typed(0, ty) >> at(1).min(32)) as u64,
             Op::Mul => at(0).wrapping_mul(at(1)),
             Op::Mad => at(0).wrapping_mul(at(1)).wrapping_add(at(2)),
+            Op::Abs => signed(0).unsigned_abs(),
             Op::Sad(ty) => typed(0, ty).abs_diff(typed(1, ty)).wrapping_add(at(2)),
             Op::Dp4a(x, y) => {
                 let products = bytes(0, x).zip(bytes(1, y)).map(|(x, y)| x * y);
@@ -433,6 +452,7 @@ impl Op {
             Op::Shr(ty) => binary(if ty.is_signed() { "bvashr" } else { "bvlshr" }),
             Op::Mul | Op::MulLong => binary("bvmul"),
             Op::Mad => format!("(bvadd (bvmul {} {}) {})", at(0), at(1), at(2)),
+            Op::Abs => format!("(ite (bvslt {x} {zero}) (bvneg {x}) {x})", x = at(0), zero = constant(0, 32)),
             Op::Sad(ty) => format!("(bvadd {} {})", difference(at(0), at(1), ty), at(2)),
             Op::Dp4a(x, y) => sum(at(2), (0..4).map(|k| product(&byte(0, k), x, 8, &byte(1, k), y))),
             Op::Dp2a { high, x, y } => {

@@ -6,8 +6,10 @@
 //! [`eval`](crate::eval).
 //!
 //! - [`long`] computes every stage in long words. It applies to every form.
+//! - [`word`] does with words where the numbers fit them, or only their lower bits count.
 
 mod long;
+mod word;
 
 use alloc::vec::Vec;
 
@@ -19,21 +21,20 @@ use crate::isa::types::{Operation, Part, ShiftMode, Type};
 use crate::range::Interval;
 use crate::semantics::{Deviation, Deviations};
 
-/// A rule: writes the steps of one way to compute a form, or says that it does not apply.
-type Rule = fn(&mut Stages) -> Written;
-
-/// All of them, by name.
-const RULES: [(&str, Rule); 1] = [("scalar long", long::stages)];
-
 /// What the rules write for a form.
 pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
     let by = options.semantics.deviations().concerning(form);
     let mut candidates = Vec::new();
-    for (name, rule) in RULES {
+    let mut write = |name: &'static str, rule: &dyn Fn(&mut Stages) -> Written| {
         let mut stages = Stages { b: Builder::new(form, options.target, in_place(form)), form, by };
         if let Ok(output) = rule(&mut stages) {
             candidates.push(stages.b.finish(name, output));
         }
+    };
+    write("scalar long", &long::stages);
+    for way in 0..word::WAYS {
+        write("scalar low", &|s| word::low(s, way));
+        write("scalar word", &|s| word::exact(s, way));
     }
     candidates
 }
@@ -76,6 +77,35 @@ impl Stages {
             && (matches!(operation, Operation::Add | Operation::Sub) || shifts && self.form.sat())
     }
 
+    /// The values of the operation's result.
+    fn result(&self) -> Interval {
+        word::result(self)
+    }
+
+    /// Where saturation clamps to.
+    fn clamps_to(&self) -> Option<Interval> {
+        let range = self.form.saturation_by(self.by)?;
+        let to = Interval::from(range);
+        let operation = self.form.mnemonic().operation();
+        let by_sign = self.by.has(Deviation::SaturatesBySign) && range.bits == 32 && !range.signed;
+        let by_sign = by_sign && !matches!(operation, Operation::Shl | Operation::Shr | Operation::Mad);
+        Some(if by_sign { Interval { min: 0, max: Exact::MAX } } else { to })
+    }
+
+    /// Whether saturation makes negative numbers the greatest.
+    fn turns_negative_to_greatest(&self) -> bool {
+        let part = self.form.saturation_by(self.by).is_some_and(|range| range.bits < 32);
+        let operation = self.form.mnemonic().operation();
+        let wide = !matches!(operation, Operation::Shl | Operation::Shr | Operation::Mad);
+        part && wide && self.by.has(Deviation::SaturatesPartUnsigned)
+    }
+
+    /// The shift amount as a word; what it has above 32 the base instructions on words take for 32.
+    fn amount(&mut self) -> Value {
+        let amount = self.word(true);
+        if self.amounts().1 { self.b.lop2(|x, y| x & y, amount, Value::Word(31)) } else { amount }
+    }
+
     /// The greatest shift amount, and whether amounts are taken modulo 32.
     fn amounts(&self) -> (u32, bool) {
         match self.form.variant() {
@@ -95,6 +125,13 @@ impl Stages {
         });
         Output::Value(self.b.prmt(Value::C, t, nibbles))
     }
+}
+
+/// A number whose lower 32 bits are a word, and all that it may be.
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    value: Value,
+    interval: Interval,
 }
 
 /// The type with this sign.
