@@ -606,7 +606,7 @@ const fn lower(bits: u32) -> u64 {
 }
 
 /// A bit-vector constant.
-pub(super) fn constant(value: u64, bits: u32) -> String {
+pub(crate) fn constant(value: u64, bits: u32) -> String {
     let value = value & lower(bits);
     if bits.is_multiple_of(4) {
         format!("#x{value:0width$x}", width = bits as usize / 4)
@@ -616,17 +616,17 @@ pub(super) fn constant(value: u64, bits: u32) -> String {
 }
 
 /// Bits of a term.
-pub(super) fn part(term: &str, low: u32, bits: u32) -> String {
+pub(crate) fn part(term: &str, low: u32, bits: u32) -> String {
     format!("((_ extract {} {low}) {term})", low + bits - 1)
 }
 
 /// A term with so many bits more.
-pub(super) fn extended(term: &str, more: u32, signed: bool) -> String {
+pub(crate) fn extended(term: &str, more: u32, signed: bool) -> String {
     format!("((_ {}_extend {more}) {term})", if signed { "sign" } else { "zero" })
 }
 
 /// Terms side by side, the first lowest.
-pub(super) fn concat(terms: impl Iterator<Item = String>) -> String {
+pub(crate) fn concat(terms: impl Iterator<Item = String>) -> String {
     let mut terms: Vec<String> = terms.collect();
     terms.reverse();
     format!("(concat {})", terms.join(" "))

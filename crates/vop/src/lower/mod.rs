@@ -18,6 +18,7 @@ mod block;
 mod candidate;
 mod cost;
 mod module_target;
+mod proof;
 mod resolve;
 mod scalar;
 mod sequence;
@@ -30,6 +31,7 @@ pub use block::Block;
 pub use candidate::Builder;
 pub use candidate::{Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
 pub use module_target::{ModuleTarget, NoArchitecture};
+pub use proof::{Claim, Equal, Malformed, Query};
 pub use sequence::Sequence;
 
 use crate::cost::Target;
