@@ -9,6 +9,7 @@
 use alloc::vec::Vec;
 
 use super::base::{Op, PackedOp};
+use crate::cost::Target;
 use crate::eval::Range;
 use crate::isa::form::{Finish, Form};
 use crate::isa::types::{Comparison, Shape, Type};
@@ -152,6 +153,8 @@ pub(super) type Written = Result<Output, NotApplicable>;
 pub struct Builder {
     /// The form.
     pub form: Form,
+    /// The target, for rules that would otherwise write what it lacks, or what costs more on it than something else.
+    pub target: Target,
     /// Which lane each position stands for.
     pub placement: Placement,
     /// Where the proof may be cut.
@@ -161,8 +164,8 @@ pub struct Builder {
 
 impl Builder {
     /// One that has no step.
-    pub fn new(form: Form, placement: Placement) -> Builder {
-        Builder { form, placement, cut: None, steps: Vec::new() }
+    pub fn new(form: Form, target: Target, placement: Placement) -> Builder {
+        Builder { form, target, placement, cut: None, steps: Vec::new() }
     }
 
     /// The candidate that a rule's steps make.
@@ -226,14 +229,14 @@ impl Builder {
         self.source_with(second, |_| Pick::Any)
     }
 
-    /// The same with a choice of what stands in positions that stand for no lane, by their number.
+    /// The same with a choice of what stands in the bytes of positions that stand for no lane, by their number in the register.
     pub fn source_with(&mut self, second: bool, other: impl Fn(u8) -> Pick) -> Value {
         let bytes = (self.bits() / 8) as u8;
         let picks = core::array::from_fn(|i| {
             let (position, byte) = (i as u8 / bytes, i as u8 % bytes);
             match self.placement[usize::from(position)] {
                 Some(_) => Pick::Byte { second, position, byte },
-                None => other(position),
+                None => other(i as u8),
             }
         });
         self.pick(picks)

@@ -23,6 +23,8 @@ enum SumStyle {
     Dot,
     /// The same, but sums of all bytes of a register as absolute differences to zero.
     Absdiff,
+    /// A dot product for the first inputs and one for the second, each put in its position before.
+    Selected,
     /// All lanes in one register first, if there is room.
     Gathered,
     /// One lane after the other.
@@ -34,7 +36,7 @@ pub(super) fn resolve(candidate: &Candidate, form: Form, target: Target) -> Vec<
     let has = |wanted: fn(&Step) -> bool| candidate.steps.iter().any(wanted);
     let sums = has(|step| matches!(step, Step::Sum { .. }));
     let styles: &[SumStyle] = match sums {
-        true => &[SumStyle::Dot, SumStyle::Absdiff, SumStyle::Gathered, SumStyle::Chain],
+        true => &[SumStyle::Dot, SumStyle::Absdiff, SumStyle::Selected, SumStyle::Gathered, SumStyle::Chain],
         false => &[SumStyle::Dot],
     };
     let same = has(|step| matches!(step, Step::Pick(picks) if picks.iter().any(|pick| matches!(pick, Pick::Same(_)))));
@@ -156,6 +158,7 @@ impl Writer<'_> {
             Output::Lanes(places) => self.gathered(places),
         };
         self.sequence.result = Some(result);
+        share_constants(&mut self.sequence);
         Some(self.sequence)
     }
 
@@ -192,15 +195,18 @@ impl Writer<'_> {
                     other => other,
                 });
                 // Shifts and masks melt into what takes them, as a `prmt` does not.
-                for (first, amount) in [(3, 24), (2, 16), (1, 8)] {
-                    for (fill, ty) in [(Want::Zero, Type::U32), (Want::Sign(3), Type::S32)] {
-                        let shifted = (0..4).all(|i| {
-                            let byte = if first + i < 4 { Want::Byte(first + i) } else { fill };
-                            let want = own[usize::from(i)];
-                            want == byte || want == Want::Any
+                for first in 1..4 {
+                    for (fill, op) in
+                        [(Want::Zero, Op::Shr(Type::U32)), (Want::Sign(3), Op::Shr(Type::S32)), (Want::Zero, Op::Shl)]
+                    {
+                        let is_right = op != Op::Shl;
+                        let is_shifted = (0..4).zip(&own).all(|(i, want)| {
+                            let byte = if is_right { i + first } else { i + 4 - first };
+                            let taken = if is_right { byte < 4 } else { byte >= 4 };
+                            *want == Want::Any || *want == if taken { Want::Byte(byte % 4) } else { fill }
                         });
-                        if shifted {
-                            return self.sequence.push(Op::Shr(ty), &[x, Value::Word(amount)]);
+                        if is_shifted {
+                            return self.sequence.push(op, &[x, Value::Word(8 * u32::from(first))]);
                         }
                     }
                 }
@@ -249,32 +255,45 @@ impl Writer<'_> {
         let lanes = shape.lanes() as u8;
         let register = |lane: u8| if lane < lanes { Value::A } else { Value::B };
         // By register and type, the weight of each of its lanes.
-        let mut dots: BTreeMap<(Value, Type), [i8; 4]> = BTreeMap::new();
+        let mut dots: Vec<((Value, Type), [i8; 4])> = Vec::new();
         for &(lane, ty, weight) in &terms {
-            dots.entry((register(lane), ty)).or_default()[usize::from(lane % lanes)] += weight;
+            let key = (register(lane), ty);
+            let known = dots.iter().position(|dot| dot.0 == key).unwrap_or(dots.len());
+            if known == dots.len() {
+                dots.push((key, [0; 4]));
+            }
+            dots[known].1[usize::from(lane % lanes)] += weight;
         }
-        dots.retain(|_, weights| *weights != [0; 4]);
+        dots.retain(|(_, weights)| *weights != [0; 4]);
         match self.style {
             SumStyle::Dot | SumStyle::Absdiff => {
                 if self.style == SumStyle::Absdiff && (shape != Shape::Bytes || !super::has_native_absdiff(self.target))
                 {
                     return None;
                 }
-                let dots: Vec<_> = dots.into_iter().collect();
                 let mut sum = addend;
-                for (i, &((register, ty), weights)) in dots.iter().enumerate() {
+                for ((register, ty), weights) in dots {
                     if self.style == SumStyle::Absdiff && ty == Type::U32 && weights == [1; 4] {
                         sum = self.sequence.push(Op::Absdiff4Add(ty), &[register, Value::Word(0), sum]);
                         continue;
                     }
-                    // Two half-word dot products share a constant: the one reads its lower half, the other its upper.
-                    let pair = &dots[i & !1..dots.len().min((i & !1) + 2)];
-                    let (mut constant, mut high) = (constant(&weights), false);
-                    if shape == Shape::Halves && pair.len() == 2 {
-                        constant = self::constant(&pair[0].1) | self::constant(&pair[1].1) << 16;
-                        high = i % 2 == 1;
-                    }
-                    sum = self.sequence.push(dot(shape, high, ty), &[register, Value::Word(constant), sum]);
+                    sum = self.sequence.push(dot(shape, ty), &[register, Value::Word(constant(&weights)), sum]);
+                }
+                Some(sum)
+            }
+            SumStyle::Selected => {
+                let mut sum = addend;
+                for (second, weights) in [false, true].into_iter().zip(weights) {
+                    let wants = core::array::from_fn(|i| {
+                        let (position, byte) = (i as u8 / bytes, i as u8 % bytes);
+                        match weights[usize::from(position)] {
+                            0 => Want::Any,
+                            _ => Want::Byte(number(self.form, self.candidate, second, position, byte)),
+                        }
+                    });
+                    let ty = if second { self.form.btype() } else { self.form.atype() };
+                    let x = self.picked(wants);
+                    sum = self.sequence.push(dot(shape, ty), &[x, Value::Word(constant(weights)), sum]);
                 }
                 Some(sum)
             }
@@ -295,7 +314,7 @@ impl Writer<'_> {
                 if ty == Type::U32 && weights == [1; 4] && super::has_native_absdiff(self.target) {
                     return Some(self.sequence.push(Op::Absdiff4Add(ty), &[x, Value::Word(0), addend]));
                 }
-                Some(self.sequence.push(dot(shape, false, ty), &[x, Value::Word(constant(&weights)), addend]))
+                Some(self.sequence.push(dot(shape, ty), &[x, Value::Word(constant(&weights)), addend]))
             }
             SumStyle::Chain => {
                 if terms.len() > 4 {
@@ -361,9 +380,31 @@ fn constant(weights: &[i8; 4]) -> u32 {
     u32::from_le_bytes(weights.map(|weight| weight as u8))
 }
 
-fn dot(shape: Shape, high: bool, ty: Type) -> Op {
+fn dot(shape: Shape, ty: Type) -> Op {
     match shape {
-        Shape::Halves => Op::Dp2a { high, x: ty, y: Type::S32 },
+        Shape::Halves => Op::Dp2a { high: false, x: ty, y: Type::S32 },
         _ => Op::Dp4a(ty, Type::S32),
+    }
+}
+
+/// A dot product of half-words reads half of its constant: two different ones share a word. On most targets a constant costs an
+/// instruction.
+fn share_constants(sequence: &mut Sequence) {
+    let mut pairs: Vec<u32> = Vec::new();
+    for (op, operands) in &sequence.steps {
+        if let (Op::Dp2a { high: false, .. }, [_, Value::Word(constant), _]) = (op, &operands[..])
+            && !pairs.contains(constant)
+        {
+            pairs.push(*constant);
+        }
+    }
+    for (op, operands) in &mut sequence.steps {
+        if let (Op::Dp2a { high, .. }, [_, Value::Word(constant), _]) = (op, &mut operands[..])
+            && !*high
+            && let Some(i) = pairs.iter().position(|pair| pair == constant)
+        {
+            *high = i % 2 == 1;
+            *constant = pairs[i & !1] & 0xffff | pairs.get(i | 1).copied().unwrap_or(0) << 16;
+        }
     }
 }
