@@ -76,7 +76,8 @@ fn operated(s: &mut Stages) -> Result<Long, NotApplicable> {
     })
 }
 
-fn shifted(s: &mut Stages) -> Long {
+/// The shifted first input.
+pub(super) fn shifted(s: &mut Stages) -> Long {
     let left = s.form.mnemonic().operation() == Operation::Shl;
     let a = input(s, false);
     let (greatest, wraps) = s.amounts();
