@@ -219,6 +219,11 @@ impl Op {
     /// The opcode; of an idiom the one of the instruction that gives it its name.
     pub fn opcode(self) -> Cow<'static, str> {
         let text = match self {
+            // What ptxas makes a part of a shift is `and`, and not `lop3`.
+            Op::Lop3(0xc0) => "and.b32",
+            Op::Lop3(0xfc) => "or.b32",
+            Op::Lop3(0x3c) => "xor.b32",
+            Op::Lop3(0x0f) => "not.b32",
             Op::Lop3(_) => "lop3.b32",
             Op::Prmt(_) => "prmt.b32",
             Op::Add => "add.u32",
@@ -326,7 +331,7 @@ impl Op {
             Op::Packed(..) => Needs { version: (8, 0), target: 90, family: false },
             Op::Pack { .. } => Needs { version: (6, 5), target: 72, family: false },
             Op::Dp4a(..) | Op::Dp2a { .. } => Needs { version: (5, 0), target: 61, family: false },
-            Op::Lop3(_) => Needs { version: (4, 3), target: 50, family: false },
+            Op::Lop3(table) if !is_plain(table) => Needs { version: (4, 3), target: 50, family: false },
             Op::Absdiff4(_) | Op::Absdiff4Add(_) => Needs { version: (3, 0), target: 30, family: false },
             _ => Needs::NOTHING,
         }
@@ -554,8 +559,10 @@ impl Op {
         let opcode = self.opcode();
         let list = operands.join(", ");
         match self {
-            // What ptxas makes a part of a shift is this.
-            Op::Lop3(0xc0) => Vec::from([format!("and.b32 {d}, {}, {}", operands[0], operands[1])]),
+            Op::Lop3(table) if is_plain(table) => {
+                let taken = if table == 0x0f { 1 } else { 2 };
+                Vec::from([format!("{opcode} {d}, {}", operands[..taken].join(", "))])
+            }
             Op::Lop3(table) => Vec::from([format!("{opcode} {d}, {list}, {table:#04x}")]),
             Op::Prmt(selector) => Vec::from([format!("{opcode} {d}, {list}, {selector:#06x}")]),
             Op::Absdiff4(_) => Vec::from([format!("{opcode} {d}, {list}, {}", operands[0])]),
@@ -593,6 +600,11 @@ impl Op {
             _ => Vec::from([format!("{opcode} {d}, {list}")]),
         }
     }
+}
+
+/// Whether a truth table has an instruction of its own: `and`, `or`, `xor` and `not` of its first columns.
+const fn is_plain(table: u8) -> bool {
+    matches!(table, 0xc0 | 0xfc | 0x3c | 0x0f)
 }
 
 /// The long type of the same sign.
