@@ -278,12 +278,20 @@ fn summary(rewritten: &Rewritten, options: RewriteOptions) -> String {
         let needs = left_out.iter().fold(*first, |all, (_, (_, needs))| all.and(*needs));
         let now: u32 = left_out.iter().map(|(one, _)| one.after).sum();
         let then: u32 = left_out.iter().map(|(_, (cost, _))| cost).sum();
+        let mut missing = Vec::new();
+        let (major, minor) = needs.version;
+        if let Some((has_major, has_minor)) = rewritten.version.filter(|version| *version < needs.version) {
+            missing.push(format!("`.version {major}.{minor}` (it is {has_major}.{has_minor})"));
+        }
+        if let Some(target) = rewritten.target.filter(|target| !needs.met_by(*target)) {
+            missing.push(format!("`.target {}` (it is {target})", needs.module_target()));
+        }
         let _ = writeln!(
             text,
-            "note: {} of {} could cost {then} instead of {now} with {}: --raise allows it",
+            "note: {} of {} would cost {then} machine instructions instead of {now} with {}: --raise allows it",
             left_out.len(),
             instructions.len(),
-            said(needs),
+            missing.join(" and "),
         );
     }
     text
@@ -307,7 +315,7 @@ fn table(instructions: &[Rewrite], target: Target) -> String {
         text.push_str(line.trim_end());
         text.push('\n');
     };
-    let heading = ["uses", "before", "after", "all", "after"].map(str::to_owned);
+    let heading = ["uses", "before", "after", "in all", "after"].map(str::to_owned);
     line(&target.to_string(), heading, "rule");
     for ((form, rule, before, after), count) in &rows {
         let all = [u64::from(*before), u64::from(*after)].map(|cost| cost * u64::from(*count));
@@ -315,6 +323,6 @@ fn table(instructions: &[Rewrite], target: Target) -> String {
         line(form, cells, if *rule == "keep" { "kept" } else { rule });
     }
     let uses = instructions.len().to_string();
-    line("all", [uses, String::new(), String::new(), before.to_string(), after.to_string()], "");
+    line("sum", [uses, String::new(), String::new(), before.to_string(), after.to_string()], "");
     text
 }

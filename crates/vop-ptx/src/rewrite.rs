@@ -52,7 +52,11 @@ impl RewriteOptions {
 pub struct Rewritten {
     /// Every video instruction, in the module's order.
     pub instructions: Vec<Rewrite>,
-    /// What `.version` and `.target` become, if they are raised.
+    /// What the module's `.version` says.
+    pub version: Option<(u8, u8)>,
+    /// What its `.target` says.
+    pub target: Option<ModuleTarget>,
+    /// What these two become, if they are raised.
     pub raised: Vec<Raised>,
     /// By the manual's semantics: V0701 where ptxas's code computes something else, so that the replacement does not compute
     /// what the instruction did; V0709 where that is so of older releases alone. Positions are the module's.
@@ -174,8 +178,14 @@ pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, R
     }
 
     let mut plans = Plans::new(*options, &directives);
-    let mut rewritten =
-        Rewritten { instructions: Vec::new(), raised: Vec::new(), warnings: Vec::new(), edits: Vec::new() };
+    let mut rewritten = Rewritten {
+        instructions: Vec::new(),
+        version: directives.version.as_ref().map(|(_, version)| *version),
+        target: directives.target.as_ref().map(|(_, target)| *target),
+        raised: Vec::new(),
+        warnings: Vec::new(),
+        edits: Vec::new(),
+    };
     let mut needs = Needs::NOTHING;
     let newline = if has_dos_lines(module.text()) { "\r\n" } else { "\n" };
     let carries = functions_that_read_the_carry(module);

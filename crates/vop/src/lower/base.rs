@@ -149,6 +149,10 @@ pub enum Op {
     Extend(Type),
     /// The lower word.
     Low,
+    /// The upper word.
+    High,
+    /// The long word of a lower and an upper word.
+    Join,
     /// Sum of long words.
     AddLong,
     /// Difference of long words.
@@ -258,6 +262,7 @@ impl Op {
             Op::AddIf => "add.u32",
             Op::Extend(ty) => return format!("cvt.{}{ty}", long(ty)).into(),
             Op::Low => "cvt.u32.u64",
+            Op::High | Op::Join => "mov.b64",
             Op::AddLong => "add.u64",
             Op::SubLong => "sub.u64",
             Op::MinLong(ty) => return format!("min.{}", long(ty)).into(),
@@ -284,7 +289,8 @@ impl Op {
             | Op::ShrLong(_)
             | Op::MulWide(_)
             | Op::MulLong
-            | Op::SelpLong => Sort::Long,
+            | Op::SelpLong
+            | Op::Join => Sort::Long,
             _ => Sort::Word,
         }
     }
@@ -302,7 +308,7 @@ impl Op {
             | Op::Pack { to: Range { bits: 8, .. } } => &[Word, Word, Word],
             Op::Selp | Op::AddIf => &[Word, Word, Predicate],
             Op::Abs | Op::Negate16x2 | Op::Extend(_) => &[Word],
-            Op::Low => &[Long],
+            Op::Low | Op::High => &[Long],
             Op::SetpLong(..) | Op::AddLong | Op::SubLong | Op::MinLong(_) | Op::MaxLong(_) | Op::MulLong => {
                 &[Long, Long]
             }
@@ -407,6 +413,8 @@ impl Op {
             Op::AddIf => at(0).wrapping_add(if at(2) != 0 { at(1) } else { 0 }),
             Op::Extend(ty) => typed(0, ty) as u64,
             Op::Low => at(0),
+            Op::High => at(0) >> 32,
+            Op::Join => at(1) << 32 | at(0),
             Op::AddLong => at(0).wrapping_add(at(1)),
             Op::SubLong => at(0).wrapping_sub(at(1)),
             Op::MinLong(ty) => exact(0, ty).min(exact(1, ty)) as u64,
@@ -523,6 +531,8 @@ impl Op {
             Op::AddIf => format!("(ite {} (bvadd {} {}) {})", at(2), at(0), at(1), at(0)),
             Op::Extend(ty) => extended(at(0), 32, ty.is_signed()),
             Op::Low => part(at(0), 0, 32),
+            Op::High => part(at(0), 32, 32),
+            Op::Join => concat([at(0), at(1)].into_iter().map(str::to_string)),
             Op::ShlLong => format!("(bvshl {} {})", at(0), extended(at(1), 32, false)),
             Op::ShrLong(ty) => {
                 let name = if ty.is_signed() { "bvashr" } else { "bvlshr" };
@@ -544,6 +554,8 @@ impl Op {
         let opcode = self.opcode();
         let list = operands.join(", ");
         match self {
+            // What ptxas makes a part of a shift is this.
+            Op::Lop3(0xc0) => Vec::from([format!("and.b32 {d}, {}, {}", operands[0], operands[1])]),
             Op::Lop3(table) => Vec::from([format!("{opcode} {d}, {list}, {table:#04x}")]),
             Op::Prmt(selector) => Vec::from([format!("{opcode} {d}, {list}, {selector:#06x}")]),
             Op::Absdiff4(_) => Vec::from([format!("{opcode} {d}, {list}, {}", operands[0])]),
@@ -556,6 +568,8 @@ impl Op {
                     format!("selp.b32 {d}, -1, {sum}, {p}"),
                 ])
             }
+            Op::High => Vec::from([format!("{opcode} {{{}, {d}}}, {list}", fresh(Sort::Word))]),
+            Op::Join => Vec::from([format!("{opcode} {d}, {{{list}}}")]),
             Op::AddIf => {
                 let sum = fresh(Sort::Word);
                 let [x, y, p] = [operands[0], operands[1], operands[2]];

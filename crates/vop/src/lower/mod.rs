@@ -131,7 +131,7 @@ impl Form {
         for candidate in self.candidates(options) {
             for sequence in resolve::resolve(&candidate, self, options.target) {
                 if options.permits(&sequence) && !choices.iter().any(|choice| choice.sequence == sequence) {
-                    let cost = cost::cost(&sequence, options.target);
+                    let cost = sequence.cost(options.target);
                     choices.push(Choice { candidate: candidate.clone(), sequence, cost });
                 }
             }
@@ -150,5 +150,5 @@ impl Form {
 
 /// Whether a target has `vabsdiff4` in one instruction.
 pub(crate) fn has_native_absdiff(target: Target) -> bool {
-    target.number() < 107
+    target.number() < 120
 }

@@ -95,40 +95,74 @@ fn shifted(s: &mut Stages) -> Long {
     Long { value: s.b.op(Op::ShlLong, &[a.value, amount]), interval: if by_sign { signed(64) } else { interval } }
 }
 
-fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
-    let [x, y] = [s.interval(false), s.interval(true)];
-    let mut p = Long { value: multiplied(s), interval: product(x, y) };
+/// `vmad`'s product, and c.
+pub(super) fn operands(s: &mut Stages) -> (Long, Long) {
+    let interval = product(s.interval(false), s.interval(true));
+    let p = Long { value: multiplied(s), interval };
     let c = s.b.op(Op::Extend(type_of(s.c().signed)), &[Value::C]);
-    let c = Long { value: c, interval: s.c().into() };
-    let total = |p: Interval| {
-        let p = if mode.negates_product() { negated(p) } else { p };
-        let c = if mode.negates_c() { negated(c.interval) } else { c.interval };
-        let one = Exact::from(mode == MadMode::PlusOne);
-        sum(sum(p, c), Interval { min: one, max: one })
+    (p, Long { value: c, interval: s.c().into() })
+}
+
+/// The values of the sum.
+fn total(mode: MadMode, p: Interval, c: Interval) -> Interval {
+    let p = if mode.negates_product() { negated(p) } else { p };
+    let c = if mode.negates_c() { negated(c) } else { c };
+    let one = Exact::from(mode == MadMode::PlusOne);
+    sum(sum(p, c), Interval { min: one, max: one })
+}
+
+/// Whether a long word holds the sum.
+pub(super) fn fits(mode: MadMode, p: Interval, c: Interval) -> bool {
+    let sum = total(mode, p, c);
+    signed(64).holds(sum) || unsigned(64).holds(sum)
+}
+
+/// The sum, modulo 2^64 if it does not fit. The one of `.po` is added last, or first to c.
+pub(super) fn added(s: &mut Stages, mode: MadMode, p: Long, c: Long, way: u8) -> Long {
+    let interval = total(mode, p.interval, c.interval);
+    let (mut c, one) = (c.value, mode == MadMode::PlusOne);
+    if one && way == 1 {
+        c = s.b.op(Op::AddLong, &[c, Value::Long(1)]);
+    }
+    let mut value = match (mode.negates_product(), mode.negates_c()) {
+        (true, _) => s.b.op(Op::SubLong, &[c, p.value]),
+        (_, true) => s.b.op(Op::SubLong, &[p.value, c]),
+        _ => s.b.op(Op::AddLong, &[p.value, c]),
     };
-    let fits = |interval: Interval| signed(64).holds(interval) || unsigned(64).holds(interval);
-    if !fits(total(p.interval)) && s.form.sat() {
+    if one && way == 0 {
+        value = s.b.op(Op::AddLong, &[value, Value::Long(1)]);
+    }
+    Long { value, interval }
+}
+
+/// The sum shifted right.
+pub(super) fn scaled(s: &mut Stages, sum: Long, bits: u32) -> Long {
+    if bits == 0 {
+        return sum;
+    }
+    let value = s.b.op(Op::ShrLong(sum.ty()), &[sum.value, Value::Word(bits)]);
+    Long { value, interval: Interval { min: sum.interval.min >> bits, max: sum.interval.max >> bits } }
+}
+
+fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
+    let (mut p, c) = operands(s);
+    let fits = fits(mode, p.interval, c.interval);
+    if !fits && s.form.sat() {
         // Products from 2^62 on saturate in any case.
         let limit = 1u64 << 62;
         let value = s.b.op(Op::MinLong(Type::U32), &[p.value, Value::Long(limit)]);
         p = Long { value, interval: clamped(p.interval, Interval { min: 0, max: limit.into() }) };
     }
-    let mut value = match (mode.negates_product(), mode.negates_c()) {
-        (true, _) => s.b.op(Op::SubLong, &[c.value, p.value]),
-        (_, true) => s.b.op(Op::SubLong, &[p.value, c.value]),
-        _ => s.b.op(Op::AddLong, &[p.value, c.value]),
-    };
-    if mode == MadMode::PlusOne {
-        value = s.b.op(Op::AddLong, &[value, Value::Long(1)]);
+    let mut t = added(s, mode, p, c, 0);
+    if !fits && !s.form.sat() {
+        // A sum of 65 bits of which only the lower bits count is as good as any.
+        t.interval = signed(64);
     }
-    // A sum of 65 bits of which only the lower bits count is as good as any.
-    let interval = Some(total(p.interval)).filter(|&interval| fits(interval)).unwrap_or(signed(64));
-    let Some(scale) = scale else { return Long { value, interval } };
-    let bits = scale.bits();
-    let as_unsigned = s.by.has(Deviation::ScalesUnsigned) && interval.min < 0;
-    let interval = if as_unsigned { unsigned(64) } else { interval };
-    let value = s.b.op(Op::ShrLong(Long { value, interval }.ty()), &[value, Value::Word(bits)]);
-    Long { value, interval: Interval { min: interval.min >> bits, max: interval.max >> bits } }
+    let bits = scale.map_or(0, Scale::bits);
+    if bits > 0 && s.by.has(Deviation::ScalesUnsigned) && t.interval.min < 0 {
+        t.interval = unsigned(64);
+    }
+    scaled(s, t, bits)
 }
 
 /// The product of both inputs.

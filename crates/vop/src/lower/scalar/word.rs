@@ -50,7 +50,7 @@ pub(super) fn exact(s: &mut Stages, way: u8) -> Written {
 }
 
 /// An input of which the lower bytes alone count.
-fn loose(s: &mut Stages, second: bool, needed: u8) -> Value {
+pub(super) fn loose(s: &mut Stages, second: bool, needed: u8) -> Value {
     let Range { signed, bits } = s.input(second);
     if bits == 32 {
         return s.word(second);
@@ -250,12 +250,13 @@ pub(super) fn clamp(s: &mut Stages, t: Word, to: Interval, way: u8) -> Result<Wo
     let interval = clamped(t.interval, to);
     let (below, above) = (t.interval.min < to.min, t.interval.max > to.max);
     let ty = if way == 0 || !t.has(Type::U32) { t.ty() } else { Type::U32 };
-    let narrow = [8, 16].into_iter().find_map(|bits| {
+    let whole = s.by.has(Deviation::MergesWrongHalf);
+    let narrow = [8, 16].into_iter().filter(|_| !whole).find_map(|bits| {
         [false, true].map(|signed| Range::new(signed, bits)).into_iter().find(|&range| to == Interval::from(range))
     });
     let value = match (below, above) {
         (false, false) => t.value,
-        // A part of d is made: what stands above it does not matter.
+        // A part of d is made: what stands above it is not taken.
         (true, true) if narrow.is_some() && way == 0 => {
             let range = narrow.ok_or(NotApplicable)?;
             let zero = Value::Word(0);
