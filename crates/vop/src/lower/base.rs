@@ -103,6 +103,8 @@ pub enum Op {
     Mul,
     /// The lower word of x·y + z.
     Mad,
+    /// |x|, x signed; the least word stays as it is.
+    Abs,
     /// |x - y| + z modulo 2^32, x and y as typed.
     Sad(Type),
     /// z plus the four products of bytes of x and y, each read by its type.
@@ -147,6 +149,10 @@ pub enum Op {
     Extend(Type),
     /// The lower word.
     Low,
+    /// The upper word.
+    High,
+    /// The long word of a lower and an upper word.
+    Join,
     /// Sum of long words.
     AddLong,
     /// Difference of long words.
@@ -216,6 +222,7 @@ impl Op {
             Op::Shr(ty) => return format!("shr{ty}").into(),
             Op::Mul => "mul.lo.u32",
             Op::Mad => "mad.lo.u32",
+            Op::Abs => "abs.s32",
             Op::Sad(ty) => return format!("sad{ty}").into(),
             Op::Dp4a(x, y) => return format!("dp4a{x}{y}").into(),
             Op::Dp2a { high, x, y } => return format!("dp2a.{}{x}{y}", if high { "hi" } else { "lo" }).into(),
@@ -248,6 +255,7 @@ impl Op {
             Op::AddIf => "add.u32",
             Op::Extend(ty) => return format!("cvt.{}{ty}", long(ty)).into(),
             Op::Low => "cvt.u32.u64",
+            Op::High | Op::Join => "mov.b64",
             Op::AddLong => "add.u64",
             Op::SubLong => "sub.u64",
             Op::MinLong(ty) => return format!("min.{}", long(ty)).into(),
@@ -274,7 +282,8 @@ impl Op {
             | Op::ShrLong(_)
             | Op::MulWide(_)
             | Op::MulLong
-            | Op::SelpLong => Sort::Long,
+            | Op::SelpLong
+            | Op::Join => Sort::Long,
             _ => Sort::Word,
         }
     }
@@ -291,8 +300,8 @@ impl Op {
             | Op::Absdiff4Add(_)
             | Op::Pack { to: Range { bits: 8, .. } } => &[Word, Word, Word],
             Op::Selp | Op::AddIf => &[Word, Word, Predicate],
-            Op::Negate16x2 | Op::Extend(_) => &[Word],
-            Op::Low => &[Long],
+            Op::Abs | Op::Negate16x2 | Op::Extend(_) => &[Word],
+            Op::Low | Op::High => &[Long],
             Op::SetpLong(..) | Op::AddLong | Op::SubLong | Op::MinLong(_) | Op::MaxLong(_) | Op::MulLong => {
                 &[Long, Long]
             }
@@ -347,6 +356,7 @@ impl Op {
             Op::Shr(ty) => (typed(0, ty) >> at(1).min(32)) as u64,
             Op::Mul => at(0).wrapping_mul(at(1)),
             Op::Mad => at(0).wrapping_mul(at(1)).wrapping_add(at(2)),
+            Op::Abs => signed(0).unsigned_abs(),
             Op::Sad(ty) => typed(0, ty).abs_diff(typed(1, ty)).wrapping_add(at(2)),
             Op::Dp4a(x, y) => {
                 let products = bytes(0, x).zip(bytes(1, y)).map(|(x, y)| x * y);
@@ -388,6 +398,8 @@ impl Op {
             Op::AddIf => at(0).wrapping_add(if at(2) != 0 { at(1) } else { 0 }),
             Op::Extend(ty) => typed(0, ty) as u64,
             Op::Low => at(0),
+            Op::High => at(0) >> 32,
+            Op::Join => at(1) << 32 | at(0),
             Op::AddLong => at(0).wrapping_add(at(1)),
             Op::SubLong => at(0).wrapping_sub(at(1)),
             Op::MinLong(ty) => exact(0, ty).min(exact(1, ty)) as u64,
@@ -433,6 +445,7 @@ impl Op {
             Op::Shr(ty) => binary(if ty.is_signed() { "bvashr" } else { "bvlshr" }),
             Op::Mul | Op::MulLong => binary("bvmul"),
             Op::Mad => format!("(bvadd (bvmul {} {}) {})", at(0), at(1), at(2)),
+            Op::Abs => format!("(ite (bvslt {x} {zero}) (bvneg {x}) {x})", x = at(0), zero = constant(0, 32)),
             Op::Sad(ty) => format!("(bvadd {} {})", difference(at(0), at(1), ty), at(2)),
             Op::Dp4a(x, y) => sum(at(2), (0..4).map(|k| product(&byte(0, k), x, 8, &byte(1, k), y))),
             Op::Dp2a { high, x, y } => {
@@ -503,6 +516,8 @@ impl Op {
             Op::AddIf => format!("(ite {} (bvadd {} {}) {})", at(2), at(0), at(1), at(0)),
             Op::Extend(ty) => extended(at(0), 32, ty.is_signed()),
             Op::Low => part(at(0), 0, 32),
+            Op::High => part(at(0), 32, 32),
+            Op::Join => concat([at(0), at(1)].into_iter().map(str::to_string)),
             Op::ShlLong => format!("(bvshl {} {})", at(0), extended(at(1), 32, false)),
             Op::ShrLong(ty) => {
                 let name = if ty.is_signed() { "bvashr" } else { "bvlshr" };
@@ -524,6 +539,8 @@ impl Op {
         let opcode = self.opcode();
         let list = operands.join(", ");
         match self {
+            // What ptxas makes a part of a shift is this.
+            Op::Lop3(0xc0) => Vec::from([format!("and.b32 {d}, {}, {}", operands[0], operands[1])]),
             Op::Lop3(table) => Vec::from([format!("{opcode} {d}, {list}, {table:#04x}")]),
             Op::Prmt(selector) => Vec::from([format!("{opcode} {d}, {list}, {selector:#06x}")]),
             Op::Absdiff4(_) => Vec::from([format!("{opcode} {d}, {list}, {}", operands[0])]),
@@ -536,6 +553,8 @@ impl Op {
                     format!("selp.b32 {d}, -1, {sum}, {p}"),
                 ])
             }
+            Op::High => Vec::from([format!("{opcode} {{{}, {d}}}, {list}", fresh(Sort::Word))]),
+            Op::Join => Vec::from([format!("{opcode} {d}, {{{list}}}")]),
             Op::AddIf => {
                 let sum = fresh(Sort::Word);
                 let [x, y, p] = [operands[0], operands[1], operands[2]];
