@@ -31,7 +31,7 @@ pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
     let by = options.semantics.deviations().concerning(form);
     let mut candidates = Vec::new();
     let mut write = |name: &'static str, rule: &dyn Fn(&mut Stages) -> Written| {
-        let mut stages = Stages { b: Builder::new(form, in_place(form)), form, by };
+        let mut stages = Stages { b: Builder::new(form, options.target, in_place(form)), form, by };
         let Ok(output) = rule(&mut stages) else { return false };
         let candidate = stages.b.finish(name, output);
         let known = candidates
