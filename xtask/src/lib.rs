@@ -4,5 +4,6 @@
 
 pub mod divergence;
 pub mod docs;
+pub mod gpu;
 pub mod sass;
 pub mod sweep;

@@ -4,6 +4,7 @@ mod cost;
 mod cost_table;
 pub(crate) mod divergence;
 pub(crate) mod docs;
+pub(crate) mod gpu;
 mod run;
 mod show;
 mod sweep;

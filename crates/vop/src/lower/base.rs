@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::cost::Target;
+use super::module_target::ModuleTarget;
 use crate::eval::Range;
 use crate::isa::types::{Comparison, Type};
 
@@ -185,8 +185,8 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What every module that has a target from sm_75 on has.
-    pub const NOTHING: Needs = Needs { version: (6, 3), target: 75, family: false };
+    /// What every module has that has a video instruction.
+    pub const NOTHING: Needs = Needs { version: (2, 0), target: 20, family: false };
 
     /// What needs both.
     #[must_use]
@@ -198,13 +198,20 @@ impl Needs {
         }
     }
 
-    /// Whether a target has it.
-    pub fn met_by(self, target: Target) -> bool {
+    /// Whether a target has it: a GPU, or what a module's `.target` allows.
+    pub fn met_by(self, target: impl Into<ModuleTarget>) -> bool {
+        let target = target.into();
+        let needed = self.module_target();
         if self.family {
-            target.has_family() && target.number() / 10 == self.target / 10
+            target.suffix.is_some() && target.number >= needed.number && target.family() == needed.family()
         } else {
-            target.number() >= self.target
+            target.number >= needed.number
         }
+    }
+
+    /// The least `.target` of a module that has it.
+    pub fn module_target(self) -> ModuleTarget {
+        ModuleTarget { number: self.target, suffix: self.family.then_some('f') }
     }
 }
 
@@ -317,9 +324,17 @@ impl Op {
             Op::Packed(PackedOp::AddSat | PackedOp::SubSat | PackedOp::Sub, _)
             | Op::Packed(_, Range { bits: 8, .. }) => Needs { version: (9, 2), target: 120, family: true },
             Op::Packed(..) => Needs { version: (8, 0), target: 90, family: false },
-            Op::Pack { .. } => Needs { version: (6, 5), target: 75, family: false },
+            Op::Pack { .. } => Needs { version: (6, 5), target: 72, family: false },
+            Op::Dp4a(..) | Op::Dp2a { .. } => Needs { version: (5, 0), target: 61, family: false },
+            Op::Lop3(_) => Needs { version: (4, 3), target: 50, family: false },
+            Op::Absdiff4(_) | Op::Absdiff4Add(_) => Needs { version: (3, 0), target: 30, family: false },
             _ => Needs::NOTHING,
         }
+    }
+
+    /// Whether it writes the carry flag, which an instruction behind it may read.
+    pub const fn writes_carry(self) -> bool {
+        matches!(self, Op::AddSatUnsigned)
     }
 
     /// Whether operands may be immediates; where not, a `mov` goes before, which ptxas folds.
@@ -591,7 +606,7 @@ const fn lower(bits: u32) -> u64 {
 }
 
 /// A bit-vector constant.
-pub(super) fn constant(value: u64, bits: u32) -> String {
+pub(crate) fn constant(value: u64, bits: u32) -> String {
     let value = value & lower(bits);
     if bits.is_multiple_of(4) {
         format!("#x{value:0width$x}", width = bits as usize / 4)
@@ -601,17 +616,17 @@ pub(super) fn constant(value: u64, bits: u32) -> String {
 }
 
 /// Bits of a term.
-pub(super) fn part(term: &str, low: u32, bits: u32) -> String {
+pub(crate) fn part(term: &str, low: u32, bits: u32) -> String {
     format!("((_ extract {} {low}) {term})", low + bits - 1)
 }
 
 /// A term with so many bits more.
-pub(super) fn extended(term: &str, more: u32, signed: bool) -> String {
+pub(crate) fn extended(term: &str, more: u32, signed: bool) -> String {
     format!("((_ {}_extend {more}) {term})", if signed { "sign" } else { "zero" })
 }
 
 /// Terms side by side, the first lowest.
-pub(super) fn concat(terms: impl Iterator<Item = String>) -> String {
+pub(crate) fn concat(terms: impl Iterator<Item = String>) -> String {
     let mut terms: Vec<String> = terms.collect();
     terms.reverse();
     format!("(concat {})", terms.join(" "))
