@@ -1,7 +1,7 @@
 //! Rules for averages, which are rounded away from zero where they are not negative, and down elsewhere.
 
 use crate::eval::Range;
-use crate::isa::types::{Operation, Type};
+use crate::isa::types::Operation;
 use crate::lower::base::{Op, PackedOp};
 use crate::lower::candidate::{Builder, NotApplicable, Output, Value, Written};
 
