@@ -10,6 +10,7 @@ mod list;
 mod lower;
 mod output;
 mod parse;
+mod prove;
 mod render;
 mod run;
 
@@ -47,6 +48,7 @@ enum Command {
     List(list::Args),
     Lower(lower::Args),
     Run(run::Args),
+    Prove(prove::Args),
     Completions(completions::Args),
 }
 
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Command::List(args) => list::run(args),
         Command::Lower(args) => lower::run(args),
         Command::Run(args) => run::run(args),
+        Command::Prove(args) => prove::run(args),
         Command::Completions(args) => completions::run(args),
     };
     match outcome {

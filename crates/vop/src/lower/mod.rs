@@ -18,6 +18,7 @@ mod block;
 mod candidate;
 mod cost;
 mod module_target;
+mod proof;
 mod resolve;
 mod scalar;
 mod sequence;
@@ -30,6 +31,7 @@ pub use block::Block;
 pub use candidate::Builder;
 pub use candidate::{Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
 pub use module_target::{ModuleTarget, NoArchitecture};
+pub use proof::{Claim, Equal, Malformed, Query};
 pub use sequence::Sequence;
 
 use crate::cost::Target;
@@ -129,7 +131,7 @@ impl Form {
         for candidate in self.candidates(options) {
             for sequence in resolve::resolve(&candidate, self, options.target) {
                 if options.permits(&sequence) && !choices.iter().any(|choice| choice.sequence == sequence) {
-                    let cost = cost::cost(&sequence, options.target);
+                    let cost = sequence.cost(options.target);
                     choices.push(Choice { candidate: candidate.clone(), sequence, cost });
                 }
             }
@@ -148,5 +150,5 @@ impl Form {
 
 /// Whether a target has `vabsdiff4` in one instruction.
 pub(crate) fn has_native_absdiff(target: Target) -> bool {
-    target.number() < 107
+    target.number() < 120
 }

@@ -408,3 +408,6 @@ fn share_constants(sequence: &mut Sequence) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,13 @@
 //!
 //! - [`long`] computes every stage in long words. It applies to every form.
 //! - [`word`] does with words where the numbers fit them, or only their lower bits count.
+//! - [`saturate`], [`shift`] and [`mad`] find in words, or in the halves of a long one, whether a result that does not fit is
+//!   clamped.
 
 mod long;
+mod mad;
+mod saturate;
+mod shift;
 mod word;
 
 use alloc::vec::Vec;
@@ -27,15 +32,37 @@ pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let mut write = |name: &'static str, rule: &dyn Fn(&mut Stages) -> Written| {
         let mut stages = Stages { b: Builder::new(form, options.target, in_place(form)), form, by };
-        if let Ok(output) = rule(&mut stages) {
-            candidates.push(stages.b.finish(name, output));
+        let Ok(output) = rule(&mut stages) else { return false };
+        let candidate = stages.b.finish(name, output);
+        let known = candidates
+            .iter()
+            .any(|known: &Candidate| known.steps == candidate.steps && known.output == candidate.output);
+        if !known {
+            candidates.push(candidate);
         }
+        true
     };
-    write("scalar long", &long::stages);
+    let mut in_words = false;
     for way in 0..word::WAYS {
-        write("scalar low", &|s| word::low(s, way));
-        write("scalar word", &|s| word::exact(s, way));
+        in_words |= write("scalar low", &|s| word::low(s, way));
+        in_words |= write("scalar word", &|s| word::exact(s, way));
     }
+    if in_words {
+        return candidates;
+    }
+    for way in 0..word::WAYS {
+        write("scalar mad long", &|s| mad::long(s, way));
+        write("scalar shift clamped before", &|s| shift::clamped_before(s, way));
+    }
+    for plan in saturate::plans() {
+        write("scalar clamped word", &|s| saturate::stages(s, plan));
+        write("scalar mad word", &|s| mad::word(s, plan));
+    }
+    write("scalar shift limited", &shift::limited);
+    write("scalar shift shifted back", &shift::shifted_back);
+    write("scalar shift of 34 bits", &shift::low34);
+    write("scalar shift compared before", &shift::compared_before);
+    write("scalar long", &long::stages);
     candidates
 }
 
@@ -102,8 +129,12 @@ impl Stages {
 
     /// The shift amount as a word; what it has above 32 the base instructions on words take for 32.
     fn amount(&mut self) -> Value {
-        let amount = self.word(true);
-        if self.amounts().1 { self.b.lop2(|x, y| x & y, amount, Value::Word(31)) } else { amount }
+        if !self.amounts().1 {
+            return self.word(true);
+        }
+        // Only the lowest byte counts.
+        let amount = word::loose(self, true, 1);
+        self.b.lop2(|x, y| x & y, amount, Value::Word(31))
     }
 
     /// The greatest shift amount, and whether amounts are taken modulo 32.

@@ -50,7 +50,7 @@ pub(super) fn exact(s: &mut Stages, way: u8) -> Written {
 }
 
 /// An input of which the lower bytes alone count.
-fn loose(s: &mut Stages, second: bool, needed: u8) -> Value {
+pub(super) fn loose(s: &mut Stages, second: bool, needed: u8) -> Value {
     let Range { signed, bits } = s.input(second);
     if bits == 32 {
         return s.word(second);
@@ -203,7 +203,13 @@ fn compared(s: &mut Stages, comparison: Comparison, way: u8) -> Value {
     match comparison {
         // They are equal if they have the same bits and v's sign is none of these.
         Comparison::Eq | Comparison::Ne => {
-            let differ = s.b.lop3(|x, y, z| x ^ y | y & z, u, v, Value::Word(1 << 31));
+            let sign = Value::Word(1 << 31);
+            let differ = if way == 0 {
+                s.b.lop3(|x, y, z| x ^ y | y & z, u, v, sign)
+            } else {
+                let (differ, sign) = (s.b.lop2(|x, y| x ^ y, u, v), s.b.lop2(|x, y| x & y, v, sign));
+                s.b.lop2(|x, y| x | y, differ, sign)
+            };
             s.b.op(Op::Setp(comparison, Type::U32), &[differ, Value::Word(0)])
         }
         // Less than a negative v is less than 0: none is.
@@ -250,12 +256,13 @@ pub(super) fn clamp(s: &mut Stages, t: Word, to: Interval, way: u8) -> Result<Wo
     let interval = clamped(t.interval, to);
     let (below, above) = (t.interval.min < to.min, t.interval.max > to.max);
     let ty = if way == 0 || !t.has(Type::U32) { t.ty() } else { Type::U32 };
-    let narrow = [8, 16].into_iter().find_map(|bits| {
+    let whole = s.by.has(Deviation::MergesWrongHalf);
+    let narrow = [8, 16].into_iter().filter(|_| !whole).find_map(|bits| {
         [false, true].map(|signed| Range::new(signed, bits)).into_iter().find(|&range| to == Interval::from(range))
     });
     let value = match (below, above) {
         (false, false) => t.value,
-        // A part of d is made: what stands above it does not matter.
+        // A part of d is made: what stands above it is not taken.
         (true, true) if narrow.is_some() && way == 0 => {
             let range = narrow.ok_or(NotApplicable)?;
             let zero = Value::Word(0);

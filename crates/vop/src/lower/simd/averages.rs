@@ -1,9 +1,9 @@
 //! Rules for averages, which are rounded away from zero where they are not negative, and down elsewhere.
 
 use crate::eval::Range;
-use crate::isa::types::{Operation, Type};
+use crate::isa::types::Operation;
 use crate::lower::base::{Op, PackedOp};
-use crate::lower::candidate::{Builder, NotApplicable, Value, Written};
+use crate::lower::candidate::{Builder, NotApplicable, Output, Value, Written};
 
 impl Builder {
     fn need_average(&self) -> Result<(), NotApplicable> {
@@ -16,64 +16,153 @@ impl Builder {
     }
 }
 
-/// Averages of equal types.
-pub(super) fn average(b: &mut Builder) -> Written {
+/// Averages of unsigned inputs: rounded up.
+pub(super) fn unsigned(b: &mut Builder) -> Written {
     b.need_average()?;
-    let signed = b.common_type()?;
-    if signed && b.clamp().is_some() {
+    if b.common_type()? {
         return Err(NotApplicable);
     }
     let [x, y] = b.sources();
-    if !signed {
-        let lanes = b.ceiling_average(x, y);
-        return b.end(lanes, false);
+    if b.clamp().is_some() {
+        // The complement of a floor, and no more than the greatest signed lane.
+        let floor = b.floor_average_of_complements(x, y, false);
+        let lanes = match b.has_packed() {
+            true => {
+                let greater = b.on_lanes(PackedOp::Max, false, floor, b.highest_bits());
+                b.not(greater)
+            }
+            false => {
+                let small = b.spread(floor);
+                b.lop3(|t, m, k| !(t & m) & k, floor, small, b.lower_bits())
+            }
+        };
+        return Ok(b.in_positions(lanes));
     }
-    // The highest bit of the biased average says that it is not negative, and so that half is rounded up.
-    let floor = b.floor_average(x, y, true);
-    let rounds_up = b.op(Op::Shr(Type::U32), &[floor, Value::Word(b.bits() - 1)]);
-    let odd = b.lop3(|x, y, r| (x ^ y) & r, x, y, rounds_up);
-    let more = b.lop2(|x, k| x & k, odd, b.lowest_bits());
-    let biased = b.op(Op::Add, &[floor, more]);
-    end_biased(b, biased)
+    let lanes = b.ceiling_average(x, y);
+    b.end(lanes, false)
 }
 
-/// Ends a rule when signed results stand in a register with their highest bits turned.
-fn end_biased(b: &mut Builder, biased: Value) -> Written {
-    if b.accumulates() {
-        let more = 1 << (b.bits() - 1);
-        return Ok(b.accumulate_with_offset(biased, false, more));
+/// Averages of signed inputs. Where the sum is not negative both are complemented, and so is the average of them; the floor that is
+/// taken between is negative in any case.
+pub(super) fn signed(b: &mut Builder) -> Written {
+    b.need_average()?;
+    if !b.common_type()? || b.clamp().is_some() {
+        return Err(NotApplicable);
     }
-    let lanes = b.lop2(|x, k| x ^ k, biased, b.highest_bits());
-    Ok(b.in_positions(lanes))
+    let [x, y] = b.sources();
+    // All ones where the sum is not negative; or, by the other way, where it is.
+    let lanes = match b.has_saturating() {
+        true => {
+            let sum = b.on_lanes(PackedOp::AddSat, true, x, y);
+            let negative = b.spread(sum);
+            let common = b.lop3(|x, y, m| (m & x & y) | (!m & !x & !y), x, y, negative);
+            let floor = b.with_half_difference(common, x, y);
+            b.lop3(|t, m, k| !((t | k) ^ m), floor, negative, b.highest_bits())
+        }
+        false => {
+            let biased = b.floor_average(x, y, true);
+            let positive = b.spread(biased);
+            let common = b.lop3(|x, y, m| (!m & x & y) | (m & !x & !y), x, y, positive);
+            let floor = b.with_half_difference(common, x, y);
+            b.lop3(|t, m, k| (t | k) ^ m, floor, positive, b.highest_bits())
+        }
+    };
+    b.end(lanes, true)
 }
 
-/// Averages of signed or mixed inputs clamped to unsigned results: what is not negative is rounded up.
-pub(super) fn average_above_zero(b: &mut Builder) -> Written {
+/// Averages of signed or mixed inputs clamped to unsigned results: what is not negative is rounded up, as the complement of a floor.
+pub(super) fn above_zero(b: &mut Builder) -> Written {
     b.need_average()?;
     if b.clamp().is_none_or(|to| to.signed) {
         return Err(NotApplicable);
     }
     if b.common_type() == Ok(true) {
         let [x, y] = b.sources();
-        let either = b.lop3(|x, y, k| (x ^ k) | (y ^ k), x, y, b.highest_bits());
-        let biased = b.without_half_difference(either, x, y);
-        let signs = b.spread(biased);
-        let lanes = b.lop3(|x, m, k| x & m & k, biased, signs, b.lower_bits());
+        let floor = b.floor_average_of_complements(x, y, true);
+        let negative = b.spread(floor);
+        let lanes = b.lop3(|t, m, k| !t & !m & k, floor, negative, b.lower_bits());
         return Ok(b.in_positions(lanes));
     }
     let [x, y] = b.mixed_sources()?;
     let y = b.biased(y);
-    let more = b.ceiling_average(x, y);
-    let quarter = b.splat(b.quarter() as u32);
+    let floor = b.floor_average_of_complements(x, y, false);
+    // Both the bias, halved, and the complement are taken off at once.
+    let most = b.splat(!(b.quarter() as u32));
     let lanes = match b.bits() {
-        8 if b.has_packed() => b.on_lanes(PackedOp::SubSat, false, more, quarter),
+        8 if b.has_packed() => b.on_lanes(PackedOp::SubSat, false, most, floor),
         16 if b.has_packed() => {
-            let greater = b.on_lanes(PackedOp::Max, false, more, quarter);
-            b.op(Op::Sub, &[greater, quarter])
+            let greater = b.on_lanes(PackedOp::Max, false, floor, most);
+            b.op(Op::Sub, &[greater, floor])
         }
-        8 if b.has_native_absdiff() => b.native_sub_to_zero(more, quarter),
+        8 if b.has_native_absdiff() => b.native_sub_to_zero(most, floor),
         _ => return Err(NotApplicable),
     };
+    Ok(b.in_positions(lanes))
+}
+
+/// Averages of mixed types as of signed ones: where the sum is not negative, of the complements.
+pub(super) fn mixed_of_complements(b: &mut Builder) -> Written {
+    b.need_average()?;
+    let clamp = b.clamp();
+    if b.accumulates() || clamp.is_some_and(|to| !to.signed) {
+        return Err(NotApplicable);
+    }
+    let [x, y] = b.mixed_sources()?;
+    let highest = b.highest_bits();
+    // A sum is negative if y is and the sum without signs has no carry; or if y is, x could be signed, and that sum is negative.
+    let word = match b.has_saturating() {
+        true => {
+            let sum = b.on_lanes(PackedOp::AddSat, true, x, y);
+            b.lop2(|t, x| t & !x, sum, x)
+        }
+        false => {
+            let floor = b.floor_average(x, y, false);
+            b.lop2(|t, y| !t & y, floor, y)
+        }
+    };
+    let negative = b.spread(word);
+    let common = b.lop3(|x, y, m| (m & x & y) | (!m & !x & !y), x, y, negative);
+    let floor = b.with_half_difference(common, x, y);
+    let mut lanes = b.lop3(|t, y, k| t ^ (y & k), floor, y, highest);
+    if clamp.is_some() {
+        lanes = match b.has_packed() {
+            true => b.on_lanes(PackedOp::Max, false, lanes, highest),
+            false => {
+                let fits = b.spread(lanes);
+                b.lop3(|t, m, k| (t & m) | k, lanes, fits, highest)
+            }
+        };
+    }
+    let lanes = b.lop2(|t, m| !(t ^ m), lanes, negative);
+    Ok(b.in_positions(lanes))
+}
+
+/// Averages of mixed types modulo the lane's size: the floor, and 1 more if it is not negative and half was cut off.
+pub(super) fn mixed_modular(b: &mut Builder) -> Written {
+    b.need_average()?;
+    if !b.has_packed() || b.clamp().is_some_and(|to| !to.signed) {
+        return Err(NotApplicable);
+    }
+    let [x, y] = b.mixed_sources()?;
+    let highest = b.highest_bits();
+    let floor = b.floor_average(x, y, false);
+    let odd = b.lop3(|x, y, k| (x ^ y) & k, x, y, b.lowest_bits());
+    let positive = b.lop3(|t, y, k| (t | !y) & k, floor, y, highest);
+    let more = b.on_lanes(PackedOp::Min, false, odd, positive);
+    let lanes = b.op(Op::Add, &[floor, more]);
+    if b.accumulates() {
+        // Where y is negative that is half of a lane's values too much.
+        let less = b.lop2(|y, k| y & k, y, highest);
+        return Ok(Output::Value(b.sum_both([(lanes, false, 1), (less, false, -1)], Value::C)));
+    }
+    let lanes = match b.clamp() {
+        Some(_) => {
+            let most = b.lop2(|y, k| y | k, y, b.lower_bits());
+            b.on_lanes(PackedOp::Min, false, lanes, most)
+        }
+        None => lanes,
+    };
+    let lanes = b.lop3(|t, y, k| t ^ (y & k), lanes, y, highest);
     Ok(b.in_positions(lanes))
 }
 

@@ -90,6 +90,11 @@ impl Builder {
         Op::Packed(PackedOp::Add, HALVES).needs().met_by(self.target)
     }
 
+    /// Whether the target has packed sums that are clamped.
+    pub(super) fn has_saturating(&self) -> bool {
+        Op::Packed(PackedOp::AddSat, Range::new(true, self.bits())).needs().met_by(self.target)
+    }
+
     /// Whether ptxas makes one instruction of a packed sum and the minimum or maximum that takes it.
     pub(super) fn fuses_sum_and_minimum(&self) -> bool {
         (90..107).contains(&self.target.number())
@@ -162,6 +167,20 @@ impl Builder {
             true => self.lop3(|x, y, k| (x ^ k) & (y ^ k), x, y, self.highest_bits()),
             false => self.lop2(|x, y| x & y, x, y),
         };
+        self.with_half_difference(common, x, y)
+    }
+
+    /// The same of the complements: its complement is ⌈(x + y) / 2⌉.
+    pub(super) fn floor_average_of_complements(&mut self, x: Value, y: Value, signed: bool) -> Value {
+        let common = match signed {
+            true => self.lop3(|x, y, k| !(x ^ k) & !(y ^ k), x, y, self.highest_bits()),
+            false => self.lop2(|x, y| !x & !y, x, y),
+        };
+        self.with_half_difference(common, x, y)
+    }
+
+    /// The bits that x and y have in common and half of those in which they differ: the last two instructions of an average.
+    pub(super) fn with_half_difference(&mut self, common: Value, x: Value, y: Value) -> Value {
         let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
         self.shift_add(differing, false, 1, common)
     }
@@ -178,15 +197,8 @@ impl Builder {
 
     /// ⌈(x + y) / 2⌉ in every unsigned lane. Four instructions.
     pub(super) fn ceiling_average(&mut self, x: Value, y: Value) -> Value {
-        let either = self.lop2(|x, y| x | y, x, y);
-        self.without_half_difference(either, x, y)
-    }
-
-    /// `from` less half the bits in which x and y differ, as the last two instructions of an average.
-    pub(super) fn without_half_difference(&mut self, from: Value, x: Value, y: Value) -> Value {
-        let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
-        let half = self.op(Op::Shr(Type::U32), &[differing, Value::Word(1)]);
-        self.op(Op::Sub, &[from, half])
+        let floor = self.floor_average_of_complements(x, y, false);
+        self.not(floor)
     }
 
     /// `addend` plus (or minus) the lanes of the positions that stand for one.

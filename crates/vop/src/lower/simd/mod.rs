@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 37] = [
+const RULES: [(&str, Rule); 40] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -44,8 +44,11 @@ const RULES: [(&str, Rule); 37] = [
     ("bytes by dot products", words::saturating_bytes),
     ("guarded counts", words::guarded_counts),
     ("words equal elsewhere", words::absdiff_halves),
-    ("average", averages::average),
-    ("average clamped at zero", averages::average_above_zero),
+    ("unsigned average", averages::unsigned),
+    ("signed average", averages::signed),
+    ("average clamped at zero", averages::above_zero),
+    ("mixed average of complements", averages::mixed_of_complements),
+    ("mixed average modulo a lane", averages::mixed_modular),
     ("mixed average", averages::mixed),
     ("half-word average by its parity", averages::signed_halves),
     ("mixed average by its parity", averages::mixed_by_parity),
