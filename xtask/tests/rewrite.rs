@@ -5,12 +5,15 @@
 
 mod tools;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use vop::lower::{LowerOptions, ModuleTarget};
-use vop::{Form, Instruction, Operand, Parser, Registers, Semantics};
+use vop::{Form, Instruction, Operand, Parser, Registers, Semantics, Target};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
+use vop_ptx::uses;
 use vop_tests::{Random, edge_rows};
 use xtask::sass::Toolchain;
 use xtask::sweep::{one_in, simd_forms};
@@ -39,30 +42,42 @@ fn assembles(toolchain: &Toolchain, name: &str, source: &[u8], options: RewriteO
 fn modules_of_compilers_and_of_the_example_assemble() {
     let Some(toolchain) = tools::ptxas() else { return };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let files = [
-        "examples/motion/motion.ptx",
-        "crates/vop-ptx/tests/data/clang.ptx",
-        "crates/vop-ptx/tests/data/nvcc/inline.ptx",
-        "crates/vop-ptx/tests/data/nvcc/inline-debug.ptx",
-        "crates/vop-ptx/tests/data/run/video.ptx",
-        "crates/vop-cli/tests/cmd/run.in/k.ptx",
-    ];
-    let mut replaced = 0;
+    let mut files = Vec::new();
+    ["examples", "crates"].iter().for_each(|folder| ptx_below(&root.join(folder), &mut files));
+    let (mut replaced, mut names) = (0, BTreeSet::new());
     for file in files {
-        let source = std::fs::read(root.join(file)).unwrap();
-        let module_target: ModuleTarget =
-            Module::parse(vop_ptx::uses::text(&source)).target().unwrap().parse().unwrap();
+        let source = std::fs::read(&file).unwrap();
+        let module = Module::parse(vop_ptx::uses::text(&source));
+        let Some(Ok(module_target)) = module.target().map(str::parse::<ModuleTarget>) else { continue };
         for target in TARGETS.map(|name| name.parse().unwrap()) {
-            if !module_target.runs_on(target) {
+            // Some are wrong on purpose.
+            let is_right = |target: Target| toolchain.assemble(&source, &target.to_string()).is_ok();
+            if !module_target.runs_on(target) || uses::in_module(&module).is_empty() || !is_right(target) {
                 continue;
             }
+            names.insert(file.file_name().unwrap().to_owned());
             for may_raise in [false, true] {
-                replaced +=
-                    assembles(&toolchain, file, &source, RewriteOptions { may_raise, ..RewriteOptions::new(target) });
+                let options = RewriteOptions { may_raise, ..RewriteOptions::new(target) };
+                replaced += assembles(&toolchain, &file.display().to_string(), &source, options);
             }
         }
     }
-    assert!(replaced > 500, "{replaced}");
+    assert!(replaced > 1000, "{replaced}");
+    for name in ["motion.ptx", "clang.ptx", "inline.ptx", "inline-debug.ptx", "lanes.ptx"] {
+        assert!(names.contains(OsStr::new(name)), "{name} of {names:?}");
+    }
+}
+
+/// All PTX files of a folder.
+fn ptx_below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            ptx_below(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "ptx") {
+            files.push(path);
+        }
+    }
 }
 
 /// Registers of every type that a video instruction takes, and names that a block might give its own.
