@@ -22,7 +22,7 @@ const TARGETS: [&str; 9] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100
 
 /// Rewrites a module for a target, and has ptxas assemble it; how many instructions were replaced.
 fn assembles(toolchain: &Toolchain, name: &str, source: &[u8], options: RewriteOptions) -> usize {
-    let text = vop_ptx::uses::text(source);
+    let text = uses::text(source);
     let rewritten = match rewrite(&Module::parse(text), &options) {
         Ok(rewritten) => rewritten,
         // Of what the old module allows nothing computes it.
@@ -47,7 +47,7 @@ fn modules_of_compilers_and_of_the_example_assemble() {
     let (mut replaced, mut names) = (0, BTreeSet::new());
     for file in files {
         let source = std::fs::read(&file).unwrap();
-        let module = Module::parse(vop_ptx::uses::text(&source));
+        let module = Module::parse(uses::text(&source));
         let Some(Ok(module_target)) = module.target().map(str::parse::<ModuleTarget>) else { continue };
         for target in TARGETS.map(|name| name.parse().unwrap()) {
             // Some are wrong on purpose.
