@@ -4,5 +4,7 @@
 
 pub mod divergence;
 pub mod docs;
+pub mod gpu;
+pub mod lowering;
 pub mod sass;
 pub mod sweep;

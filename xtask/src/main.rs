@@ -25,6 +25,7 @@ enum Command {
     Sass(command::Sass),
     Divergence(command::divergence::Args),
     Docs(command::docs::Args),
+    Gpu(command::gpu::Args),
 }
 
 fn main() -> ExitCode {
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Sass(command) => command.run(),
         Command::Divergence(args) => command::divergence::run(args),
         Command::Docs(args) => command::docs::run(args),
+        Command::Gpu(args) => command::gpu::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

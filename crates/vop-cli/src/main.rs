@@ -7,8 +7,10 @@ mod explain;
 mod instruction;
 mod json;
 mod list;
+mod lower;
 mod output;
 mod parse;
+mod prove;
 mod render;
 mod run;
 
@@ -16,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// PTX video instructions, exactly: parse, check, explain, evaluate and run them.
+/// PTX video instructions, exactly: parse, check, explain, evaluate, run and lower them.
 ///
 /// The instructions are vadd vsub vabsdiff vmin vmax vshl vshr vmad vset, and the SIMD ones vadd2 … vset2 on
 /// half-words and vadd4 … vset4 on bytes (PTX ISA manual, section 9.7.18).
@@ -33,6 +35,7 @@ Examples:
   vop eval vadd.u32.s32.s32.sat -16 5    its value
   vop check src/                         all of them in a source tree
   vop run examples/motion/motion.toml    a kernel on the CPU
+  vop lower kernel.ptx --target sm_90    the same kernel without them, faster
 
 Exit status: 0 fine, 1 findings or failure, 2 misuse.";
 
@@ -43,7 +46,9 @@ enum Command {
     Explain(explain::Args),
     Check(check::Args),
     List(list::Args),
+    Lower(lower::Args),
     Run(run::Args),
+    Prove(prove::Args),
     Completions(completions::Args),
 }
 
@@ -95,7 +100,9 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args),
         Command::Check(args) => check::run(args),
         Command::List(args) => list::run(args),
+        Command::Lower(args) => lower::run(args),
         Command::Run(args) => run::run(args),
+        Command::Prove(args) => prove::run(args),
         Command::Completions(args) => completions::run(args),
     };
     match outcome {

@@ -44,6 +44,21 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
 }
 
+/// Writes a file whole or not at all. What is no plain file, such as `/dev/null`, is written to as it is.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
+        return std::fs::write(path, bytes)
+            .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Failed(format!("cannot write {}: no folder {}", path.display(), folder.display())));
+    }
+    // The file that a link leads to is replaced, not the link.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    vop_ptx::run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Failed)
+}
+
 /// A line's field: what would end it becomes a blank.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
     const ENDS: [char; 3] = ['\t', '\n', '\r'];

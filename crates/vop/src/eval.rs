@@ -256,8 +256,9 @@ impl Form {
         self.saturation_by(Deviations::NONE)
     }
 
+    /// The same, to where a set of deviations clamps.
     #[inline(always)]
-    fn saturation_by(self, by: Deviations) -> Option<Range> {
+    pub(crate) fn saturation_by(self, by: Deviations) -> Option<Range> {
         let bits = match self.finish() {
             Finish::Merge(_) if by.has(Deviation::SaturatesShiftToWord) && self.shifts() => 32,
             Finish::Merge(part) => part.bits(),
@@ -325,7 +326,7 @@ impl Form {
 
     /// How c is read, where it is a number: by the sign of the result.
     #[inline(always)]
-    fn c_type(self, by: Deviations) -> Type {
+    pub(crate) fn c_type(self, by: Deviations) -> Type {
         let signed = match self.mnemonic().operation() {
             Operation::Set if by.has(Deviation::SignsCByA) => self.atype().is_signed(),
             Operation::Mad if by.has(Deviation::ReadsWordsSigned) => true,

@@ -43,6 +43,7 @@ pub mod lower;
 pub mod range;
 mod samples;
 pub mod semantics;
+pub mod smt;
 mod text;
 
 pub use cost::Target;

@@ -232,7 +232,10 @@ fn write_png(array: &Array) -> Result<Vec<u8>, String> {
 
 /// Writes files so that each appears whole or not at all, and none if one cannot be written: first all under temporary names
 /// beside them, then each is renamed.
-pub(crate) fn write_atomically(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
+///
+/// # Errors
+/// Which cannot be written, and why.
+pub fn write_atomically(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
     let problem =
         |path: &Path, error: &dyn std::fmt::Display| format!("`{}` cannot be written: {error}", path.display());
     let mut staged = Vec::with_capacity(files.len());

@@ -49,6 +49,7 @@ pub mod launch;
 mod memory;
 mod types;
 
+pub use array::write_atomically;
 pub use decode::Program;
 pub use error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
 pub use exec::{Arg, Counts, LaunchOptions};

@@ -64,6 +64,11 @@ impl Target {
         self.number
     }
 
+    /// Its suffix: `a` of `sm_90a`.
+    pub const fn suffix(self) -> Option<char> {
+        self.suffix
+    }
+
     /// Whether it has the instructions of its family, or its own: the suffix `f` or `a`.
     pub const fn has_family(self) -> bool {
         self.suffix.is_some()

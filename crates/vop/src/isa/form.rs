@@ -288,6 +288,14 @@ impl Form {
         Form { sat: false, ..self }
     }
 
+    /// The same with the selectors of a and b that a text has which writes none.
+    #[must_use]
+    pub const fn with_default_selectors(self) -> Form {
+        let shape = self.mnemonic.shape();
+        let [asel, bsel] = [Selector::default_for(shape, false).pack(), Selector::default_for(shape, true).pack()];
+        Form { asel, bsel, ..self }
+    }
+
     /// What only some operations have.
     pub const fn variant(self) -> Variant {
         self.variant

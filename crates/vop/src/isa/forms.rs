@@ -21,6 +21,13 @@ impl Mnemonic {
     pub fn forms(self) -> Forms {
         Forms { mnemonic: self, next: 0, end: Axes::new(self).count() }
     }
+
+    /// Its forms that have default selectors on a and b, each once.
+    pub fn forms_with_default_selectors(self) -> impl Iterator<Item = Form> {
+        let selectors = Axes::new(self).selector.pow(2);
+        // Selectors are the last digits of the index.
+        self.forms().step_by(usize::try_from(selectors).unwrap_or(usize::MAX)).map(Form::with_default_selectors)
+    }
 }
 
 /// All 83,104 scalar forms.

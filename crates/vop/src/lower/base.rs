@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::cost::Target;
+use super::module_target::ModuleTarget;
 use crate::eval::Range;
 use crate::isa::types::{Comparison, Type};
 
@@ -106,7 +106,7 @@ pub enum Op {
     /// The upper word of the unsigned product x·y, plus z. If y is a power of two, ptxas makes one instruction of it that shifts x and
     /// adds, which it makes of a shift and a sum as well, unless the shifted value is used again.
     MadHigh,
-    /// |x| of a signed word, modulo 2^32.
+    /// |x|, x signed; the least word stays as it is.
     Abs,
     /// |x - y| + z modulo 2^32, x and y as typed.
     Sad(Type),
@@ -152,6 +152,10 @@ pub enum Op {
     Extend(Type),
     /// The lower word.
     Low,
+    /// The upper word.
+    High,
+    /// The long word of a lower and an upper word.
+    Join,
     /// Sum of long words.
     AddLong,
     /// Difference of long words.
@@ -184,8 +188,8 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What every module that has a target from sm_75 on has.
-    pub const NOTHING: Needs = Needs { version: (6, 3), target: 75, family: false };
+    /// What every module has that has a video instruction.
+    pub const NOTHING: Needs = Needs { version: (2, 0), target: 20, family: false };
 
     /// What needs both.
     #[must_use]
@@ -197,13 +201,20 @@ impl Needs {
         }
     }
 
-    /// Whether a target has it.
-    pub fn met_by(self, target: Target) -> bool {
+    /// Whether a target has it: a GPU, or what a module's `.target` allows.
+    pub fn met_by(self, target: impl Into<ModuleTarget>) -> bool {
+        let target = target.into();
+        let needed = self.module_target();
         if self.family {
-            target.has_family() && target.number() / 10 == self.target / 10
+            target.suffix.is_some() && target.number >= needed.number && target.family() == needed.family()
         } else {
-            target.number() >= self.target
+            target.number >= needed.number
         }
+    }
+
+    /// The least `.target` of a module that has it.
+    pub fn module_target(self) -> ModuleTarget {
+        ModuleTarget { number: self.target, suffix: self.family.then_some('f') }
     }
 }
 
@@ -211,6 +222,11 @@ impl Op {
     /// The opcode; of an idiom the one of the instruction that gives it its name.
     pub fn opcode(self) -> Cow<'static, str> {
         let text = match self {
+            // What ptxas makes a part of a shift is `and`, and not `lop3`.
+            Op::Lop3(0xc0) => "and.b32",
+            Op::Lop3(0xfc) => "or.b32",
+            Op::Lop3(0x3c) => "xor.b32",
+            Op::Lop3(0x0f) => "not.b32",
             Op::Lop3(_) => "lop3.b32",
             Op::Prmt(_) => "prmt.b32",
             Op::Add => "add.u32",
@@ -255,6 +271,7 @@ impl Op {
             Op::AddIf => "add.u32",
             Op::Extend(ty) => return format!("cvt.{}{ty}", long(ty)).into(),
             Op::Low => "cvt.u32.u64",
+            Op::High | Op::Join => "mov.b64",
             Op::AddLong => "add.u64",
             Op::SubLong => "sub.u64",
             Op::MinLong(ty) => return format!("min.{}", long(ty)).into(),
@@ -281,7 +298,8 @@ impl Op {
             | Op::ShrLong(_)
             | Op::MulWide(_)
             | Op::MulLong
-            | Op::SelpLong => Sort::Long,
+            | Op::SelpLong
+            | Op::Join => Sort::Long,
             _ => Sort::Word,
         }
     }
@@ -300,7 +318,7 @@ impl Op {
             | Op::Pack { to: Range { bits: 8, .. } } => &[Word, Word, Word],
             Op::Selp | Op::AddIf => &[Word, Word, Predicate],
             Op::Abs | Op::Negate16x2 | Op::Extend(_) => &[Word],
-            Op::Low => &[Long],
+            Op::Low | Op::High => &[Long],
             Op::SetpLong(..) | Op::AddLong | Op::SubLong | Op::MinLong(_) | Op::MaxLong(_) | Op::MulLong => {
                 &[Long, Long]
             }
@@ -316,9 +334,17 @@ impl Op {
             Op::Packed(PackedOp::AddSat | PackedOp::SubSat | PackedOp::Sub, _)
             | Op::Packed(_, Range { bits: 8, .. }) => Needs { version: (9, 2), target: 120, family: true },
             Op::Packed(..) => Needs { version: (8, 0), target: 90, family: false },
-            Op::Pack { .. } => Needs { version: (6, 5), target: 75, family: false },
+            Op::Pack { .. } => Needs { version: (6, 5), target: 72, family: false },
+            Op::Dp4a(..) | Op::Dp2a { .. } => Needs { version: (5, 0), target: 61, family: false },
+            Op::Lop3(table) if !is_plain(table) => Needs { version: (4, 3), target: 50, family: false },
+            Op::Absdiff4(_) | Op::Absdiff4Add(_) => Needs { version: (3, 0), target: 30, family: false },
             _ => Needs::NOTHING,
         }
+    }
+
+    /// Whether it writes the carry flag, which an instruction behind it may read.
+    pub const fn writes_carry(self) -> bool {
+        matches!(self, Op::AddSatUnsigned)
     }
 
     /// Whether operands may be immediates; where not, a `mov` goes before, which ptxas folds.
@@ -398,6 +424,8 @@ impl Op {
             Op::AddIf => at(0).wrapping_add(if at(2) != 0 { at(1) } else { 0 }),
             Op::Extend(ty) => typed(0, ty) as u64,
             Op::Low => at(0),
+            Op::High => at(0) >> 32,
+            Op::Join => at(1) << 32 | at(0),
             Op::AddLong => at(0).wrapping_add(at(1)),
             Op::SubLong => at(0).wrapping_sub(at(1)),
             Op::MinLong(ty) => exact(0, ty).min(exact(1, ty)) as u64,
@@ -518,6 +546,8 @@ impl Op {
             Op::AddIf => format!("(ite {} (bvadd {} {}) {})", at(2), at(0), at(1), at(0)),
             Op::Extend(ty) => extended(at(0), 32, ty.is_signed()),
             Op::Low => part(at(0), 0, 32),
+            Op::High => part(at(0), 32, 32),
+            Op::Join => concat([at(0), at(1)].into_iter().map(str::to_string)),
             Op::ShlLong => format!("(bvshl {} {})", at(0), extended(at(1), 32, false)),
             Op::ShrLong(ty) => {
                 let name = if ty.is_signed() { "bvashr" } else { "bvlshr" };
@@ -539,6 +569,10 @@ impl Op {
         let opcode = self.opcode();
         let list = operands.join(", ");
         match self {
+            Op::Lop3(table) if is_plain(table) => {
+                let taken = if table == 0x0f { 1 } else { 2 };
+                Vec::from([format!("{opcode} {d}, {}", operands[..taken].join(", "))])
+            }
             Op::Lop3(table) => Vec::from([format!("{opcode} {d}, {list}, {table:#04x}")]),
             Op::Prmt(selector) => Vec::from([format!("{opcode} {d}, {list}, {selector:#06x}")]),
             Op::Absdiff4(_) => Vec::from([format!("{opcode} {d}, {list}, {}", operands[0])]),
@@ -551,6 +585,8 @@ impl Op {
                     format!("selp.b32 {d}, -1, {sum}, {p}"),
                 ])
             }
+            Op::High => Vec::from([format!("{opcode} {{{}, {d}}}, {list}", fresh(Sort::Word))]),
+            Op::Join => Vec::from([format!("{opcode} {d}, {{{list}}}")]),
             Op::AddIf => {
                 let sum = fresh(Sort::Word);
                 let [x, y, p] = [operands[0], operands[1], operands[2]];
@@ -576,6 +612,11 @@ impl Op {
     }
 }
 
+/// Whether a truth table has an instruction of its own: `and`, `or`, `xor` and `not` of its first columns.
+const fn is_plain(table: u8) -> bool {
+    matches!(table, 0xc0 | 0xfc | 0x3c | 0x0f)
+}
+
 /// The long type of the same sign.
 fn long(ty: Type) -> &'static str {
     if ty.is_signed() { "s64" } else { "u64" }
@@ -587,7 +628,7 @@ const fn lower(bits: u32) -> u64 {
 }
 
 /// A bit-vector constant.
-pub(super) fn constant(value: u64, bits: u32) -> String {
+pub(crate) fn constant(value: u64, bits: u32) -> String {
     let value = value & lower(bits);
     if bits.is_multiple_of(4) {
         format!("#x{value:0width$x}", width = bits as usize / 4)
@@ -597,17 +638,17 @@ pub(super) fn constant(value: u64, bits: u32) -> String {
 }
 
 /// Bits of a term.
-pub(super) fn part(term: &str, low: u32, bits: u32) -> String {
+pub(crate) fn part(term: &str, low: u32, bits: u32) -> String {
     format!("((_ extract {} {low}) {term})", low + bits - 1)
 }
 
 /// A term with so many bits more.
-pub(super) fn extended(term: &str, more: u32, signed: bool) -> String {
+pub(crate) fn extended(term: &str, more: u32, signed: bool) -> String {
     format!("((_ {}_extend {more}) {term})", if signed { "sign" } else { "zero" })
 }
 
 /// Terms side by side, the first lowest.
-pub(super) fn concat(terms: impl Iterator<Item = String>) -> String {
+pub(crate) fn concat(terms: impl Iterator<Item = String>) -> String {
     let mut terms: Vec<String> = terms.collect();
     terms.reverse();
     format!("(concat {})", terms.join(" "))

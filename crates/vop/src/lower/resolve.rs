@@ -424,3 +424,6 @@ fn share_constants(sequence: &mut Sequence) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,6 +42,11 @@ impl Sequence {
         self.steps.iter().fold(Needs::NOTHING, |needs, (op, _)| needs.and(op.needs()))
     }
 
+    /// Whether it writes the carry flag.
+    pub fn writes_carry(&self) -> bool {
+        self.steps.iter().any(|(op, _)| op.writes_carry())
+    }
+
     /// The value of d.
     pub fn eval(&self, a: u32, b: u32, c: u32) -> u32 {
         let mut results: Vec<u64> = Vec::with_capacity(self.steps.len());

@@ -380,29 +380,73 @@ pub(crate) fn dp2a(a: Scalar, b: Scalar, high: bool) -> Option<Compute> {
     })
 }
 
-/// Two 16-bit lanes at once: `add`, `min` and `max` on `.u16x2` and `.s16x2`, `RELU` clamping negative lanes to zero.
-fn lanes<T: Int, const OP: u8, const RELU: bool>(a: u64, b: u64, _: u64, _: u64) -> u64 {
-    let lane = |shift: u32| {
+/// What packed instructions do in each lane.
+const ADD: u8 = 0;
+const ADD_SAT: u8 = 1;
+const SUB: u8 = 2;
+const SUB_SAT: u8 = 3;
+const MIN: u8 = 4;
+const MAX: u8 = 5;
+const MIN_RELU: u8 = 6;
+const MAX_RELU: u8 = 7;
+
+/// All lanes of a word, each by itself.
+fn lanes<T: Int, const OP: u8>(a: u64, b: u64, _: u64, _: u64) -> u64 {
+    (0..32 / T::BITS).map(|i| i * T::BITS).fold(0, |word, shift| {
         let (a, b) = (T::from_slot(a >> shift).wide(), T::from_slot(b >> shift).wide());
         let value = match OP {
-            0 => a + b,
-            1 => a.min(b),
-            _ => a.max(b),
+            ADD => T::wrap(a + b),
+            ADD_SAT => T::saturate(a + b),
+            SUB => T::wrap(a - b),
+            SUB_SAT => T::saturate(a - b),
+            MIN => T::wrap(a.min(b)),
+            MAX => T::wrap(a.max(b)),
+            MIN_RELU => T::wrap(a.min(b).max(0)),
+            _ => T::wrap(a.max(b).max(0)),
         };
-        T::wrap(if RELU { value.max(0) } else { value }).to_slot() << shift
-    };
-    lane(0) | lane(16)
+        word | value.to_slot() << shift
+    })
 }
 
-pub(crate) fn packed16(name: &str, signed: bool, relu: bool) -> Option<Compute> {
-    Some(match (name, signed, relu) {
-        ("add", _, false) => lanes::<u16, 0, false>,
-        ("min", false, false) => lanes::<u16, 1, false>,
-        ("max", false, false) => lanes::<u16, 2, false>,
-        ("min", true, false) => lanes::<i16, 1, false>,
-        ("max", true, false) => lanes::<i16, 2, false>,
-        ("min", true, true) => lanes::<i16, 1, true>,
-        ("max", true, true) => lanes::<i16, 2, true>,
+fn lanes_of<const OP: u8>(lanes: &str) -> Option<Compute> {
+    Some(match lanes {
+        "u16x2" => self::lanes::<u16, OP>,
+        "s16x2" => self::lanes::<i16, OP>,
+        "u8x4" => self::lanes::<u8, OP>,
+        "s8x4" => self::lanes::<i8, OP>,
+        _ => return None,
+    })
+}
+
+/// A packed instruction by its name, with `.sat` or `.relu`, and its type: `u16x2`, `s8x4`.
+pub(crate) fn packed(name: &str, lanes: &str) -> Option<Compute> {
+    match name {
+        "add" => lanes_of::<ADD>(lanes),
+        "add.sat" => lanes_of::<ADD_SAT>(lanes),
+        "sub" => lanes_of::<SUB>(lanes),
+        "sub.sat" => lanes_of::<SUB_SAT>(lanes),
+        "min" => lanes_of::<MIN>(lanes),
+        "max" => lanes_of::<MAX>(lanes),
+        "min.relu" if lanes.starts_with('s') => lanes_of::<MIN_RELU>(lanes),
+        "max.relu" if lanes.starts_with('s') => lanes_of::<MAX_RELU>(lanes),
+        _ => None,
+    }
+}
+
+/// Two signed words clamped to a type, the second in the lower place; bytes below the lower half of the third.
+fn pack_of<T: Int>(a: u64, b: u64, c: u64, _: u64) -> u64 {
+    let part = |slot: u64| T::saturate(i32::from_slot(slot).wide()).to_slot();
+    let both = part(a) << T::BITS | part(b);
+    if T::BITS == 8 { both | (c & 0xffff) << 16 } else { both }
+}
+
+/// `cvt.pack.sat` to a type, and how many sources it has.
+pub(crate) fn pack(to: Scalar) -> Option<(Compute, usize)> {
+    Some(match to {
+        Scalar::U8 => (pack_of::<u8>, 3),
+        Scalar::S8 => (pack_of::<i8>, 3),
+        Scalar::U16 => (pack_of::<u16>, 2),
+        Scalar::S16 => (pack_of::<i16>, 2),
         _ => return None,
     })
 }

@@ -352,11 +352,10 @@ impl Decoder<'_> {
     /// `add sub mul mad fma` in all their kinds, and those that take or give a carry.
     fn arithmetic(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
         let name = opcode.name;
-        if name == "add"
-            && let Some(signed) = opcode.take_if(packed16)
-        {
+        if let Some(lanes) = opcode.take_of(&PACKED) {
             let ty = Scalar::B32;
-            return self.pure(integer::packed16(name, signed, false), operands, ty, &[ty, ty]);
+            let full = if opcode.take("sat") { format!("{name}.sat") } else { name.to_owned() };
+            return self.pure(integer::packed(&full, lanes), operands, ty, &[ty, ty]);
         }
         let Some(ty) = opcode.take_type() else { return Ok(None) };
         if ty.is_float() {
@@ -468,8 +467,9 @@ impl Decoder<'_> {
         if matches!(name, "min" | "max") {
             let relu = opcode.take("relu");
             let ty = Scalar::B32;
-            if let Some(signed) = opcode.take_if(packed16) {
-                return self.pure(integer::packed16(name, signed, relu), operands, ty, &[ty, ty]);
+            if let Some(lanes) = opcode.take_of(&PACKED) {
+                let full = if relu { format!("{name}.relu") } else { name.to_owned() };
+                return self.pure(integer::packed(&full, lanes), operands, ty, &[ty, ty]);
             }
             if relu {
                 return match opcode.take_type() {
@@ -653,6 +653,17 @@ impl Decoder<'_> {
     }
 
     fn cvt(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
+        if opcode.take("pack") {
+            let (true, Some(to), Some(Scalar::S32)) = (opcode.take("sat"), opcode.take_type(), opcode.take_type())
+            else {
+                return Ok(None);
+            };
+            let Some((f, sources)) = integer::pack(to).filter(|(_, sources)| *sources == 2 || opcode.take("b32"))
+            else {
+                return Ok(None);
+            };
+            return self.pure(Some(f), operands, Scalar::B32, &[Scalar::B32; 3][..sources]);
+        }
         let integral = opcode.take_if(convert::Rounding::parse);
         let rounding = opcode.take_of(&["rn", "rz", "rm", "rp"]);
         let (ftz, sat) = (opcode.take("ftz"), opcode.take("sat"));
@@ -804,11 +815,5 @@ const COMPARISONS: [&str; 18] = [
     "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
 ];
 
-/// Whether the lanes of a packed 16-bit type are signed.
-fn packed16(word: &str) -> Option<bool> {
-    match word {
-        "u16x2" => Some(false),
-        "s16x2" => Some(true),
-        _ => None,
-    }
-}
+/// The types of packed instructions.
+const PACKED: [&str; 4] = ["u16x2", "s16x2", "u8x4", "s8x4"];

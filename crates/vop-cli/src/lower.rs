@@ -1,0 +1,329 @@
+//! `vop lower`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use vop::lower::{LowerOptions, Lowering, Needs};
+use vop::{Form, Instruction, Parser, Registers, Target};
+use vop_ptx::module::Module;
+use vop_ptx::rewrite::{Rewrite, RewriteError, RewriteOptions, Rewritten, rewrite};
+
+use crate::output::Format;
+use crate::render::{Lines, Source};
+use crate::{Failure, Outcome, instruction, output, render};
+
+/// Replace video instructions by base instructions that compute the same in less.
+///
+/// Writes the PTX module with each video instruction as a comment and, behind it, a block that computes the same for every
+/// input; an instruction that is cheapest as it is stays, and so does every other byte. A table on standard error says
+/// what that saves, in machine instructions that ptxas 13.5 makes of it.
+///
+/// Nothing is used that the module's `.version` and `.target` do not allow. With --raise both are raised where something cheaper
+/// needs that: the result then asks for a newer ptxas, or runs on newer GPUs alone. (A newer `.version` also refuses a few
+/// old instructions that the module may hold, such as `shfl` without `.sync`.)
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  vop lower kernel.ptx --target sm_90 -o lowered.ptx
+  nvcc -ptx kernel.cu -o - | vop lower - --target sm_120f --raise > lowered.ptx
+  vop lower --instr 'vabsdiff4.u32.s32.s32.add d, a, b, c' --target sm_75
+  vop lower --batch forms.txt --target sm_90 --format json")]
+pub(crate) struct Args {
+    /// A PTX module, or `-` for standard input.
+    #[arg(required_unless_present_any = ["instr", "batch"], conflicts_with_all = ["instr", "batch"])]
+    file: Option<PathBuf>,
+    /// The GPU: sm_75 … sm_121, or sm_120f and the like for what only GPUs of a family have.
+    #[arg(long, value_name = "TARGET")]
+    target: Target,
+    /// Write the module to this file instead of standard output.
+    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["instr", "batch"])]
+    output: Option<PathBuf>,
+    /// Allow the module's `.version` and `.target` to be raised where cheaper instructions need it.
+    #[arg(long, conflicts_with_all = ["instr", "batch"])]
+    raise: bool,
+    #[command(flatten)]
+    semantics: instruction::SemanticsArg,
+    /// Print no table and no notes; warnings and errors stay.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Lower this one instruction, with or without operands, and print what becomes of it.
+    #[arg(long, value_name = "INSTR", conflicts_with = "batch")]
+    instr: Option<String>,
+    /// Lower the instruction of each line of a file (`-` for standard input) and print a line for each: form, block and
+    /// cost, or what is wrong. Exit status 1 if any is.
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+    /// With --instr and --batch: `text`, or `json`.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The language that is written.
+    #[arg(long, value_enum, default_value_t)]
+    emit: Emit,
+}
+
+/// A language that lowered instructions can be written in.
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum Emit {
+    /// PTX.
+    #[default]
+    Ptx,
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    // The one language there is.
+    let Emit::Ptx = args.emit;
+    let semantics = args.semantics.semantics;
+    let mut lowerer =
+        Lowerer { options: LowerOptions { semantics, ..LowerOptions::new(args.target) }, known: HashMap::new() };
+    match (args.instr, args.batch, args.file) {
+        (Some(text), ..) => one(&text, &mut lowerer, args.format),
+        (_, Some(path), _) => batch(&output::read(&path)?, &mut lowerer, args.format),
+        (.., Some(path)) => {
+            if let Format::Json = args.format {
+                return Err(Failure::Misuse("--format json is for --instr and --batch".into()));
+            }
+            let options = RewriteOptions { target: args.target, semantics, may_raise: args.raise };
+            module(&path, args.output.as_deref(), options, args.quiet)
+        }
+        _ => Ok(Outcome::Fine),
+    }
+}
+
+// One instruction, or one a line.
+
+/// Lowers instructions, each form once.
+struct Lowerer {
+    options: LowerOptions,
+    known: HashMap<Form, Lowering>,
+}
+
+/// More than this is not kept: a list of all forms would take gigabytes.
+const KEPT: usize = 1 << 16;
+
+impl Lowerer {
+    /// What becomes of a form, if anything known computes what is asked for.
+    fn lower(&mut self, form: Form) -> Result<&Lowering, String> {
+        if self.known.len() >= KEPT && !self.known.contains_key(&form) {
+            self.known.clear();
+        }
+        let lowering = self.known.entry(form).or_insert_with(|| form.lower(self.options));
+        if lowering.exact {
+            Ok(lowering)
+        } else {
+            Err(format!("ptxas's code for `{form}` computes something else than asked for, and no rule does it"))
+        }
+    }
+}
+
+fn one(text: &str, lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Failure> {
+    let instruction = instruction::read(text)?;
+    let LowerOptions { target, semantics, .. } = lowerer.options;
+    let lowering = lowerer.lower(instruction.form).map_err(Failure::Failed)?;
+    let block = lowering.block(&instruction, &Registers::default());
+    let before = instruction.form.cost(target);
+    let needs = lowering.sequence.as_ref().map(|sequence| sequence.needs());
+    let text = match format {
+        Format::Text => {
+            let needs = needs.map(|needs| format!("; needs {}", said(needs))).unwrap_or_default();
+            let rule = lowering.rule;
+            let costs = match &lowering.sequence {
+                Some(_) => format!("{rule}: {} on {target}, {before} as it is{needs}", plural(lowering.cost)),
+                None => format!("{rule}: {} on {target}, and nothing known is cheaper", plural(before)),
+            };
+            format!("// {instruction};\n// {costs}\n{block}\n")
+        }
+        Format::Json => {
+            let mut value = row(&instruction, lowering);
+            value["rule"] = json!(lowering.rule);
+            value["before"] = json!(before);
+            value["target"] = json!(target.to_string());
+            value["semantics"] = json!(semantics.to_string());
+            if let Some(needs) = needs {
+                value["needs"] = json!({
+                    "version": format!("{}.{}", needs.version.0, needs.version.1),
+                    "target": needs.module_target().to_string(),
+                });
+            }
+            format!("{value:#}\n")
+        }
+    };
+    let mut out = output::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+fn batch(bytes: &[u8], lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Failure> {
+    let mut out = output::stdout();
+    let mut outcome = Outcome::Fine;
+    let parser = Parser::new().allow_bare();
+    let bytes = bytes.strip_prefix(output::BOM).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return Ok(outcome);
+    }
+    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n') {
+        let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned());
+        let lowered = line.and_then(|line| {
+            let instruction = parser.parse(line.trim_end_matches('\r')).map_err(|faults| match faults.first() {
+                Some(first) => first.to_string(),
+                None => "not an instruction".to_owned(),
+            })?;
+            Ok((instruction, lowerer.lower(instruction.form)?))
+        });
+        let line = match (lowered, format) {
+            (Ok((instruction, lowering)), Format::Json) => row(&instruction, lowering).to_string(),
+            (Ok((instruction, lowering)), Format::Text) => {
+                let block = lowering.block(&instruction, &Registers::default()).one_line();
+                format!("{}\t{}\t{block}", lowering.form, lowering.cost)
+            }
+            (Err(why), format) => {
+                outcome = Outcome::Findings;
+                match format {
+                    Format::Json => json!({ "error": why }).to_string(),
+                    Format::Text => format!("error: {}", output::field(&why)),
+                }
+            }
+        };
+        out.write_all(line.as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+fn row(instruction: &Instruction<'_>, lowering: &Lowering) -> Value {
+    let block = lowering.block(instruction, &Registers::default()).one_line();
+    json!({ "form": lowering.form.to_string(), "ptx": block, "cost": lowering.cost })
+}
+
+/// `.version 8.0 and .target sm_90`.
+fn said(needs: Needs) -> String {
+    let ((major, minor), target) = (needs.version, needs.module_target());
+    format!("`.version {major}.{minor}` and `.target {target}`")
+}
+
+fn plural(count: u32) -> String {
+    if count == 1 { "1 machine instruction".into() } else { format!("{count} machine instructions") }
+}
+
+// A module.
+
+fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) -> Result<Outcome, Failure> {
+    let bytes = output::read(path)?;
+    let text = vop_ptx::uses::text(&bytes);
+    let module = Module::parse(text.as_ref());
+    let lines = Lines::new(&text);
+    let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
+    let source = Source { lines: &lines, path: Some(&name) };
+    let rewritten = rewrite(&module, &options).map_err(|error| failure(&error, source, options))?;
+    let mut notes = HashSet::new();
+    for warning in &rewritten.warnings {
+        let mut warning = warning.clone();
+        // The reasons are said once.
+        warning.notes.retain(|note| notes.insert(note.clone()));
+        output::notice(&render::diagnostic(&warning, source));
+    }
+    let bytes = rewritten.apply(&bytes);
+    match to {
+        Some(to) => output::write(to, &bytes)?,
+        None => {
+            let mut out = output::stdout();
+            out.write_all(&bytes)?;
+            out.flush()?;
+        }
+    }
+    if !quiet {
+        output::notice(&summary(&rewritten, options));
+    }
+    Ok(Outcome::Fine)
+}
+
+fn failure(error: &RewriteError, source: Source<'_>, options: RewriteOptions) -> Failure {
+    match error {
+        RewriteError::Illegal(faults) => {
+            for fault in faults {
+                output::notice(&render::diagnostic(fault, source));
+            }
+            Failure::Said
+        }
+        RewriteError::Target { module, span, .. } => {
+            let place = source.locate(span);
+            Failure::Failed(format!("{place}: {error}; write `--target {module}` or higher, or `.target` lower"))
+        }
+        RewriteError::NoRule { needs, span, .. } => {
+            let place = source.locate(span);
+            let raise = if needs.is_some() && !options.may_raise { "--raise allows that; " } else { "" };
+            Failure::Failed(format!("{place}: {error}; {raise}`--semantics ptxas` keeps what it computes"))
+        }
+        error => Failure::Failed(error.to_string()),
+    }
+}
+
+/// The table of forms, and what was raised or left out.
+fn summary(rewritten: &Rewritten, options: RewriteOptions) -> String {
+    let instructions = &rewritten.instructions;
+    if instructions.is_empty() {
+        return "no video instructions: nothing to do\n".to_owned();
+    }
+    let mut text = table(instructions, options.target);
+    // Writing to a String does not fail.
+    for raised in &rewritten.raised {
+        let _ = writeln!(text, "note: `{}` is raised from {} to {}", raised.directive, raised.from, raised.to);
+    }
+    let left_out: Vec<(&Rewrite, (u32, Needs))> =
+        instructions.iter().filter_map(|one| Some((one, one.cheaper?))).collect();
+    if let Some((_, (_, first))) = left_out.first() {
+        let needs = left_out.iter().fold(*first, |all, (_, (_, needs))| all.and(*needs));
+        let now: u32 = left_out.iter().map(|(one, _)| one.after).sum();
+        let then: u32 = left_out.iter().map(|(_, (cost, _))| cost).sum();
+        let mut missing = Vec::new();
+        let (major, minor) = needs.version;
+        if let Some((has_major, has_minor)) = rewritten.version.filter(|version| *version < needs.version) {
+            missing.push(format!("`.version {major}.{minor}` (it is {has_major}.{has_minor})"));
+        }
+        if let Some(target) = rewritten.target.filter(|target| !needs.met_by(*target)) {
+            missing.push(format!("`.target {}` (it is {target})", needs.module_target()));
+        }
+        let _ = writeln!(
+            text,
+            "note: {} of {} would cost {then} machine instructions instead of {now} with {}: --raise allows it",
+            left_out.len(),
+            instructions.len(),
+            missing.join(" and "),
+        );
+    }
+    text
+}
+
+/// By form, the most used first: uses, cost before and after of one and of all, and the rule.
+fn table(instructions: &[Rewrite], target: Target) -> String {
+    let mut forms: BTreeMap<(String, &str, u32, u32), u32> = BTreeMap::new();
+    for one in instructions {
+        *forms.entry((one.form.to_string(), one.rule, one.before, one.after)).or_default() += 1;
+    }
+    let mut rows: Vec<_> = forms.into_iter().collect();
+    rows.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let sum = |of: fn(&Rewrite) -> u32| instructions.iter().map(of).map(u64::from).sum::<u64>();
+    let (before, after) = (sum(|one| one.before), sum(|one| one.after));
+    let width = rows.iter().map(|((form, ..), _)| form.chars().count()).max().unwrap_or(0).max(5);
+    let mut text = String::new();
+    let mut line = |form: &str, cells: [String; 5], rule: &str| {
+        let [uses, before, after, all_before, all_after] = cells;
+        let line = format!("{form:<width$} {uses:>5}  {before:>6} {after:>5}  {all_before:>7} {all_after:>7}  {rule}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    };
+    let heading = ["uses", "before", "after", "in all", "after"].map(str::to_owned);
+    line(&target.to_string(), heading, "rule");
+    for ((form, rule, before, after), count) in &rows {
+        let all = [u64::from(*before), u64::from(*after)].map(|cost| cost * u64::from(*count));
+        let cells = [count.to_string(), before.to_string(), after.to_string(), all[0].to_string(), all[1].to_string()];
+        line(form, cells, if *rule == "keep" { "kept" } else { rule });
+    }
+    let uses = instructions.len().to_string();
+    line("sum", [uses, String::new(), String::new(), before.to_string(), after.to_string()], "");
+    text
+}

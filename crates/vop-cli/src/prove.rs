@@ -1,0 +1,312 @@
+//! `vop prove`.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
+
+use vop::lower::{Choice, LowerOptions, Query};
+use vop::{Form, Semantics, Target};
+use vop_prove::{Answer, Cache, Item, Solver, Verdict};
+
+use crate::{Failure, Outcome, instruction, output};
+
+/// Prove with an SMT solver (z3) that lowered sequences compute what the instructions do, for all inputs.
+///
+/// For each FORM the sequence that lowering chooses is proved: the rule's steps for all selectors at once, and the
+/// sequence as it is written from end to end. A query that the solver does not decide in time is a failure.
+/// z3 must be on the PATH: Debian's package z3, or PyPI's z3-solver.
+#[derive(clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  vop prove 'vadd4.u32.u32.u32 d.b20, a.b7531, b, c' --target sm_120f
+  vop prove vadd4.u32.u32.u32 --target sm_90 --query | z3 -in
+  vop prove --all --cache proofs.txt
+  vop prove --all --sample 500/2026-01-31"
+)]
+pub(crate) struct Args {
+    /// Instructions, with or without operands.
+    #[arg(value_name = "FORM", required_unless_present = "all", conflicts_with = "all")]
+    forms: Vec<String>,
+    /// The GPU that they are lowered for: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_103, sm_120 or sm_120f.
+    #[arg(long, required_unless_present = "all", conflicts_with = "all")]
+    target: Option<Target>,
+    #[command(flatten)]
+    semantics: instruction::SemanticsArg,
+    /// Print what the solver would be asked, as SMT-LIB that z3 reads, and ask nothing.
+    #[arg(long)]
+    query: bool,
+    /// Prove everything that any rule writes for any form, on all targets and in all semantics.
+    #[arg(long)]
+    all: bool,
+    /// With --all: a file of hashes of what was proved. These are not asked again, and it is written anew at the end.
+    #[arg(long, value_name = "FILE", requires = "all")]
+    cache: Option<PathBuf>,
+    /// How many seconds the solver may spend on a query.
+    #[arg(long, value_name = "SECONDS", default_value_t = Solver::TIMEOUT.as_secs())]
+    timeout: u64,
+    /// With --all: prove N queries from scratch, whatever the cache says, and those that it lacks. Which ones, the day
+    /// decides; today's if none is written.
+    #[arg(long, value_name = "N[/DAY]", requires = "all")]
+    sample: Option<Sample>,
+}
+
+/// How many queries, and the day that chooses them.
+#[derive(Clone)]
+struct Sample {
+    count: usize,
+    day: String,
+}
+
+impl FromStr for Sample {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sample, String> {
+        let (count, day) = match text.split_once('/') {
+            Some((count, day)) => (count, day.to_string()),
+            None => (text, today()),
+        };
+        let count = count.parse().map_err(|_| format!("`{count}` is not a number of queries"))?;
+        Ok(Sample { count, day })
+    }
+}
+
+/// The number of days since 1970, in UTC.
+fn today() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    (since.as_secs() / 86400).to_string()
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    let timeout = Duration::from_secs(args.timeout);
+    match (&args.target, args.all) {
+        (_, true) => all(&args, timeout),
+        (Some(target), false) => {
+            let options = LowerOptions { semantics: args.semantics.semantics, ..LowerOptions::new(*target) };
+            some(&args, options, timeout)
+        }
+        (None, false) => Err(Failure::Misuse("`--target` is missing".into())),
+    }
+}
+
+/// Proves lowerings of forms.
+fn some(args: &Args, options: LowerOptions, timeout: Duration) -> Result<Outcome, Failure> {
+    let mut forms: Vec<Form> = Vec::new();
+    for text in &args.forms {
+        forms.push(instruction::read(text)?.form);
+    }
+    let mut out = output::stdout();
+    let mut solver = None;
+    let mut outcome = Outcome::Fine;
+    let mut first = true;
+    for form in forms {
+        let Some(choice) = vop_prove::chosen(form, options) else {
+            let text = format!("{form} on {} stays as it is: there is nothing to prove", options.target);
+            writeln!(out, "{}{text}", if args.query { "; " } else { "" })?;
+            continue;
+        };
+        let queries = vop_prove::queries(form, options, &choice).map_err(Failure::Failed)?;
+        if args.query {
+            for query in queries {
+                if !first {
+                    writeln!(out, "(reset)")?;
+                }
+                first = false;
+                writeln!(out, "; {form} on {} by the rule `{}`", options.target, choice.candidate.rule)?;
+                write!(out, "{query}")?;
+            }
+            continue;
+        }
+        let solver = match &mut solver {
+            Some(solver) => solver,
+            none => none.insert(Solver::start(timeout).map_err(Failure::Failed)?),
+        };
+        if !one(&mut out, solver, form, options, &choice, queries)? {
+            outcome = Outcome::Findings;
+        }
+    }
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Proves a choice and says how that went.
+fn one(
+    out: &mut impl Write,
+    solver: &mut Solver,
+    form: Form,
+    options: LowerOptions,
+    choice: &Choice,
+    queries: Vec<Query>,
+) -> Result<bool, Failure> {
+    let Choice { candidate, sequence, cost } = choice;
+    writeln!(out, "{form} on {}, by the rule `{}`:", options.target, candidate.rule)?;
+    let mut count = 0;
+    let fresh = |_| {
+        count += 1;
+        format!("t{count}")
+    };
+    for line in sequence.ptx(["d", "a", "b", "c"], fresh) {
+        writeln!(out, "    {line};")?;
+    }
+    writeln!(out, "machine instructions: {cost}, of the original {}", form.cost(options.target))?;
+    let mut answers = Vec::new();
+    for query in queries {
+        let answer = vop_prove::ask(solver, query).map_err(Failure::Failed)?;
+        let seconds = answer.time.as_secs_f64();
+        writeln!(out, "{} in {seconds:.2} s: {}", said(&answer.verdict), answer.query.claim)?;
+        if let Verdict::Refuted(counterexample) = &answer.verdict {
+            writeln!(out, "    {counterexample}")?;
+        }
+        answers.push(answer);
+    }
+    let proved = vop_prove::is_proved(form, &answers);
+    let whole = !answers.iter().any(|Answer { verdict, .. }| matches!(verdict, Verdict::Unknown(_)));
+    let by = if whole { "" } else { ", by its parts" };
+    writeln!(out, "{}{}", if proved { "proved" } else { "not proved" }, if proved { by } else { "" })?;
+    Ok(proved)
+}
+
+fn said(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Proved => "proved".into(),
+        Verdict::Refuted(_) => "refuted".into(),
+        Verdict::Unknown(why) => format!("undecided ({why})"),
+    }
+}
+
+/// Proves everything.
+fn all(args: &Args, timeout: Duration) -> Result<Outcome, Failure> {
+    let start = Instant::now();
+    let items = vop_prove::everything().map_err(Failure::Failed)?;
+    if args.query {
+        let mut out = output::stdout();
+        for (i, item) in items.iter().enumerate() {
+            let reset = if i == 0 { "" } else { "(reset)\n" };
+            write!(out, "{reset}; {}\n{}", of(item), item.query)?;
+        }
+        out.flush()?;
+        return Ok(Outcome::Fine);
+    }
+    let mut cache = match &args.cache {
+        Some(path) => Cache::load(path).map_err(Failure::Failed)?,
+        None => Cache::default(),
+    };
+    let mut sampled = Vec::new();
+    if let Some(Sample { count, day }) = &args.sample {
+        sampled.extend(items.iter().map(|item| item.hash));
+        sampled.sort_by_key(|hash| hash.rank(day));
+        sampled.truncate(*count);
+        sampled.sort();
+    }
+    // Without a cache a sample is all that is proved.
+    let only_sample = args.sample.is_some() && args.cache.is_none();
+    let asked: Vec<&Item> = items
+        .iter()
+        .filter(|item| sampled.binary_search(&item.hash).is_ok() || !only_sample && !cache.has(item.hash))
+        .collect();
+    cache.retain(|hash| items.iter().any(|item| item.hash == *hash));
+    let cached = items.len() - asked.len();
+    let failures = prove(&asked, timeout, &mut cache, args.cache.as_deref())?;
+    if let Some(path) = &args.cache {
+        cache.save(path).map_err(Failure::Failed)?;
+    }
+    let mut out = output::stdout();
+    for (item, verdict) in &failures {
+        writeln!(out, "{}: {}: {}", of(item), said(verdict), item.query.claim)?;
+        if let Verdict::Refuted(counterexample) = verdict {
+            writeln!(out, "    {counterexample}")?;
+        }
+    }
+    let number = |count: usize| output::grouped(count as u64);
+    let proved = number(asked.len() - failures.len());
+    let seconds = start.elapsed().as_secs_f64();
+    writeln!(
+        out,
+        "{proved} of {} queries proved in {seconds:.0} s; not asked: {}",
+        number(asked.len()),
+        number(cached)
+    )?;
+    out.flush()?;
+    Ok(if failures.is_empty() { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// What asks for a query.
+fn of(item: &Item) -> String {
+    let semantics = match item.semantics {
+        Semantics::Isa => String::new(),
+        other => format!(" ({other})"),
+    };
+    format!("{}{semantics} by the rule `{}`", item.form, item.rule)
+}
+
+/// Gives queries to as many solvers as there are processors; returns those that were not proved.
+fn prove<'i>(
+    asked: &[&'i Item],
+    timeout: Duration,
+    cache: &mut Cache,
+    file: Option<&Path>,
+) -> Result<Vec<(&'i Item, Verdict)>, Failure> {
+    struct State<'i, 'c> {
+        next: usize,
+        done: usize,
+        failures: Vec<(usize, &'i Item, Verdict)>,
+        cache: &'c mut Cache,
+        error: Option<String>,
+    }
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(asked.len());
+    let terminal = std::io::stderr().is_terminal();
+    let state = Mutex::new(State { next: 0, done: 0, failures: Vec::new(), cache, error: None });
+    // No other thread panics while it holds the state.
+    let lock = || state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let work = || -> Result<(), String> {
+        let mut solver = Solver::start(timeout)?;
+        loop {
+            let number = {
+                let mut state = lock();
+                let number = state.next;
+                if number >= asked.len() || state.error.is_some() {
+                    return Ok(());
+                }
+                state.next += 1;
+                number
+            };
+            let item = asked[number];
+            let verdict = solver.prove(&item.query).map_err(|why| format!("{}: {why}", of(item)))?;
+            let mut state = lock();
+            state.done += 1;
+            match verdict {
+                Verdict::Proved => state.cache.insert(item.hash),
+                other => state.failures.push((number, item, other)),
+            }
+            if terminal {
+                let (done, failed) = (state.done, state.failures.len());
+                output::notice(&format!("\r{done} of {} queries, {failed} not proved", asked.len()));
+            }
+            // What was proved is not lost if somebody stops this.
+            if let Some(file) = file.filter(|_| state.done.is_multiple_of(500)) {
+                state.cache.save(file)?;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                if let Err(why) = work() {
+                    lock().error.get_or_insert(why);
+                }
+            });
+        }
+    });
+    if terminal && !asked.is_empty() {
+        output::notice("\n");
+    }
+    let mut state = lock();
+    if let Some(why) = state.error.take() {
+        return Err(Failure::Failed(why));
+    }
+    state.failures.sort_by_key(|(number, ..)| *number);
+    Ok(state.failures.drain(..).map(|(_, item, verdict)| (item, verdict)).collect())
+}

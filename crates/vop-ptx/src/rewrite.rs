@@ -1,0 +1,390 @@
+//! A module with base instructions in the place of its video instructions: what `vop lower` writes.
+//!
+//! Nothing of the module is taken away but, where that is allowed, the numbers of its `.version` and `.target`: each
+//! instruction that is replaced becomes a comment, and the [block](Block) that computes the same stands behind it. Guards,
+//! labels, comments and every other byte stay.
+//!
+//! ```
+//! use vop_ptx::module::Module;
+//! use vop_ptx::rewrite::{RewriteOptions, rewrite};
+//!
+//! let source = ".version 9.2\n.target sm_120f\n.entry k()\n{\n    .reg .b32 a, b, c;\n    \
+//!     vadd4.s32.s32.s32.sat c, a, b, c;\n}\n";
+//! let rewritten = rewrite(&Module::parse(source), &RewriteOptions::new("sm_120f".parse().unwrap())).unwrap();
+//! assert_eq!(
+//!     String::from_utf8(rewritten.apply(source.as_bytes())).unwrap(),
+//!     ".version 9.2\n.target sm_120f\n.entry k()\n{\n    .reg .b32 a, b, c;\n    \
+//!     // vadd4.s32.s32.s32.sat c, a, b, c;\n    {\n        add.sat.s8x4 c, a, b;\n    }\n}\n"
+//! );
+//! assert_eq!((rewritten.instructions[0].before, rewritten.instructions[0].after), (45, 1));
+//! ```
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use vop::lower::{Block, LowerOptions, Lowering, ModuleTarget, Needs};
+use vop::{Code, Diagnostic, Form, Parser, Semantics, Target};
+
+use crate::module::{Module, RegistersAt, StatementKind, lex};
+use crate::uses::{self, Verdict};
+
+/// What a module is rewritten for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RewriteOptions {
+    /// The GPU.
+    pub target: Target,
+    /// Whose value of d is to be computed.
+    pub semantics: Semantics,
+    /// Whether the module's `.version` and `.target` may be raised where cheaper instructions need it.
+    pub may_raise: bool,
+}
+
+impl RewriteOptions {
+    /// The manual's semantics, and `.version` and `.target` stay.
+    pub const fn new(target: Target) -> RewriteOptions {
+        RewriteOptions { target, semantics: Semantics::Isa, may_raise: false }
+    }
+}
+
+/// How a module is to be changed, and what that makes of each video instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    /// Every video instruction, in the module's order.
+    pub instructions: Vec<Rewrite>,
+    /// What the module's `.version` says.
+    pub version: Option<(u8, u8)>,
+    /// What its `.target` says.
+    pub target: Option<ModuleTarget>,
+    /// What these two become, if they are raised.
+    pub raised: Vec<Raised>,
+    /// By the manual's semantics: V0701 where ptxas's code computes something else, so that the replacement does not compute
+    /// what the instruction did; V0709 where that is so of older releases alone. Positions are the module's.
+    pub warnings: Vec<Diagnostic>,
+    /// In ascending order.
+    edits: Vec<Edit>,
+}
+
+/// What becomes of a video instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// Where it stands in the module, in bytes.
+    pub span: Range<usize>,
+    /// What it is.
+    pub form: Form,
+    /// The block that replaces it; `None` if it stays as it is.
+    pub block: Option<Block>,
+    /// The rule that wrote the block, or `keep`.
+    pub rule: &'static str,
+    /// How many machine instructions ptxas spends on it: [`Form::cost`].
+    pub before: u32,
+    /// How many it spends on what stands there now.
+    pub after: u32,
+    /// Less than `after`: what would be spent if more were allowed, and what that needs.
+    pub cheaper: Option<(u32, Needs)>,
+}
+
+/// A directive that is raised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raised {
+    /// `.version` or `.target`.
+    pub directive: &'static str,
+    /// What it says.
+    pub from: String,
+    /// What it says then.
+    pub to: String,
+}
+
+/// A range of the source and what takes its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Edit {
+    range: Range<usize>,
+    text: String,
+}
+
+/// Why a module is not rewritten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// The module's `.target` says that it does not run on the GPU.
+    Target {
+        /// What `.target` says.
+        module: ModuleTarget,
+        /// The GPU.
+        target: Target,
+        /// Where `.target` says it.
+        span: Range<usize>,
+    },
+    /// Instructions are illegal: why, with positions in the module.
+    Illegal(Vec<Diagnostic>),
+    /// No rule that may be used computes what the semantics says, and ptxas's own code does not either.
+    NoRule {
+        /// The first instruction of which that is so.
+        form: Form,
+        /// Where it stands.
+        span: Range<usize>,
+        /// What a rule needs, if there is one that would be used with more allowed.
+        needs: Option<Needs>,
+    },
+}
+
+impl fmt::Display for RewriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RewriteError::Target { module, target, .. } => {
+                write!(f, "the module's `.target` is {module}, and such a module does not run on {target}")
+            }
+            RewriteError::Illegal(faults) => match &faults[..] {
+                [only] => write!(f, "{only}"),
+                [first, ..] => write!(f, "{first}, and {} faults more", faults.len() - 1),
+                [] => f.write_str("an instruction is illegal"),
+            },
+            RewriteError::NoRule { form, needs: None, .. } => {
+                write!(f, "ptxas's code for `{form}` computes something else than asked for, and no rule does it")
+            }
+            RewriteError::NoRule { form, needs: Some(needs), .. } => {
+                let ((major, minor), target) = (needs.version, needs.module_target());
+                write!(
+                    f,
+                    "ptxas's code for `{form}` computes something else than asked for, and what does needs \
+                     `.version {major}.{minor}` and `.target {target}`"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for RewriteError {}
+
+/// Replaces each video instruction of a module by the cheapest base instructions that compute the same.
+///
+/// An instruction stays where that is no dearer. What the module's `.version` and `.target` do not allow is not used, unless
+/// [`may_raise`](RewriteOptions::may_raise) says so; a module without these directives allows all that the GPU has. In a
+/// function that reads the carry flag nothing is used that writes it.
+///
+/// # Errors
+/// The module is not for this GPU; an instruction is illegal; or one cannot be replaced under these options and computes, as
+/// ptxas has it, something else than the semantics says.
+pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, RewriteError> {
+    let directives = Directives::of(module);
+    if let Some((span, target)) = directives.target.clone().filter(|(_, target)| !target.runs_on(options.target)) {
+        return Err(RewriteError::Target { module: target, target: options.target, span });
+    }
+    let uses = uses::in_module(module);
+    let faults = |verdict: &Verdict| if let Verdict::Illegal(faults) = verdict { faults.clone() } else { Vec::new() };
+    let faults: Vec<Diagnostic> = uses.iter().flat_map(|found| faults(&found.verdict)).collect();
+    if !faults.is_empty() {
+        return Err(RewriteError::Illegal(faults));
+    }
+
+    let mut plans = Plans::new(*options, &directives);
+    let mut rewritten = Rewritten {
+        instructions: Vec::new(),
+        version: directives.version.as_ref().map(|(_, version)| *version),
+        target: directives.target.as_ref().map(|(_, target)| *target),
+        raised: Vec::new(),
+        warnings: Vec::new(),
+        edits: Vec::new(),
+    };
+    let mut needs = Needs::NOTHING;
+    let newline = if has_dos_lines(module.text()) { "\r\n" } else { "\n" };
+    let carries = functions_that_read_the_carry(module);
+    let mut statements = module.statements().iter();
+    for found in uses {
+        let Some(statement) = statements.find(|statement| statement.span == found.span) else { continue };
+        let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
+        let text = module.slice(&statement.span);
+        // It has been found legal.
+        let Ok(instruction) = Parser::new().with_registers(&registers).parse(text) else { continue };
+        let form = instruction.form;
+        let may_write_carry = statement.function.is_none_or(|function| !carries[function]);
+        let Plan { lowering, cheaper } = plans.plan(form, may_write_carry);
+        if !lowering.exact {
+            let needs = cheaper.map(|(_, needs)| needs);
+            return Err(RewriteError::NoRule { form, span: found.span, needs });
+        }
+        let block = lowering.sequence.as_ref().map(|sequence| {
+            needs = needs.and(sequence.needs());
+            lowering.block(&instruction, &registers)
+        });
+        if let Some(block) = &block {
+            replace(module, &found.span, block, newline, &mut rewritten.edits);
+        }
+        if options.semantics == Semantics::Isa {
+            let differs = |lint: &Diagnostic| matches!(lint.code, Code::V0701 | Code::V0709);
+            let warnings = found.lints.into_iter().filter(differs).map(|lint| warning(lint, block.is_some()));
+            rewritten.warnings.extend(warnings);
+        }
+        let (before, after) = (form.cost(options.target), lowering.cost);
+        rewritten.instructions.push(Rewrite {
+            span: found.span,
+            form,
+            block,
+            rule: lowering.rule,
+            before,
+            after,
+            cheaper: *cheaper,
+        });
+    }
+    raise(module, &directives, needs, &mut rewritten);
+    rewritten.edits.sort_by_key(|edit| edit.range.start);
+    Ok(rewritten)
+}
+
+impl Rewritten {
+    /// Changes the text that the module was read from; bytes that the module could not hold, as they are no UTF-8, stay.
+    ///
+    /// # Panics
+    /// If it is another text, and shorter.
+    pub fn apply(&self, source: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(source.len() + self.edits.iter().map(|edit| edit.text.len()).sum::<usize>());
+        let mut at = 0;
+        for Edit { range, text } in &self.edits {
+            bytes.extend_from_slice(&source[at..range.start]);
+            bytes.extend_from_slice(text.as_bytes());
+            at = range.end;
+        }
+        bytes.extend_from_slice(&source[at..]);
+        bytes
+    }
+
+    /// Whether nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+}
+
+/// The first `.version` and `.target` of a module, each with the place of what it says.
+struct Directives {
+    version: Option<(Range<usize>, (u8, u8))>,
+    target: Option<(Range<usize>, ModuleTarget)>,
+}
+
+impl Directives {
+    fn of(module: &Module) -> Directives {
+        let arguments = |wanted: &str| {
+            let (start, text) = module.statements().iter().find_map(|statement| match &statement.kind {
+                StatementKind::Directive { name, arguments } if module.slice(name) == wanted => {
+                    Some((arguments.start, module.slice(arguments)))
+                }
+                _ => None,
+            })?;
+            let first = lex::split_operands(text).next()?;
+            Some((start + first.start..start + first.end, text))
+        };
+        let number = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
+        let version = module.version().map(|(major, minor)| (number(major), number(minor)));
+        let version = arguments(".version").zip(version).map(|((place, _), version)| (place, version));
+        let target = arguments(".target").and_then(|(place, _)| {
+            let target = module.slice(&place).parse().ok()?;
+            Some((place, target))
+        });
+        Directives { version, target }
+    }
+}
+
+/// What is done with a form.
+struct Plan {
+    lowering: Lowering,
+    cheaper: Option<(u32, Needs)>,
+}
+
+/// What is done with each form, found once.
+struct Plans {
+    may_raise: bool,
+    within: LowerOptions,
+    beyond: LowerOptions,
+    known: HashMap<(Form, bool), Plan>,
+}
+
+impl Plans {
+    fn new(options: RewriteOptions, directives: &Directives) -> Plans {
+        let beyond = LowerOptions { semantics: options.semantics, ..LowerOptions::new(options.target) };
+        let mut within = beyond;
+        if let Some((_, version)) = directives.version {
+            within.version = version;
+        }
+        within.module = directives.target.as_ref().map(|(_, target)| *target);
+        Plans { may_raise: options.may_raise, within, beyond, known: HashMap::new() }
+    }
+
+    fn plan(&mut self, form: Form, may_write_carry: bool) -> &Plan {
+        let Plans { may_raise, within, beyond, known } = self;
+        known.entry((form, may_write_carry)).or_insert_with(|| {
+            let lowering = form.lower(LowerOptions { may_write_carry, ..*within });
+            let best = form.lower(LowerOptions { may_write_carry, ..*beyond });
+            let needs = best.sequence.as_ref().map(|sequence| sequence.needs());
+            let needs = needs.filter(|_| best.cost < lowering.cost || best.exact && !lowering.exact);
+            match needs {
+                Some(_) if *may_raise => Plan { lowering: best, cheaper: None },
+                needs => Plan { lowering, cheaper: needs.map(|needs| (best.cost, needs)) },
+            }
+        })
+    }
+}
+
+/// By function, whether an instruction in it reads the carry flag.
+fn functions_that_read_the_carry(module: &Module) -> Vec<bool> {
+    let mut functions = vec![false; module.functions().len()];
+    for statement in module.statements() {
+        let StatementKind::Instruction { opcode, .. } = &statement.kind else { continue };
+        let name = module.slice(opcode).split(|c: char| !c.is_ascii_alphanumeric()).next();
+        if let (Some("addc" | "subc" | "madc"), Some(function)) = (name, statement.function) {
+            functions[function] = true;
+        }
+    }
+    functions
+}
+
+/// Whether lines end as DOS ends them: the first decides.
+fn has_dos_lines(text: &str) -> bool {
+    text.split_once('\n').is_some_and(|(line, _)| line.ends_with('\r'))
+}
+
+/// Makes a comment of an instruction, and writes a block behind it.
+fn replace(module: &Module, span: &Range<usize>, block: &Block, newline: &str, edits: &mut Vec<Edit>) {
+    let text = module.text();
+    let mut insert = |at: usize, text: String| edits.push(Edit { range: at..at, text });
+    let is_blank = |c: char| matches!(c, ' ' | '\t');
+    insert(span.start, "// ".to_owned());
+    // A comment ends where its line does.
+    for (at, _) in module.slice(span).match_indices('\n') {
+        let line = &text[span.start + at + 1..];
+        let blanks = line.len() - line.trim_start_matches(is_blank).len();
+        let is_empty = line[blanks..].starts_with(['\r', '\n']);
+        insert(span.start + at + 1 + blanks, if is_empty { "//" } else { "// " }.to_owned());
+    }
+    let line = &text[text[..span.start].rfind('\n').map_or(0, |newline| newline + 1)..];
+    let indent = &line[..line.len() - line.trim_start_matches(is_blank).len()];
+    insert(span.end, format!("{newline}{indent}{}", block.indented(indent, newline)));
+}
+
+/// What is said of an instruction whose two semantics differ.
+fn warning(mut lint: Diagnostic, replaced: bool) -> Diagnostic {
+    let help = match (lint.code, replaced) {
+        (Code::V0701, _) => "`--semantics ptxas` keeps what ptxas's code computes",
+        (_, true) => "`--semantics ptxas-12.4` keeps what the older code computes",
+        (_, false) => "assemble it with ptxas 13.3 or later",
+    };
+    lint.help = Some(help.to_owned());
+    lint
+}
+
+/// Raises `.version` and `.target` to what is needed.
+fn raise(module: &Module, directives: &Directives, needs: Needs, rewritten: &mut Rewritten) {
+    let mut raise = |directive, range: &Range<usize>, to: String| {
+        let from = module.slice(range).to_owned();
+        rewritten.edits.push(Edit { range: range.clone(), text: to.clone() });
+        rewritten.raised.push(Raised { directive, from, to });
+    };
+    if let Some((range, version)) = &directives.version
+        && *version < needs.version
+    {
+        raise(".version", range, format!("{}.{}", needs.version.0, needs.version.1));
+    }
+    if let Some((range, target)) = &directives.target
+        && !needs.met_by(*target)
+    {
+        raise(".target", range, needs.module_target().to_string());
+    }
+}
