@@ -282,7 +282,8 @@ fn sizes_of(b: &mut Builder, order: [bool; 2]) -> Written {
     if b.operation() != Operation::Absdiff || crate::lower::has_native_absdiff(b.target) || !b.is_in_place() {
         return Err(NotApplicable);
     }
-    if live.len() > 2 {
+    // Two sizes in one `prmt` cost ptxas a move.
+    if live.len() > 2 || live.len() == 2 && !b.accumulates() && b.clamp().is_none() {
         return Err(NotApplicable);
     }
     let mut sum = Value::C;
