@@ -5,12 +5,15 @@
 
 mod tools;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use vop::lower::{LowerOptions, ModuleTarget};
-use vop::{Form, Instruction, Operand, Parser, Registers, Semantics};
+use vop::{Form, Instruction, Operand, Parser, Registers, Semantics, Target};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
+use vop_ptx::uses;
 use vop_tests::{Random, edge_rows};
 use xtask::sass::Toolchain;
 use xtask::sweep::{one_in, simd_forms};
@@ -19,7 +22,7 @@ const TARGETS: [&str; 9] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100
 
 /// Rewrites a module for a target, and has ptxas assemble it; how many instructions were replaced.
 fn assembles(toolchain: &Toolchain, name: &str, source: &[u8], options: RewriteOptions) -> usize {
-    let text = vop_ptx::uses::text(source);
+    let text = uses::text(source);
     let rewritten = match rewrite(&Module::parse(text), &options) {
         Ok(rewritten) => rewritten,
         // Of what the old module allows nothing computes it.
@@ -28,8 +31,7 @@ fn assembles(toolchain: &Toolchain, name: &str, source: &[u8], options: RewriteO
     };
     let module = rewritten.apply(source);
     let words = toolchain.assemble(&module, &options.target.to_string());
-    let words =
-        words.unwrap_or_else(|error| panic!("{name} {options:?}: {error}\n{}", String::from_utf8_lossy(&module)));
+    let words = words.unwrap_or_else(|error| panic!("{name} {options:?}: {error}"));
     // Of some modules it has something to say in any case.
     let is_as_before = || toolchain.assemble(source, &options.target.to_string()).is_ok_and(|before| before == words);
     assert!(words.is_empty() || is_as_before(), "{name} {options:?}: {words}");
@@ -40,30 +42,42 @@ fn assembles(toolchain: &Toolchain, name: &str, source: &[u8], options: RewriteO
 fn modules_of_compilers_and_of_the_example_assemble() {
     let Some(toolchain) = tools::ptxas() else { return };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let files = [
-        "examples/motion/motion.ptx",
-        "crates/vop-ptx/tests/data/clang.ptx",
-        "crates/vop-ptx/tests/data/nvcc/inline.ptx",
-        "crates/vop-ptx/tests/data/nvcc/inline-debug.ptx",
-        "crates/vop-ptx/tests/data/run/video.ptx",
-        "crates/vop-cli/tests/cmd/run.in/k.ptx",
-    ];
-    let mut replaced = 0;
+    let mut files = Vec::new();
+    ["examples", "crates"].iter().for_each(|folder| ptx_below(&root.join(folder), &mut files));
+    let (mut replaced, mut names) = (0, BTreeSet::new());
     for file in files {
-        let source = std::fs::read(root.join(file)).unwrap();
-        let module_target: ModuleTarget =
-            Module::parse(vop_ptx::uses::text(&source)).target().unwrap().parse().unwrap();
+        let source = std::fs::read(&file).unwrap();
+        let module = Module::parse(uses::text(&source));
+        let Some(Ok(module_target)) = module.target().map(str::parse::<ModuleTarget>) else { continue };
         for target in TARGETS.map(|name| name.parse().unwrap()) {
-            if !module_target.runs_on(target) {
+            // Some are wrong on purpose.
+            let is_right = |target: Target| toolchain.assemble(&source, &target.to_string()).is_ok();
+            if !module_target.runs_on(target) || uses::in_module(&module).is_empty() || !is_right(target) {
                 continue;
             }
+            names.insert(file.file_name().unwrap().to_owned());
             for may_raise in [false, true] {
-                replaced +=
-                    assembles(&toolchain, file, &source, RewriteOptions { may_raise, ..RewriteOptions::new(target) });
+                let options = RewriteOptions { may_raise, ..RewriteOptions::new(target) };
+                replaced += assembles(&toolchain, &file.display().to_string(), &source, options);
             }
         }
     }
-    assert!(replaced > 500, "{replaced}");
+    assert!(replaced > 1000, "{replaced}");
+    for name in ["motion.ptx", "clang.ptx", "inline.ptx", "inline-debug.ptx", "lanes.ptx"] {
+        assert!(names.contains(OsStr::new(name)), "{name} of {names:?}");
+    }
+}
+
+/// All PTX files of a folder.
+fn ptx_below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            ptx_below(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "ptx") {
+            files.push(path);
+        }
+    }
 }
 
 /// Registers of every type that a video instruction takes, and names that a block might give its own.
@@ -112,14 +126,22 @@ fn generated_modules_assemble() {
     let mut replaced = 0;
     for (i, target) in TARGETS.into_iter().enumerate() {
         let forms = one_in(60 + i as u64, 250).chain(simd_forms(70 + i as u64, 300));
-        let lines: Vec<String> = forms.filter_map(|form| instruction(form, &parser, &mut random)).collect();
+        let instructions = forms.filter_map(|form| instruction(form, &parser, &mut random));
+        let labelled = |(i, text): (usize, String)| match i % 3 {
+            0 => format!("L{i}: /* all */ {}", text.replace(", ", ",\n// on its own line\n  ")),
+            _ => text,
+        };
+        let lines: Vec<String> = instructions.enumerate().map(labelled).collect();
         assert!(lines.len() > 500, "{}", lines.len());
         let target = target.parse().unwrap();
         for (version, module_target) in [("3.0", "sm_30"), ("5.0", "sm_61"), ("8.0", "sm_75"), ("9.2", "")] {
             let own = ModuleTarget::from(target).to_string();
             let module_target = if module_target.is_empty() { &own } else { module_target };
+            // Half precision is younger than some modules.
+            let declarations =
+                if version == "3.0" { DECLARATIONS.replace(".f16x2", ".u32") } else { DECLARATIONS.to_owned() };
             let module = format!(
-                ".version {version}\n.target {module_target}\n.address_size 64\n.visible .entry k()\n{{\n    {DECLARATIONS}\n    \
+                ".version {version}\n.target {module_target}\n.address_size 64\n.visible .entry k()\n{{\n    {declarations}\n    \
                  {}\n    ret;\n}}\n",
                 lines.join("\n    ")
             );

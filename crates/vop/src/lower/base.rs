@@ -103,6 +103,9 @@ pub enum Op {
     Mul,
     /// The lower word of x·y + z.
     Mad,
+    /// The upper word of the unsigned product x·y, plus z. If y is a power of two, ptxas makes one instruction of it that shifts x and
+    /// adds, which it makes of a shift and a sum as well, unless the shifted value is used again.
+    MadHigh,
     /// |x|, x signed; the least word stays as it is.
     Abs,
     /// |x - y| + z modulo 2^32, x and y as typed.
@@ -234,6 +237,7 @@ impl Op {
             Op::Shr(ty) => return format!("shr{ty}").into(),
             Op::Mul => "mul.lo.u32",
             Op::Mad => "mad.lo.u32",
+            Op::MadHigh => "mad.hi.u32",
             Op::Abs => "abs.s32",
             Op::Sad(ty) => return format!("sad{ty}").into(),
             Op::Dp4a(x, y) => return format!("dp4a{x}{y}").into(),
@@ -306,6 +310,7 @@ impl Op {
         match self {
             Op::Lop3(_)
             | Op::Mad
+            | Op::MadHigh
             | Op::Sad(_)
             | Op::Dp4a(..)
             | Op::Dp2a { .. }
@@ -375,6 +380,7 @@ impl Op {
             Op::Shl => at(0) << at(1).min(32),
             Op::Shr(ty) => (typed(0, ty) >> at(1).min(32)) as u64,
             Op::Mul => at(0).wrapping_mul(at(1)),
+            Op::MadHigh => (at(0).wrapping_mul(at(1)) >> 32).wrapping_add(at(2)),
             Op::Mad => at(0).wrapping_mul(at(1)).wrapping_add(at(2)),
             Op::Abs => signed(0).unsigned_abs(),
             Op::Sad(ty) => typed(0, ty).abs_diff(typed(1, ty)).wrapping_add(at(2)),
@@ -465,7 +471,11 @@ impl Op {
             Op::Shr(ty) => binary(if ty.is_signed() { "bvashr" } else { "bvlshr" }),
             Op::Mul | Op::MulLong => binary("bvmul"),
             Op::Mad => format!("(bvadd (bvmul {} {}) {})", at(0), at(1), at(2)),
-            Op::Abs => format!("(ite (bvslt {x} {zero}) (bvneg {x}) {x})", x = at(0), zero = constant(0, 32)),
+            Op::Abs => format!("(ite (bvslt {} {}) (bvneg {}) {})", at(0), constant(0, 32), at(0), at(0)),
+            Op::MadHigh => {
+                let product = format!("(bvmul {} {})", extended(at(0), 32, false), extended(at(1), 32, false));
+                format!("(bvadd {} {})", part(&product, 32, 32), at(2))
+            }
             Op::Sad(ty) => format!("(bvadd {} {})", difference(at(0), at(1), ty), at(2)),
             Op::Dp4a(x, y) => sum(at(2), (0..4).map(|k| product(&byte(0, k), x, 8, &byte(1, k), y))),
             Op::Dp2a { high, x, y } => {

@@ -1,7 +1,6 @@
 //! Rules for averages, which are rounded away from zero where they are not negative, and down elsewhere.
 
-use crate::eval::Range;
-use crate::isa::types::Operation;
+use crate::isa::types::{Operation, Type};
 use crate::lower::base::{Op, PackedOp};
 use crate::lower::candidate::{Builder, NotApplicable, Output, Value, Written};
 
@@ -10,7 +9,7 @@ impl Builder {
         if self.operation() == Operation::Avrg { Ok(()) } else { Err(NotApplicable) }
     }
 
-    /// Half of the least signed lane's value below zero: what mixed averages, which begin there, are kept above zero with.
+    /// How far below zero averages of an unsigned and a signed lane begin: half of what is added to the signed one.
     fn quarter(&self) -> i32 {
         1 << (self.bits() - 2)
     }
@@ -42,6 +41,39 @@ pub(super) fn unsigned(b: &mut Builder) -> Written {
     b.end(lanes, false)
 }
 
+impl Builder {
+    /// All ones in the lanes where an unsigned x and a signed y have a negative sum.
+    fn negative_sums(&mut self, x: Value, y: Value) -> Value {
+        let word = if self.has_saturating() {
+            // It is the sum of signed lanes, and not of an x that could not be signed.
+            let sum = self.on_lanes(PackedOp::AddSat, true, x, y);
+            self.lop2(|t, x| t & !x, sum, x)
+        } else {
+            // Nothing is carried from what is added without signs.
+            let floor = self.floor_average(x, y, false);
+            self.lop2(|t, y| !t & y, floor, y)
+        };
+        self.spread(word)
+    }
+}
+
+/// Accumulated averages of mixed types: half of the sums of both inputs, and of 1 or -1 for each odd sum.
+pub(super) fn accumulated_mixed(b: &mut Builder) -> Written {
+    b.need_average()?;
+    if !b.accumulates() {
+        return Err(NotApplicable);
+    }
+    let [x, y] = b.mixed_sources()?;
+    let negative = b.negative_sums(x, y);
+    let one = b.lowest_live_bits();
+    let odd = b.lop3(|x, y, k| (x ^ y) & k, x, y, one);
+    let ones = b.lop2(|m, k| m | k, negative, one);
+    let rounded = b.op(Op::Dp4a(Type::S32, Type::S32), &[odd, ones, Value::Word(0)]);
+    let once = b.placement.map(|lane| i8::from(lane.is_some()));
+    let sum = b.sum(rounded, [once; 2]);
+    Ok(Output::Value(b.shift_add(sum, true, 1, Value::C)))
+}
+
 /// Averages of signed inputs. Where the sum is not negative both are complemented, and so is the average of them; the floor that is
 /// taken between is negative in any case.
 pub(super) fn signed(b: &mut Builder) -> Written {
@@ -50,22 +82,34 @@ pub(super) fn signed(b: &mut Builder) -> Written {
         return Err(NotApplicable);
     }
     let [x, y] = b.sources();
-    // All ones where the sum is not negative; or, by the other way, where it is.
-    let lanes = match b.has_saturating() {
+    let highest = b.highest_bits();
+    // All ones where the sum is negative; or, by the other way, where it is not.
+    let (floor, mask, negative) = match b.has_saturating() {
         true => {
             let sum = b.on_lanes(PackedOp::AddSat, true, x, y);
-            let negative = b.spread(sum);
-            let common = b.lop3(|x, y, m| (m & x & y) | (!m & !x & !y), x, y, negative);
-            let floor = b.with_half_difference(common, x, y);
-            b.lop3(|t, m, k| !((t | k) ^ m), floor, negative, b.highest_bits())
+            let mask = b.spread(sum);
+            let common = b.lop3(|x, y, m| (m & x & y) | (!m & !x & !y), x, y, mask);
+            (b.with_half_difference(common, x, y), mask, true)
         }
         false => {
             let biased = b.floor_average(x, y, true);
-            let positive = b.spread(biased);
-            let common = b.lop3(|x, y, m| (!m & x & y) | (m & !x & !y), x, y, positive);
-            let floor = b.with_half_difference(common, x, y);
-            b.lop3(|t, m, k| (t | k) ^ m, floor, positive, b.highest_bits())
+            let mask = b.spread(biased);
+            let common = b.lop3(|x, y, m| (!m & x & y) | (m & !x & !y), x, y, mask);
+            (b.again_with_half_difference(common, x, y), mask, false)
         }
+    };
+    if b.accumulates() && b.is_full() && b.has_native_absdiff() {
+        // Unsigned sums need no constant; so the bias that would be taken off stays.
+        let biased = match negative {
+            true => b.lop3(|t, m, k| !((t & !k) ^ m), floor, mask, highest),
+            false => b.lop3(|t, m, k| (t & !k) ^ m, floor, mask, highest),
+        };
+        let more = 1 << (b.bits() - 1);
+        return Ok(b.accumulate_with_offset(biased, false, more));
+    }
+    let lanes = match negative {
+        true => b.lop3(|t, m, k| !((t | k) ^ m), floor, mask, highest),
+        false => b.lop3(|t, m, k| (t | k) ^ m, floor, mask, highest),
     };
     b.end(lanes, true)
 }
@@ -109,20 +153,12 @@ pub(super) fn mixed_of_complements(b: &mut Builder) -> Written {
     }
     let [x, y] = b.mixed_sources()?;
     let highest = b.highest_bits();
-    // A sum is negative if y is and the sum without signs has no carry; or if y is, x could be signed, and that sum is negative.
-    let word = match b.has_saturating() {
-        true => {
-            let sum = b.on_lanes(PackedOp::AddSat, true, x, y);
-            b.lop2(|t, x| t & !x, sum, x)
-        }
-        false => {
-            let floor = b.floor_average(x, y, false);
-            b.lop2(|t, y| !t & y, floor, y)
-        }
-    };
-    let negative = b.spread(word);
+    let negative = b.negative_sums(x, y);
     let common = b.lop3(|x, y, m| (m & x & y) | (!m & !x & !y), x, y, negative);
-    let floor = b.with_half_difference(common, x, y);
+    let floor = match b.has_saturating() {
+        true => b.with_half_difference(common, x, y),
+        false => b.again_with_half_difference(common, x, y),
+    };
     let mut lanes = b.lop3(|t, y, k| t ^ (y & k), floor, y, highest);
     if clamp.is_some() {
         lanes = match b.has_packed() {
@@ -164,96 +200,4 @@ pub(super) fn mixed_modular(b: &mut Builder) -> Written {
     };
     let lanes = b.lop3(|t, y, k| t ^ (y & k), lanes, y, highest);
     Ok(b.in_positions(lanes))
-}
-
-/// Averages of mixed types, a quarter of the lane's values above what they are.
-pub(super) fn mixed(b: &mut Builder) -> Written {
-    b.need_average()?;
-    let clamp = b.clamp();
-    if clamp.is_some_and(|to| !to.signed) {
-        return Err(NotApplicable);
-    }
-    let [x, y] = b.mixed_sources()?;
-    let y = b.biased(y);
-    let floor = b.floor_average(x, y, false);
-    // One of the two highest bits says that the average is not negative.
-    let next = b.op(Op::Shl, &[floor, Value::Word(1)]);
-    let differing = b.lop2(|x, y| x ^ y, x, y);
-    let odd = b.op(Op::Shl, &[differing, Value::Word(b.bits() - 1)]);
-    let rounds_up = b.lop3(|x, y, r| (x | y) & r, floor, next, odd);
-    let more = b.lop2(|x, k| x & k, rounds_up, b.highest_bits());
-    let lanes = b.shift_add(more, false, b.bits() - 1, floor);
-    end_above(b, lanes)
-}
-
-/// Ends a rule for averages of mixed types that stand a quarter of the lane's values too high.
-fn end_above(b: &mut Builder, mut lanes: Value) -> Written {
-    let quarter = b.quarter();
-    if b.accumulates() {
-        return Ok(b.accumulate_with_offset(lanes, false, quarter));
-    }
-    if let Some(to) = b.clamp() {
-        let most = b.splat((to.max() as i32 + quarter) as u32);
-        lanes = match b.has_packed() {
-            true => b.on_lanes(PackedOp::Min, false, lanes, most),
-            false if b.has_native_absdiff() => b.native_min(lanes, most),
-            false => return Err(NotApplicable),
-        };
-    }
-    let lanes = match (b.bits(), b.has_packed()) {
-        (8, true) => b.on_lanes(PackedOp::Sub, false, lanes, b.splat(quarter as u32)),
-        (16, true) => b.on_lanes(PackedOp::Add, false, lanes, b.splat(-quarter as u32)),
-        _ => {
-            // Borrowed from the highest bit alone, which is then as it would have been.
-            let highest = b.highest_bits();
-            let guarded = b.lop2(|x, k| x | k, lanes, highest);
-            let less = b.op(Op::Sub, &[guarded, b.splat(quarter as u32)]);
-            b.lop3(|x, y, k| x ^ (!y & k), less, lanes, highest)
-        }
-    };
-    Ok(b.in_positions(lanes))
-}
-
-/// Averages of signed half-words: the floor, and 1 more if it is not negative and half was cut off.
-pub(super) fn signed_halves(b: &mut Builder) -> Written {
-    b.need_average()?;
-    if b.common_type() != Ok(true) || b.bits() != 16 || !b.has_packed() || b.clamp().is_some() {
-        return Err(NotApplicable);
-    }
-    let [x, y] = b.sources();
-    let biased = b.floor_average(x, y, true);
-    let floor = b.biased(biased);
-    let one = b.lowest_bits();
-    let odd = b.lop3(|x, y, k| (x ^ y) & k, x, y, one);
-    let next = b.on_lanes(PackedOp::Add, true, floor, one);
-    let more = b.packed(PackedOp::MinRelu, Range::new(true, 16), next, odd);
-    let lanes = b.on_lanes(PackedOp::Add, false, floor, more);
-    Ok(match b.accumulates() {
-        true => b.accumulate(lanes, true),
-        false => b.in_positions(lanes),
-    })
-}
-
-/// Averages of mixed types: the floor, and 1 more if it is not negative and half was cut off.
-pub(super) fn mixed_by_parity(b: &mut Builder) -> Written {
-    b.need_average()?;
-    if !b.has_packed() || b.clamp().is_some_and(|to| !to.signed) {
-        return Err(NotApplicable);
-    }
-    let [x, y] = b.mixed_sources()?;
-    let y = b.biased(y);
-    let floor = b.floor_average(x, y, false);
-    let odd = b.lop3(|x, y, k| (x ^ y) & k, x, y, b.lowest_bits());
-    // How much more than the greatest negative number it is, which is as good as whether it is more.
-    let below = b.splat(b.quarter() as u32 - 1);
-    let above = match b.bits() {
-        8 => b.on_lanes(PackedOp::SubSat, false, floor, below),
-        _ => {
-            let greater = b.on_lanes(PackedOp::Max, false, floor, below);
-            b.op(Op::Sub, &[greater, below])
-        }
-    };
-    let more = b.on_lanes(PackedOp::Min, false, above, odd);
-    let lanes = b.op(Op::Add, &[floor, more]);
-    end_above(b, lanes)
 }

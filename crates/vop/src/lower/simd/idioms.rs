@@ -120,6 +120,11 @@ impl Builder {
         self.splat(1)
     }
 
+    /// The lowest bit of every lane that counts.
+    pub(super) fn lowest_live_bits(&self) -> Value {
+        Value::Word(self.live().iter().fold(0, |word, p| word | 1 << (u32::from(*p) * self.bits())))
+    }
+
     /// All bits but the lowest of every lane.
     pub(super) fn upper_bits(&self) -> Value {
         self.splat(!1)
@@ -185,6 +190,12 @@ impl Builder {
         self.shift_add(differing, false, 1, common)
     }
 
+    /// The same where it is the second of the same x and y: ptxas would otherwise keep the half that both take, and add twice.
+    pub(super) fn again_with_half_difference(&mut self, common: Value, x: Value, y: Value) -> Value {
+        let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
+        self.op(Op::MadHigh, &[differing, Value::Word(1 << 31), common])
+    }
+
     /// A word whose highest bit in every lane says x > y there: the average of x and of y's complement. Three instructions.
     pub(super) fn greater(&mut self, x: Value, y: Value, signed: bool) -> Value {
         let common = match signed {
@@ -246,6 +257,26 @@ impl Builder {
         let sum = self.sum_lanes(lanes, signed, 1, Value::C);
         let all = more.wrapping_mul(self.live().len() as i32);
         Output::Value(if all == 0 { sum } else { self.op(Op::Add, &[sum, Value::Word(-all as u32)]) })
+    }
+
+    /// Ends an accumulating comparison: counts the live lanes whose highest bit is set.
+    pub(super) fn count_signs(&mut self, lanes: Value) -> Output {
+        let live = self.live();
+        if live == [self.lanes() as u8 - 1] {
+            return Output::Value(self.shift_add(lanes, false, 31, Value::C));
+        }
+        let bytes = (self.bits() / 8) as u8;
+        let masks = core::array::from_fn(|i| {
+            let position = i as u8 / bytes;
+            let is_first = i as u8 % bytes == 0;
+            if is_first && live.contains(&position) { 8 | (position * bytes + bytes - 1) } else { 4 }
+        });
+        let masks = self.prmt(lanes, Value::Word(0), masks);
+        // The squares of 0 and -1 need no constant.
+        if bytes == 1 {
+            self.cut = Some(Cut { value: masks, signed: true, factor: -1, offset: 0, others_are_zero: true });
+        }
+        Output::Value(self.op(Op::Dp4a(Type::S32, Type::S32), &[masks, masks, Value::C]))
     }
 
     /// Ends a rule when results of this type, which they fit, stand in a register: clamps, and accumulates or merges.

@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 40] = [
+const RULES: [(&str, Rule); 44] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -33,13 +33,19 @@ const RULES: [(&str, Rule); 40] = [
     ("packed difference of mixed maximum and minimum", packed::mixed_max_min),
     ("twice the packed maximum", packed::twice_maximum),
     ("packed comparison", packed::compare),
-    ("packed comparison of all bytes", packed::compare_all),
+    ("packed comparison by sign", packed::compare_by_sign),
     ("even and odd bytes", unpacked::add_even_odd),
     ("minimum of even and odd bytes", unpacked::min_max_even_odd),
     ("half-words", unpacked::in_halves),
     ("half-word average", unpacked::average),
     ("half-word average, accumulated", unpacked::accumulated_average),
+    ("signed half-word average, accumulated", unpacked::accumulated_signed_average),
     ("words", words::in_words),
+    ("differences of words equal above", words::differences_below_same),
+    ("sizes of differences", words::sizes),
+    ("sizes of differences turned", words::sizes_turned),
+    ("minimum at the top of words", words::min_max_at_top),
+    ("guarded difference", words::guarded_difference),
     ("half-words by dot products", words::saturating_halves),
     ("bytes by dot products", words::saturating_bytes),
     ("guarded counts", words::guarded_counts),
@@ -49,9 +55,7 @@ const RULES: [(&str, Rule); 40] = [
     ("average clamped at zero", averages::above_zero),
     ("mixed average of complements", averages::mixed_of_complements),
     ("mixed average modulo a lane", averages::mixed_modular),
-    ("mixed average", averages::mixed),
-    ("half-word average by its parity", averages::signed_halves),
-    ("mixed average by its parity", averages::mixed_by_parity),
+    ("half of accumulated sums, rounded", averages::accumulated_mixed),
     ("native difference", absdiff::native),
     ("native difference of mixed types", absdiff::native_mixed),
     ("half of a sum and difference", absdiff::min_max),
