@@ -52,12 +52,12 @@ pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
     }
     for way in 0..word::WAYS {
         write("scalar mad long", &|s| mad::long(s, way));
-        write("scalar shift clamped before", &|s| shift::clamped_before(s, way));
     }
     for plan in saturate::plans() {
         write("scalar clamped word", &|s| saturate::stages(s, plan));
         write("scalar mad word", &|s| mad::word(s, plan));
     }
+    write("scalar shift clamped before", &shift::clamped_before);
     write("scalar shift limited", &shift::limited);
     write("scalar shift shifted back", &shift::shifted_back);
     write("scalar shift of 34 bits", &shift::low34);
@@ -76,9 +76,7 @@ struct Stages {
 impl Stages {
     /// How the first or second input is read.
     fn input(&self, second: bool) -> Range {
-        let range = self.b.input_range(second);
-        let signed = range.signed || range.bits == 32 && self.by.has(Deviation::ReadsWordsSigned);
-        Range { signed, ..range }
+        self.form.input_range(self.by, second)
     }
 
     /// The values of the first or second input.

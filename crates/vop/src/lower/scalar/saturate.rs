@@ -12,7 +12,7 @@ use crate::lower::candidate::{Builder, NotApplicable, Value, Written};
 use crate::range::Interval;
 
 /// How many ways to clamp there are at most.
-pub(super) const WAYS: u8 = 3;
+pub(super) const WAYS: u8 = 2;
 
 /// The sign bit.
 const SIGN: Value = Value::Word(1 << 31);
@@ -106,15 +106,6 @@ pub(super) fn clamped_word(
             },
             ([Type::U32, Type::S32], Type::U32) => match way {
                 0 => {
-                    // A negative y is added, by the same steps on the complement.
-                    let sign = b.op(Op::Shr(Type::S32), &[y, Value::Word(31)]);
-                    let x = b.lop2(|x, y| x ^ y, x, sign);
-                    let size = b.op(Op::Abs, &[y]);
-                    let most = b.op(Op::Max(Type::U32), &[x, size]);
-                    let rest = b.op(Op::Sub, &[most, size]);
-                    b.lop2(|x, y| x ^ y, rest, sign)
-                }
-                1 => {
                     let (above, below) = parts(b, y);
                     let most = b.op(Op::Max(Type::U32), &[x, above]);
                     let room = b.op(Op::Sub, &[ONES, below]);
@@ -127,30 +118,17 @@ pub(super) fn clamped_word(
                     flipped(b, rest)
                 }
             },
-            ([Type::U32, Type::S32], Type::S32) => match way {
-                0 => {
-                    let difference = b.op(Op::Sub, &[x, y]);
-                    let limit = flipped(b, y);
-                    b.choose(Comparison::Ge, Type::U32, [x, limit], [GREATEST, difference])
-                }
-                1 => {
-                    // One less than the greatest x saturates all the same.
-                    let x = match operands[0].has(Type::S32) {
-                        true => x,
-                        false => b.op(Op::Min(Type::U32), &[x, Value::Word(u32::MAX - 1)]),
-                    };
-                    let room = b.op(Op::Sub, &[x, GREATEST]);
-                    let y = b.op(Op::Max(Type::S32), &[y, room]);
-                    b.op(Op::Sub, &[x, y])
-                }
-                _ => return Err(NotApplicable),
-            },
-            ([Type::S32, Type::U32], Type::S32) if way == 0 => {
-                let limit = flipped(b, y);
-                let most = b.op(Op::Max(Type::S32), &[x, limit]);
-                b.op(Op::Sub, &[most, y])
+            ([Type::U32, Type::S32], Type::S32) if way == 0 => {
+                // One less than the greatest x saturates all the same.
+                let x = match operands[0].has(Type::S32) {
+                    true => x,
+                    false => b.op(Op::Min(Type::U32), &[x, Value::Word(u32::MAX - 1)]),
+                };
+                let room = b.op(Op::Sub, &[x, GREATEST]);
+                let y = b.op(Op::Max(Type::S32), &[y, room]);
+                b.op(Op::Sub, &[x, y])
             }
-            ([Type::S32, Type::U32], Type::S32) if way == 1 => {
+            ([Type::S32, Type::U32], Type::S32) if way == 0 => {
                 let limit = b.op(Op::Add, &[y, SIGN]);
                 let most = b.op(Op::Max(Type::S32), &[limit, x]);
                 b.op(Op::Sub, &[most, y])
@@ -162,7 +140,7 @@ pub(super) fn clamped_word(
             }
             _ => return Err(NotApplicable),
         },
-        Operation::Absdiff => {
+        Operation::Absdiff if way == 0 => {
             let (u, v) = match types {
                 [Type::U32, Type::S32] => (x, y),
                 [Type::S32, Type::U32] => (y, x),
@@ -170,18 +148,9 @@ pub(super) fn clamped_word(
                 _ => return Err(NotApplicable),
             };
             let (above, below) = parts(b, v);
-            let value = match way {
-                0 => {
-                    let difference = b.op(Op::Sad(Type::U32), &[u, above, ZERO]);
-                    b.op(Op::AddSatUnsigned, &[difference, below])
-                }
-                1 => {
-                    let room = b.op(Op::Sub, &[ONES, below]);
-                    let u = b.op(Op::Min(Type::U32), &[u, room]);
-                    b.op(Op::Sad(Type::U32), &[u, above, below])
-                }
-                _ => return Err(NotApplicable),
-            };
+            let room = b.op(Op::Sub, &[ONES, below]);
+            let u = b.op(Op::Min(Type::U32), &[u, room]);
+            let value = b.op(Op::Sad(Type::U32), &[u, above, below]);
             if to.is_signed() { b.op(Op::Min(Type::U32), &[value, GREATEST]) } else { value }
         }
         _ => return Err(NotApplicable),
@@ -233,18 +202,8 @@ fn added(b: &mut Builder, operands: [Word; 2], types: [Type; 2], to: Type, way: 
             }
             _ => return Err(NotApplicable),
         },
-        ([Type::S32, Type::S32], Type::S32) => return Err(NotApplicable),
         (_, Type::U32) => match way {
             0 => {
-                // A negative v is subtracted; the same steps on the complement add.
-                let sign = b.op(Op::Shr(Type::S32), &[v, Value::Word(31)]);
-                let u = b.lop2(|x, y| x ^ !y, u, sign);
-                let size = b.op(Op::Abs, &[v]);
-                let most = b.op(Op::Max(Type::U32), &[u, size]);
-                let rest = b.op(Op::Sub, &[most, size]);
-                b.lop2(|x, y| x ^ !y, rest, sign)
-            }
-            1 => {
                 let (above, below) = parts(b, v);
                 let room = b.op(Op::Sub, &[ONES, above]);
                 let least = b.op(Op::Min(Type::U32), &[u, room]);
@@ -257,19 +216,12 @@ fn added(b: &mut Builder, operands: [Word; 2], types: [Type; 2], to: Type, way: 
                 flipped(b, sum)
             }
         },
-        (_, Type::S32) => match way {
-            0 => {
-                let room = b.op(Op::Sub, &[GREATEST, u]);
-                let least = b.op(Op::Min(Type::S32), &[v, room]);
-                b.op(Op::Add, &[least, u])
-            }
-            1 => {
-                let v = flipped(b, v);
-                let sum = b.op(Op::AddSatUnsigned, &[u, v]);
-                flipped(b, sum)
-            }
-            _ => return Err(NotApplicable),
-        },
+        (_, Type::S32) if way == 0 => {
+            let room = b.op(Op::Sub, &[GREATEST, u]);
+            let least = b.op(Op::Min(Type::S32), &[v, room]);
+            b.op(Op::Add, &[least, u])
+        }
+        _ => return Err(NotApplicable),
     })
 }
 

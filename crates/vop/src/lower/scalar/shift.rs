@@ -48,7 +48,7 @@ pub(super) fn shifted_back(s: &mut Stages) -> Written {
 }
 
 /// Saturates to a part of a word: operands that are clamped before shift no bit out, and saturate all the same.
-pub(super) fn clamped_before(s: &mut Stages, way: u8) -> Written {
+pub(super) fn clamped_before(s: &mut Stages) -> Written {
     let to = saturation(s)?;
     let Finish::Merge(part) = s.form.finish() else { return Err(NotApplicable) };
     let Range { signed, bits } = s.input(false);
@@ -64,7 +64,7 @@ pub(super) fn clamped_before(s: &mut Stages, way: u8) -> Written {
     let value = s.b.op(Op::Shl, &[a.value, amount]);
     let Interval { min, max } = a.interval;
     let interval = Interval { min: min.min(min << most), max: max.max(max << most) };
-    let t = clamp(s, Word { value, interval }, to, way)?;
+    let t = clamp(s, Word { value, interval }, to, 0)?;
     finished(s, t, 0)
 }
 
