@@ -16,7 +16,9 @@ pub mod golden {
     pub const USES: &str = include_str!("golden/uses.tsv");
     /// Form, and what it costs on each target that the heading names.
     pub const PTXAS_COST: &str = include_str!("golden/ptxas-cost.tsv");
-    /// The same of other forms, chosen at random, on more targets.
+    /// A function of CUDA C, the form that it equals, and what it costs on each target that the heading names.
+    pub const INTRINSICS_COST: &str = include_str!("golden/intrinsics-cost.tsv");
+    /// The same as `PTXAS_COST` of other forms, chosen at random, on more targets.
     pub const COST_MORE: &str = include_str!("golden/cost-more.tsv");
 
     /// The declarations that `accept.tsv` was judged with.
@@ -26,7 +28,7 @@ pub mod golden {
     /// Non-empty lines, split at tabs, with their number from 1; a heading is left out.
     pub fn rows(file: &'static str) -> impl Iterator<Item = (usize, Vec<&'static str>)> {
         let rows = file.lines().enumerate().map(|(i, line)| (i + 1, line.split('\t').collect::<Vec<_>>()));
-        rows.filter(|(_, row)| !row[0].is_empty() && !["form", "text", "opcode"].contains(&row[0]))
+        rows.filter(|(_, row)| !row[0].is_empty() && !["form", "text", "opcode", "intrinsic"].contains(&row[0]))
     }
 
     /// A register value as the files write it, `0x0000ffff`; `-`, where the form has no such operand, is 0.

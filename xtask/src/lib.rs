@@ -5,5 +5,6 @@
 pub mod divergence;
 pub mod docs;
 pub mod gpu;
+pub mod lowering;
 pub mod sass;
 pub mod sweep;

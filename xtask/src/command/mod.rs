@@ -5,6 +5,7 @@ mod cost_table;
 pub(crate) mod divergence;
 pub(crate) mod docs;
 pub(crate) mod gpu;
+mod lowering;
 mod run;
 mod show;
 mod sweep;
@@ -24,6 +25,7 @@ pub(crate) enum Sass {
     Cost(cost::Args),
     Sweep(sweep::Args),
     CostTable(cost_table::Args),
+    Lowering(lowering::Args),
 }
 
 impl Sass {
@@ -34,6 +36,7 @@ impl Sass {
             Sass::Cost(args) => cost::run(args),
             Sass::Sweep(args) => sweep::run(args),
             Sass::CostTable(args) => cost_table::run(args),
+            Sass::Lowering(args) => lowering::run(args),
         }
     }
 }

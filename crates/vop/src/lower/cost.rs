@@ -5,6 +5,8 @@
 //! against ptxas. Where it is not sure it leaves a cost above the truth, so that nothing is chosen which is dearer than it
 //! seems.
 
+mod long;
+
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -13,7 +15,8 @@ use super::candidate::Value;
 use super::sequence::Sequence;
 use crate::cost::Target;
 use crate::eval::Range;
-use crate::isa::types::Type;
+use crate::isa::types::{Comparison, Type};
+use long::Halves;
 
 impl Sequence {
     /// How many machine instructions ptxas 13.5 makes of it on a target, counted as [`Form::cost`](crate::Form::cost)
@@ -40,6 +43,8 @@ struct Machine {
     has_constant_bank: bool,
     /// sm_90 to sm_103 have a sum and a minimum in one instruction (VIADDMNMX), and three-way minima (VIMNMX3).
     has_fused_minimum: bool,
+    /// From sm_90 on the maximum with zero is a part of a minimum or maximum.
+    has_relu: bool,
     /// sm_120 lost the absolute difference of words and bytes, and gained saturating sums of words.
     is_120: bool,
 }
@@ -50,6 +55,7 @@ impl Machine {
         Machine {
             has_constant_bank: number < 90,
             has_fused_minimum: (90..107).contains(&number),
+            has_relu: number >= 90,
             is_120: number >= 120,
         }
     }
@@ -65,19 +71,26 @@ struct Code {
     fused: Vec<bool>,
     /// What else a step reads through the steps that became a part of it.
     inputs: Vec<Vec<Value>>,
+    /// Which halves of long results are needed.
+    needed: Vec<Halves>,
 }
 
 type Fusion = fn(&mut Code, usize);
 
 /// In the order in which they are tried: each step joins the first that takes it.
-const FUSIONS: [Fusion; 7] = [
+const FUSIONS: &[Fusion] = &[
     Code::negated_halves,
     Code::shifted_sum,
     Code::product_sum,
+    Code::bound_at_zero,
     Code::sum_then_bound,
     Code::three_way_bound,
     Code::three_way_sum,
+    Code::compared_logic,
     Code::masked_amount,
+    Code::long_product_sum,
+    Code::long_three_way_sum,
+    Code::sign_in_sum,
 ];
 
 impl Code {
@@ -95,7 +108,8 @@ impl Code {
         }
         let fused = alloc::vec![false; steps.len()];
         let inputs = steps.iter().map(|(_, operands)| operands.clone()).collect();
-        Code { steps, machine, uses, fused, inputs }
+        let needed = long::needed(&steps, &uses, machine.is_120);
+        Code { steps, machine, uses, fused, inputs, needed }
     }
 
     /// Whether a step is an instruction of its own.
@@ -154,8 +168,16 @@ impl Code {
     fn takes_shifted(&self, number: usize, shift: usize) -> bool {
         let (op, operands) = &self.steps[number];
         let is_first = operands[0] == Value::Step(shift);
+        // Where one of two values is chosen, sm_90 to sm_103 sum under a predicate instead.
+        let is_chosen = self.machine.has_fused_minimum
+            && operands.iter().any(|value| is_constant(*value))
+            && self.steps.iter().any(|(op, operands)| *op == Op::Selp && operands.contains(&Value::Step(number)));
+        if is_chosen {
+            return false;
+        }
         match (&self.steps[shift].0, self.steps[shift].1.get(1)) {
             (Op::Shr(_), Some(Value::Word(1..=31))) if *op == Op::Add => true,
+            (Op::Shr(_), Some(Value::Word(2..=31))) if *op == Op::AddSatUnsigned => true,
             // What is shifted right may not be negated, the other may.
             (Op::Shr(_), Some(Value::Word(2..=31))) => *op == Op::Sub && is_first,
             (Op::Shl, Some(Value::Word(1..=31))) => matches!(op, Op::Add | Op::Sub),
@@ -181,6 +203,20 @@ impl Code {
         }
     }
 
+    /// A minimum or maximum of signed words and the maximum of it and zero are one: `.RELU`.
+    fn bound_at_zero(&mut self, number: usize) {
+        let (Op::Max(Type::S32), operands) = &self.steps[number] else { return };
+        if !self.machine.has_relu || !operands.contains(&Value::Word(0)) {
+            return;
+        }
+        for value in operands.clone() {
+            if let Some((inner, Op::Min(Type::S32) | Op::Max(Type::S32))) = self.only(value) {
+                self.fuse(inner, number);
+                return;
+            }
+        }
+    }
+
     /// A sum and a minimum or maximum of it are one: VIADDMNMX.
     fn sum_then_bound(&mut self, number: usize) {
         if !self.machine.has_fused_minimum {
@@ -198,8 +234,12 @@ impl Code {
                     self.fuse(inner, number);
                     return;
                 }
-                Some((inner, Op::Add | Op::Sub))
-                    if !packed && !self.is_fused(inner) && self.has_room(number, inner) =>
+                Some((inner, sum @ (Op::Add | Op::Sub)))
+                    // The sum of a product is one with that.
+                    if !self.reads_product(inner) && !packed
+                        && !self.is_fused(inner)
+                        && self.has_room(number, inner)
+                        && !(sum == Op::Sub && matches!(self.steps[inner].1[0], Value::Word(_))) =>
                 {
                     self.fuse(inner, number);
                     return;
@@ -207,6 +247,11 @@ impl Code {
                 _ => {}
             }
         }
+    }
+
+    fn reads_product(&self, number: usize) -> bool {
+        let mut read = self.steps[number].1.iter().filter_map(|value| value.as_step());
+        read.any(|number| self.steps[number].0 == Op::Mul)
     }
 
     /// The least or the greatest of three is one: VIMNMX3.
@@ -247,13 +292,31 @@ impl Code {
         }
     }
 
-    /// A shift takes the lower five bits of its amount for nothing: SHF.W.
-    fn masked_amount(&mut self, number: usize) {
-        let (Op::Shl | Op::Shr(_), operands) = &self.steps[number] else { return };
-        if let Some((inner, Op::Lop3(0xc0))) = self.only(operands[1])
-            && self.steps[inner].1[1] == Value::Word(31)
+    /// A comparison with zero is a part of the LOP3 whose result is compared.
+    fn compared_logic(&mut self, number: usize) {
+        let (Op::Setp(Comparison::Eq | Comparison::Ne, _), operands) = &self.steps[number] else { return };
+        if operands[1] == Value::Word(0)
+            && let Some((inner, Op::Lop3(_))) = self.only(operands[0])
         {
             self.fuse(inner, number);
+        }
+    }
+
+    /// Shifts take the lower five bits of their amount for nothing: SHF.W.
+    fn masked_amount(&mut self, number: usize) {
+        let (Op::Lop3(0xc0), operands) = &self.steps[number] else { return };
+        if operands[1] != Value::Word(31) {
+            return;
+        }
+        let mask = Value::Step(number);
+        let readers: Vec<usize> =
+            (0..self.steps.len()).filter(|&reader| self.steps[reader].1.contains(&mask)).collect();
+        let all = readers.iter().all(|&reader| match &self.steps[reader] {
+            (Op::Shl | Op::Shr(_), operands) => operands[0] != mask && !is_constant(operands[0]),
+            _ => false,
+        });
+        if all && readers.len() == self.uses[number] as usize {
+            readers.into_iter().for_each(|reader| self.fuse(number, reader));
         }
     }
 
@@ -308,9 +371,7 @@ impl Code {
             Op::Absdiff4(_) if is_120 => 3,
             Op::AddSat | Op::SubSat if !is_120 => 5,
             Op::AddSatUnsigned => 2,
-            Op::Low => 0,
-            Op::Extend(Type::U32) => 0,
-            _ => 1,
+            _ => self.long(number),
         }
     }
 }
@@ -334,11 +395,13 @@ fn simplified(sequence: &Sequence, machine: Machine) -> (Vec<(Op, Vec<Value>)>, 
             // Both operands are one; of a predicate, 0 and 1 stand for false and true.
             (Op::Setp(comparison, _), [x, y]) if x == y => Value::Word(comparison.holds(Ordering::Equal).into()),
             (Op::Min(_) | Op::Max(_), [x, y]) if x == y => *x,
+            (Op::Add, [Value::Word(0), x] | [x, Value::Word(0)]) | (Op::Sub, [x, Value::Word(0)]) => *x,
             (Op::Selp, [_, y, Value::Word(0)]) => *y,
             (Op::Selp, [x, _, Value::Word(_)]) => *x,
             (Op::AddIf, [x, _, Value::Word(0)]) => *x,
             (Op::AddIf, [x, y, Value::Word(_)]) => simple.push(Op::Add, &[*x, *y]),
             // Absolute differences that the target lacks are written out.
+            (Op::Sad(_), [x, y, z]) if machine.is_120 && x == y => *z,
             (Op::Sad(ty), [x, y, z]) if machine.is_120 => {
                 let greater = simple.push(Op::Max(*ty), &[*x, *y]);
                 let lesser = simple.push(Op::Min(*ty), &[*x, *y]);
