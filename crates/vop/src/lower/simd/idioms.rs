@@ -268,7 +268,7 @@ impl Builder {
         let bytes = (self.bits() / 8) as u8;
         let masks = core::array::from_fn(|i| {
             let position = i as u8 / bytes;
-            let is_first = i as u8 % bytes == 0;
+            let is_first = (i as u8).is_multiple_of(bytes);
             if is_first && live.contains(&position) { 8 | (position * bytes + bytes - 1) } else { 4 }
         });
         let masks = self.prmt(lanes, Value::Word(0), masks);
