@@ -166,6 +166,12 @@ impl Form {
         Input { shift, bits, ty }
     }
 
+    /// How a scalar form reads its first or second input.
+    pub(crate) fn input_range(self, by: Deviations, second: bool) -> Range {
+        let Input { bits, ty, .. } = self.input(by, Shape::Scalar, 0, second);
+        Range::new(ty.is_signed(), bits)
+    }
+
     /// Operate: the raw result of one lane, for every operation whose results fit 64 bits; `vshl`'s and `vmad`'s do not,
     /// see [`operate_exactly`](Form::operate_exactly). `holds` is the form's own comparison.
     #[inline(always)]

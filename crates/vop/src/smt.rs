@@ -167,13 +167,22 @@ impl Form {
 
     /// The value of d of a scalar form. The inputs are terms as wide as the parts that the form takes.
     pub(crate) fn smt_scalar(self, by: Deviations, script: &mut Script, inputs: [&str; 2], c: &str) -> String {
+        self.stages(by, script).scalar(inputs, None, c)
+    }
+
+    /// The same of a `vmad` whose exact product is a term of [`PRODUCT`] bits.
+    pub(crate) fn smt_of_product(self, by: Deviations, script: &mut Script, product: &str, c: &str) -> String {
+        self.stages(by, script).scalar(["", ""], Some(product), c)
+    }
+
+    fn stages(self, by: Deviations, script: &mut Script) -> Stages<'_> {
         let width = match self.mnemonic().operation() {
             // A product of two 33-bit values, and c; a 33-bit value shifted by 32.
-            Operation::Mad | Operation::Shl => 72,
+            Operation::Mad | Operation::Shl => PRODUCT,
             // A sum of three 33-bit values.
             _ => 36,
         };
-        Stages { script, form: self, by, width }.scalar(inputs, c)
+        Stages { script, form: self, by, width }
     }
 
     /// The exact result of a lane of a SIMD form, saturated, as a signed term of 32 bits: what is inserted or accumulated. The
@@ -186,6 +195,9 @@ impl Form {
         stages.saturated(t)
     }
 }
+
+/// The width of the terms of `vmad`'s stages.
+pub(crate) const PRODUCT: u32 = 72;
 
 /// The stages of a form as terms of one width; each is given a name, so that none is written twice.
 struct Stages<'s> {
@@ -273,11 +285,9 @@ impl Stages<'_> {
         self.named(term)
     }
 
-    /// Operate, for `vmad`: the product of two inputs, c, and the scaling.
-    fn mad(&mut self, inputs: [&str; 2], c: &str, mode: MadMode, scaled: Option<u32>) -> String {
+    /// The exact product of `vmad`'s inputs.
+    fn product(&mut self, inputs: [&str; 2]) -> String {
         let form = self.form;
-        let signed = form.is_signed();
-        let c = self.c(c, signed || self.by.has(Deviation::ReadsWordsSigned));
         let [(x, x_signed), (y, y_signed)] = [0, 1].map(|i| {
             let bits = form.input_bits(i == 1);
             ((inputs[i], bits), self.is_signed(i == 1))
@@ -288,7 +298,13 @@ impl Stages<'_> {
             self.script.define(Bits::Vector(bits), term)
         });
         let product = self.script.define(Bits::Vector(bits), format!("(bvmul {x} {y})"));
-        let product = self.named(extended(&product, self.width - bits, x_signed || y_signed));
+        self.named(extended(&product, self.width - bits, x_signed || y_signed))
+    }
+
+    /// Operate, for `vmad`, from its product on: c, and the scaling.
+    fn mad(&mut self, product: String, c: &str, mode: MadMode, scaled: Option<u32>) -> String {
+        let signed = self.form.is_signed();
+        let c = self.c(c, signed || self.by.has(Deviation::ReadsWordsSigned));
         let sum = match mode {
             MadMode::Plain | MadMode::NegateAB => format!("(bvadd {product} {c})"),
             MadMode::PlusOne => format!("(bvadd {product} {c} {})", self.constant(1)),
@@ -342,14 +358,17 @@ impl Stages<'_> {
         format!("(bvslt {t} {})", self.constant(0))
     }
 
-    /// All stages of a scalar form.
-    fn scalar(mut self, inputs: [&str; 2], c: &str) -> String {
+    /// All stages of a scalar form; of `vmad`, if its product is given, those behind it.
+    fn scalar(mut self, inputs: [&str; 2], product: Option<&str>, c: &str) -> String {
         let form = self.form;
         let operation = form.mnemonic().operation();
         let shift = matches!(operation, Operation::Shl | Operation::Shr);
         let signed = form.is_signed();
         let t = match form.variant() {
-            Variant::Mad(mode, scale) => self.mad(inputs, c, mode, scale.map(|scale| scale.bits())),
+            Variant::Mad(mode, scale) => {
+                let product = product.map_or_else(|| self.product(inputs), ToString::to_string);
+                self.mad(product, c, mode, scale.map(|scale| scale.bits()))
+            }
             _ => {
                 let [a, b] = [0, 1].map(|i| self.source(inputs[i], i == 1));
                 self.operated(a, b)

@@ -6,6 +6,9 @@
 //! places by [`resolve`](super::resolve), which has tests of its own. Nothing in a query says from which form it was made, so forms
 //! that differ only in what does not matter have equal ones.
 //!
+//! Multipliers are beyond a solver. Where a candidate of `vmad` multiplies its inputs, as [`Product`] tells, the exact product is
+//! a free constant too, of which its interval alone is supposed.
+//!
 //! Bytes that may be anything ([`Pick::Any`]) are free constants too. Free constants may take values that no selector gives
 //! them together (where two lanes are one byte, say): what is proved is more than what is needed.
 
@@ -15,15 +18,16 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::base::{Sort, concat, constant, extended, part};
+use super::base::{Op, Sort, concat, constant, extended, part};
 use super::candidate::{Candidate, Cut, Output, Pick, Step, Value};
 use super::sequence::Sequence;
 use crate::divergence::Source;
+use crate::eval::{Exact, Range};
 use crate::isa::form::{Finish, Form};
-use crate::isa::types::{Selector, Shape};
+use crate::isa::types::{Operation, Selector, Shape, Type};
 use crate::range::Interval;
 use crate::semantics::Deviations;
-use crate::smt::{Bits, Script};
+use crate::smt::{Bits, PRODUCT, Script};
 
 /// A claim that holds if a solver says `unsat`.
 ///
@@ -143,6 +147,40 @@ struct Writer<'a> {
     terms: Vec<(String, Sort)>,
     /// Bytes that may be anything.
     free: u32,
+    /// What stands for the product of the inputs.
+    product: Option<Product>,
+}
+
+/// The exact product of the two inputs of a scalar form, as a constant that may be any number of an interval.
+///
+/// Base instructions give the lower bits of products, and these depend on the lower bits of the factors alone: so where the
+/// factors are the inputs in all these bits, they give the lower bits of the exact product.
+#[derive(Debug, Clone)]
+struct Product {
+    /// The constant, of [`PRODUCT`] bits.
+    name: String,
+    /// The values of the inputs.
+    inputs: [Interval; 2],
+}
+
+impl Product {
+    /// The values of the product.
+    fn interval(&self) -> Interval {
+        let [x, y] = self.inputs;
+        let corners = [x.min * y.min, x.min * y.max, x.max * y.min, x.max * y.max];
+        Interval {
+            min: corners.into_iter().fold(Exact::MAX, Exact::min),
+            max: corners.into_iter().fold(Exact::MIN, Exact::max),
+        }
+    }
+
+    /// That it is one of them.
+    fn assumption(&self) -> String {
+        let Interval { min, max } = self.interval();
+        let constant = |value: Exact| format!("(_ bv{} {PRODUCT})", value.cast_unsigned() & ((1 << PRODUCT) - 1));
+        let name = &self.name;
+        format!("(and (bvsle {} {name}) (bvsle {name} {}))", constant(min), constant(max))
+    }
 }
 
 impl Candidate {
@@ -182,11 +220,13 @@ impl Candidate {
     }
 
     fn writer(&self, form: Form) -> Writer<'_> {
-        Writer { candidate: self, form, script: Script::new(), terms: Vec::new(), free: 0 }
+        Writer { candidate: self, form, script: Script::new(), terms: Vec::new(), free: 0, product: None }
     }
 
     fn value_query(&self, form: Form, by: Deviations, value: Value) -> Result<Query, Malformed> {
         let mut writer = self.writer(form);
+        writer.product = writer.multiplies_inputs(by);
+        let assumptions = writer.product.iter().map(Product::assumption).collect();
         writer.steps(None)?;
         let given = writer.word(value)?;
         let wanted = match form.finish() {
@@ -198,10 +238,14 @@ impl Candidate {
             _ => {
                 let [a, b] = [false, true].map(|second| writer.input(second, 0));
                 let c = writer.script.declare("c", 32);
-                form.smt_scalar(by, &mut writer.script, [&a, &b], &c)
+                match &writer.product {
+                    Some(product) => form.smt_of_product(by, &mut writer.script, &product.name, &c),
+                    None => form.smt_scalar(by, &mut writer.script, [&a, &b], &c),
+                }
             }
         };
-        Ok(Query::new(Claim::Value, writer.script, Vec::from([Equal { name: "d".into(), given, wanted }])))
+        let equal = Vec::from([Equal { name: "d".into(), given, wanted }]);
+        Ok(Query { claim: Claim::Value, script: writer.script, assumptions, equal })
     }
 
     fn lanes_query(&self, form: Form) -> Result<Query, Malformed> {
@@ -299,6 +343,69 @@ impl Writer<'_> {
         self.script.declare(&name, self.form.input_bits(second))
     }
 
+    /// The product of the inputs, if the form is `vmad` and no step of the candidate multiplies anything else.
+    fn multiplies_inputs(&mut self, by: Deviations) -> Option<Product> {
+        if self.form.mnemonic().operation() != Operation::Mad {
+            return None;
+        }
+        let inputs = [0, 1].map(|i| Interval::from(self.form.input_range(by, i == 1)));
+        let product = Product { name: "product".into(), inputs };
+        let steps = self.candidate.steps.iter();
+        let all = steps.filter_map(|step| match step {
+            Step::Base(op, operands) if multiplies(*op) => Some((*op, operands)),
+            _ => None,
+        });
+        for (op, operands) in all {
+            self.lower_of_product(&product, op, operands)?;
+        }
+        let name = self.script.declare(&product.name, PRODUCT);
+        Some(Product { name, ..product })
+    }
+
+    /// Of how many bits an instruction gives the product of the inputs; `None` if it does not.
+    fn lower_of_product(&self, product: &Product, op: Op, operands: &[Value]) -> Option<u32> {
+        let held = |ty: Type, i: usize| Interval::from(Range::new(ty.is_signed(), 32)).holds(product.inputs[i]);
+        match op {
+            Op::Mul | Op::Mad | Op::MulWide(_) => {
+                let wide = match op {
+                    Op::MulWide(ty) => held(ty, 0) && held(ty, 1),
+                    _ => true,
+                };
+                let words = [0, 1].into_iter().all(|i| self.is_input(operands.get(i).copied(), i == 1));
+                (wide && words).then_some(if matches!(op, Op::MulWide(_)) { 64 } else { 32 })
+            }
+            Op::MulLong => {
+                let extended = |i: usize| match self.candidate.steps.get(operands.get(i)?.as_step()?)? {
+                    Step::Base(Op::Extend(ty), of) if held(*ty, i) => Some(self.is_input(of.first().copied(), i == 1)),
+                    _ => None,
+                };
+                (extended(0)? && extended(1)?).then_some(64)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a value is an input as a word, extended by its type.
+    fn is_input(&self, value: Option<Value>, second: bool) -> bool {
+        let bits = self.form.input_bits(second);
+        let register = if second { Value::B } else { Value::A };
+        if bits == 32 {
+            return value == Some(register);
+        }
+        let Some(Step::Pick(picks)) = value.and_then(Value::as_step).and_then(|n| self.candidate.steps.get(n)) else {
+            return false;
+        };
+        let ty = if second { self.form.btype() } else { self.form.atype() };
+        let bytes = (bits / 8) as u8;
+        (0..).zip(picks).all(|(i, &pick)| {
+            pick == match i {
+                byte if byte < bytes => Pick::Byte { second, position: 0, byte },
+                _ if ty.is_signed() => Pick::Sign { second, position: 0, byte: bytes - 1 },
+                _ => Pick::Zero,
+            }
+        })
+    }
+
     /// The exact result at a position, in 32 bits.
     fn result(&mut self, position: u8) -> String {
         let [a, b] = [false, true].map(|second| self.input(second, position));
@@ -376,7 +483,17 @@ impl Writer<'_> {
                     return Err(Malformed(format!("{} does not take such operands", op.opcode()).into()));
                 }
                 let terms: Vec<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
-                let term = self.script.define(bits(op.sort()), op.smt(&terms));
+                let product = self.product.as_ref().filter(|_| multiplies(*op));
+                let lower = product.and_then(|product| {
+                    let bits = self.lower_of_product(product, *op, operands)?;
+                    Some(part(&product.name, 0, bits))
+                });
+                let term = match (lower, op) {
+                    (Some(lower), Op::Mad) => format!("(bvadd {lower} {})", terms[2]),
+                    (Some(lower), _) => lower,
+                    (None, _) => op.smt(&terms),
+                };
+                let term = self.script.define(bits(op.sort()), term);
                 (term, op.sort())
             }
             Step::Pick(picks) => {
@@ -502,6 +619,11 @@ impl Writer<'_> {
         }
         Ok(sum)
     }
+}
+
+/// Whether an instruction multiplies its first two operands.
+const fn multiplies(op: Op) -> bool {
+    matches!(op, Op::Mul | Op::Mad | Op::MulWide(_) | Op::MulLong)
 }
 
 /// Whether a term of 32 bits is a result that the operation of a SIMD form has.

@@ -76,9 +76,7 @@ struct Stages {
 impl Stages {
     /// How the first or second input is read.
     fn input(&self, second: bool) -> Range {
-        let range = self.b.input_range(second);
-        let signed = range.signed || range.bits == 32 && self.by.has(Deviation::ReadsWordsSigned);
-        Range { signed, ..range }
+        self.form.input_range(self.by, second)
     }
 
     /// The values of the first or second input.
