@@ -84,6 +84,10 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let timeout = Duration::from_secs(args.timeout);
     match (&args.target, args.all) {
         (_, true) => all(&args, timeout),
+        // clap lets them pass where there is a form, which excludes `--all`.
+        (_, false) if args.cache.is_some() || args.sample.is_some() => {
+            Err(Failure::Misuse("`--cache` and `--sample` go with `--all`".into()))
+        }
         (Some(target), false) => {
             let options = LowerOptions { semantics: args.semantics.semantics, ..LowerOptions::new(*target) };
             some(&args, options, timeout)

@@ -41,6 +41,10 @@ fn ops() -> Vec<Op> {
         Op::Selp,
         Op::AddIf,
         Op::Low,
+        Op::High,
+        Op::Join,
+        Op::Abs,
+        Op::MadHigh,
         Op::AddLong,
         Op::SubLong,
         Op::ShlLong,
@@ -103,7 +107,7 @@ fn base_instructions() {
     for op in ops() {
         let names = ["x", "y", "z"];
         let term = op.smt(&names[..op.operands().len()]);
-        for _ in 0..if matches!(op, Op::Lop3(_) | Op::Prmt(_)) { 20 } else { 300 } {
+        for round in 0..if matches!(op, Op::Lop3(_) | Op::Prmt(_)) { 20 } else { 300 } {
             let mut operands = Vec::new();
             let mut given = Names::new();
             for (sort, name) in op.operands().iter().zip(names) {
@@ -124,6 +128,15 @@ fn base_instructions() {
                 operands.push(number);
                 given.insert(name.into(), value);
             }
+            // Where the second word is a constant, the term may be another.
+            let constant = format!("#x{:08x}", operands.get(1).copied().unwrap_or_default() as u32);
+            let term = match (round % 2, op.operands()) {
+                (1, [_, Sort::Word, ..]) => {
+                    let names = [names[0], &constant, names[2]];
+                    op.smt(&names[..op.operands().len()])
+                }
+                _ => term.clone(),
+            };
             let expected = op.eval(&operands);
             let expected = match op.sort() {
                 Sort::Predicate => Value::Bool(expected != 0),

@@ -452,10 +452,6 @@ impl Op {
         let lane_of = |i: usize, k: u32, lanes: Range| part(at(i), k * lanes.bits, lanes.bits);
         let binary = |name: &str| format!("({name} {} {})", at(0), at(1));
         let least = |name: &str| format!("(ite ({name} {} {}) {} {})", at(0), at(1), at(0), at(1));
-        let difference = |x: &str, y: &str, ty: Type| {
-            let less = if ty.is_signed() { "bvslt" } else { "bvult" };
-            format!("(ite ({less} {x} {y}) (bvsub {y} {x}) (bvsub {x} {y}))")
-        };
         match self {
             Op::Lop3(table) => lop3(table, [at(0), at(1), at(2)]),
             Op::Prmt(selector) => concat((0..4).map(|i| {
@@ -477,15 +473,8 @@ impl Op {
                 format!("(bvadd {} {})", part(&product, 32, 32), at(2))
             }
             Op::Sad(ty) => format!("(bvadd {} {})", difference(at(0), at(1), ty), at(2)),
-            Op::Dp4a(x, y) => sum(at(2), (0..4).map(|k| product(&byte(0, k), x, 8, &byte(1, k), y))),
-            Op::Dp2a { high, x, y } => {
-                let first = if high { 2 } else { 0 };
-                sum(at(2), (0..2).map(|k| product(&part(at(0), 16 * k, 16), x, 16, &byte(1, first + k), y)))
-            }
+            Op::Dp4a(..) | Op::Dp2a { .. } | Op::Absdiff4Add(_) => sum(at(2), self.addends(operands).into_iter()),
             Op::Absdiff4(ty) => concat((0..4).map(|k| difference(&byte(0, k), &byte(1, k), ty))),
-            Op::Absdiff4Add(ty) => {
-                sum(at(2), (0..4).map(|k| extended(&difference(&byte(0, k), &byte(1, k), ty), 24, false)))
-            }
             Op::Pack { to } => {
                 let clamped = |i: usize| {
                     let (least, greatest) = (constant(to.min() as u64, 32), constant(to.max() as u64, 32));
@@ -557,6 +546,27 @@ impl Op {
                 let wide = |i: usize| extended(at(i), 32, ty.is_signed());
                 format!("(bvmul {} {})", wide(0), wide(1))
             }
+        }
+    }
+
+    /// What a dot product or an accumulating difference adds to its third operand, for each byte or half-word of the first; nothing
+    /// for other instructions.
+    ///
+    /// # Panics
+    /// If there are fewer operands than [it has](Op::operands).
+    pub(super) fn addends(self, operands: &[&str]) -> Vec<String> {
+        let byte = |i: usize, k: u32| part(operands[i], k * 8, 8);
+        match self {
+            Op::Dp4a(x, y) => (0..4).map(|k| product(&byte(0, k), x, 8, operands[1], k, y)).collect(),
+            Op::Dp2a { high, x, y } => {
+                let first = if high { 2 } else { 0 };
+                let half = |k: u32| part(operands[0], 16 * k, 16);
+                (0..2).map(|k| product(&half(k), x, 16, operands[1], first + k, y)).collect()
+            }
+            Op::Absdiff4Add(ty) => {
+                (0..4).map(|k| extended(&difference(&byte(0, k), &byte(1, k), ty), 24, false)).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -658,9 +668,26 @@ fn sum(first: &str, terms: impl Iterator<Item = String>) -> String {
     terms.fold(first.to_string(), |sum, term| format!("(bvadd {sum} {term})"))
 }
 
-/// The product of a lane and a byte, as a word: multiplied in no more bits than it needs, which a solver thanks.
-fn product(x: &str, x_type: Type, bits: u32, y: &str, y_type: Type) -> String {
-    let (x, y) = (extended(x, 10, x_type.is_signed()), extended(y, bits + 2, y_type.is_signed()));
+/// |x - y|, both as typed.
+fn difference(x: &str, y: &str, ty: Type) -> String {
+    let less = if ty.is_signed() { "bvslt" } else { "bvult" };
+    format!("(ite ({less} {x} {y}) (bvsub {y} {x}) (bvsub {x} {y}))")
+}
+
+/// The product of a lane and byte `k` of a word, as a word: multiplied in no more bits than it needs, or not at all, where the
+/// byte is constant, which a solver thanks.
+fn product(x: &str, x_type: Type, bits: u32, word: &str, k: u32, y_type: Type) -> String {
+    let digits = word.strip_prefix("#x").filter(|digits| digits.len() == 8);
+    if let Some(Ok(word)) = digits.map(|digits| u32::from_str_radix(digits, 16)) {
+        let lane = extended(x, 32 - bits, x_type.is_signed());
+        return match Range::new(y_type.is_signed(), 8).value_of(word >> (8 * k)) {
+            0 => constant(0, 32),
+            1 => lane,
+            -1 => format!("(bvneg {lane})"),
+            weight => format!("(bvmul {} {lane})", constant(weight as u64, 32)),
+        };
+    }
+    let (x, y) = (extended(x, 10, x_type.is_signed()), extended(&part(word, 8 * k, 8), bits + 2, y_type.is_signed()));
     extended(&format!("(bvmul {x} {y})"), 32 - 10 - bits, true)
 }
 

@@ -12,6 +12,8 @@
 //! Bytes that may be anything ([`Pick::Any`]) are free constants too. Free constants may take values that no selector gives
 //! them together (where two lanes are one byte, say): what is proved is more than what is needed.
 
+mod addends;
+
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -61,6 +63,8 @@ pub enum Claim {
     Lanes,
     /// The value of a candidate is d.
     Value,
+    /// The value of a candidate is c and, added to it, a sum for each group of positions: that of their results.
+    Parts,
     /// At the [`Cut`] of a candidate every live position's result is what the lane says.
     Cut,
     /// From there on the candidate sums the results onto c.
@@ -76,6 +80,7 @@ impl fmt::Display for Claim {
         f.write_str(match self {
             Claim::Lanes => "the lanes are the form's results",
             Claim::Value => "the value is the form's",
+            Claim::Parts => "what the positions add to c are the form's results",
             Claim::Cut => "where the proof is cut, the lanes are the form's results",
             Claim::Sum => "from the cut on, the results are summed onto c",
             Claim::Sequence => "the sequence computes the form from a, b and c",
@@ -224,6 +229,14 @@ impl Candidate {
     }
 
     fn value_query(&self, form: Form, by: Deviations, value: Value) -> Result<Query, Malformed> {
+        if matches!(form.finish(), Finish::Accumulate(_)) {
+            let mut writer = self.writer(form);
+            writer.steps(None)?;
+            writer.word(value)?;
+            if let Some(equal) = addends::parts(&mut writer, value)? {
+                return Ok(Query::new(Claim::Parts, writer.script, equal));
+            }
+        }
         let mut writer = self.writer(form);
         writer.product = writer.multiplies_inputs(by);
         let assumptions = writer.product.iter().map(Product::assumption).collect();

@@ -488,7 +488,7 @@ fn shared_constants_are_what_they_were() {
         let mut sum = Value::C;
         for i in 0..count {
             // Some constants occur twice, some have something in the half that is not read.
-            let constant = 0x0101 * (i % 4 + 1) | (i % 3) << 16;
+            let constant = (0x0101 * (i % 4 + 1)) | ((i % 3) << 16);
             let op = Op::Dp2a { high: i == 4, x: Type::S32, y: Type::S32 };
             sum = sequence.push(op, &[if i % 2 == 0 { Value::A } else { Value::B }, Value::Word(constant), sum]);
         }

@@ -1,0 +1,275 @@
+//! The value of an accumulating candidate as a sum of addends, each of which depends on few positions.
+//!
+//! That a sum over four lanes is the sum of four results is much for a solver; that what one lane adds is its result is little. So
+//! the value is taken apart along its sums, and what depends on the same positions is put together again: c, a constant, and
+//! for each group of positions a sum that must be the sum of their results, but for a constant. The constants cancel.
+//!
+//! What an addend depends on is looked up byte by byte and only decides the groups: were it wrong, the query would claim what does
+//! not hold, as each claim is about all values of all free constants.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Equal, Malformed, Writer};
+use crate::isa::types::Type;
+use crate::lower::base::{Op, Sort, constant, extended};
+use crate::lower::candidate::{Pick, Step, Value};
+use crate::semantics::Deviations;
+use crate::smt::Bits;
+
+/// Positions, a bit each from bit 0; bytes that may be anything, from bit 4; all else, bit 63.
+type Support = u64;
+
+const ELSE: Support = 1 << 63;
+/// What depends on c is not taken apart.
+const C: Support = 1 << 62;
+
+/// What is added, or subtracted.
+struct Addend {
+    term: String,
+    negative: bool,
+    /// What it is, as added, where all free constants are zero.
+    at_zero: u32,
+    support: Support,
+}
+
+/// A sum that is being taken apart.
+struct Sum<'w, 'c> {
+    writer: &'w mut Writer<'c>,
+    /// What each byte of each step depends on.
+    supports: Vec<Vec<Support>>,
+    /// What each step is where all free constants are zero.
+    at_zero: Vec<u64>,
+    addends: Vec<Addend>,
+    /// How often c is added.
+    times_c: i32,
+}
+
+/// What must be equal so that a value is the sum of c and of the results at all live positions; nothing if the value cannot be
+/// taken apart.
+pub(super) fn parts(writer: &mut Writer<'_>, value: Value) -> Result<Option<Vec<Equal>>, Malformed> {
+    let form = writer.form;
+    let live: Vec<u8> = writer.candidate.live().collect();
+    let mut sum = Sum { writer, supports: Vec::new(), at_zero: Vec::new(), addends: Vec::new(), times_c: 0 };
+    for step in &sum.writer.candidate.steps {
+        let (supports, at_zero) = (sum.supports(step), sum.at_zero(step));
+        sum.supports.push(supports);
+        sum.at_zero.push(at_zero);
+    }
+    sum.take_apart(value, false)?;
+    let Sum { addends, times_c, .. } = sum;
+    let mut groups: Vec<(Support, Vec<&Addend>)> = live.iter().map(|position| (1 << position, Vec::new())).collect();
+    let mut constants = 0u32;
+    for addend in &addends {
+        if addend.support == 0 {
+            constants = constants.wrapping_add(addend.at_zero);
+            continue;
+        }
+        let mut all = (addend.support, vec![addend]);
+        groups.retain(|(support, addends)| {
+            let apart = support & addend.support == 0;
+            if !apart {
+                all.0 |= support;
+                all.1.extend(addends);
+            }
+            apart
+        });
+        groups.push(all);
+    }
+    groups.sort_by_key(|(support, _)| support.trailing_zeros());
+    let at_zero = form.operate_exactly(Deviations::NONE, 0, 0) as u32;
+    let mut equal = Vec::new();
+    for (support, addends) in &groups {
+        let positions: Vec<u8> = live.iter().copied().filter(|position| support >> position & 1 != 0).collect();
+        let given = addends.iter().fold(None, |sum: Option<String>, addend| {
+            Some(match (sum, addend.negative) {
+                (None, false) => addend.term.clone(),
+                (None, true) => format!("(bvneg {})", addend.term),
+                (Some(sum), false) => format!("(bvadd {sum} {})", addend.term),
+                (Some(sum), true) => format!("(bvsub {sum} {})", addend.term),
+            })
+        });
+        let more = addends.iter().fold(0u32, |sum, addend| sum.wrapping_add(addend.at_zero));
+        let more = more.wrapping_sub(at_zero.wrapping_mul(positions.len() as u32));
+        constants = constants.wrapping_add(more);
+        let wanted = positions.iter().fold(constant(more.into(), 32), |sum, &position| {
+            let result = writer.result(position);
+            format!("(bvadd {sum} {result})")
+        });
+        let [given, wanted] =
+            [given.unwrap_or_else(|| constant(0, 32)), wanted].map(|term| writer.script.define(Bits::Vector(32), term));
+        let names: Vec<String> = positions.iter().map(u8::to_string).collect();
+        equal.push(Equal { name: format!("what position {} adds", names.join(" and ")), given, wanted });
+    }
+    let depends_on_c = addends.iter().any(|addend| addend.support & C != 0);
+    let is_apart = groups.len() > 1 && constants == 0 && times_c == 1 && !depends_on_c;
+    Ok(is_apart.then_some(equal))
+}
+
+impl Sum<'_, '_> {
+    fn add(&mut self, term: String, negative: bool, at_zero: u64, support: Support) {
+        let term = self.writer.script.define(Bits::Vector(32), term);
+        let at_zero = if negative { (at_zero as u32).wrapping_neg() } else { at_zero as u32 };
+        self.addends.push(Addend { term, negative, at_zero, support });
+    }
+
+    /// Adds a word, or what it is the sum of.
+    fn take_apart(&mut self, value: Value, negative: bool) -> Result<(), Malformed> {
+        let candidate = self.writer.candidate;
+        let step = value.as_step().and_then(|number| candidate.steps.get(number));
+        match (value, step) {
+            (Value::C, _) => self.times_c += if negative { -1 } else { 1 },
+            (_, Some(Step::Base(Op::Add, operands))) => {
+                for &operand in operands {
+                    self.take_apart(operand, negative)?;
+                }
+            }
+            (_, Some(Step::Base(Op::Sub, operands))) => {
+                for (&operand, minus) in operands.iter().zip([false, true]) {
+                    self.take_apart(operand, negative != minus)?;
+                }
+            }
+            (_, Some(Step::Base(op @ (Op::Dp4a(..) | Op::Dp2a { .. } | Op::Absdiff4Add(_)), operands))) => {
+                self.take_apart(operands[2], negative)?;
+                let terms = [self.writer.word(operands[0])?, self.writer.word(operands[1])?];
+                let addends = op.addends(&[&terms[0], &terms[1], ""]);
+                let bytes = 4 / addends.len();
+                for (k, term) in addends.into_iter().enumerate() {
+                    // Of both words what other bytes are plays no part.
+                    let mask = (u64::from(u32::MAX) >> (32 - 8 * bytes)) << (8 * bytes * k);
+                    let [x, y] = [operands[0], operands[1]].map(|operand| self.zero_of(operand));
+                    let y = if matches!(op, Op::Absdiff4Add(_)) { y & mask } else { y };
+                    let of =
+                        |operand: Value| self.support_of(operand)[k * bytes..][..bytes].iter().fold(0, |x, y| x | y);
+                    let support = match op {
+                        // The bytes of the second word are constants wherever that matters.
+                        Op::Dp2a { .. } => of(operands[0]) | self.all_of(operands[1]),
+                        _ => of(operands[0]) | of(operands[1]),
+                    };
+                    self.add(term, negative, op.eval(&[x & mask, y, 0]), support);
+                }
+            }
+            (_, Some(Step::Base(Op::AddIf, operands))) => {
+                self.take_apart(operands[0], negative)?;
+                let (y, p) = (self.writer.word(operands[1])?, self.writer.value(operands[2])?.0);
+                let support = self.all_of(operands[1]) | self.all_of(operands[2]);
+                let at_zero = if self.zero_of(operands[2]) != 0 { self.zero_of(operands[1]) } else { 0 };
+                self.add(format!("(ite {p} {y} {})", constant(0, 32)), negative, at_zero, support);
+            }
+            (_, Some(Step::Sum { addend, weights })) => {
+                self.take_apart(*addend, negative)?;
+                for (second, weights) in [false, true].into_iter().zip(weights) {
+                    let form = self.writer.form;
+                    let signed = if second { form.btype() } else { form.atype() }.is_signed();
+                    for (position, &weight) in (0..).zip(weights).filter(|&(_, &weight)| weight != 0) {
+                        let input = self.writer.input(second, position);
+                        let term = extended(&input, 32 - form.input_bits(second), signed);
+                        self.add(term, negative != (weight < 0), 0, 1 << position);
+                    }
+                }
+            }
+            _ => {
+                let term = self.writer.word(value)?;
+                let (at_zero, support) = (self.zero_of(value), self.all_of(value));
+                self.add(term, negative, at_zero, support);
+            }
+        }
+        Ok(())
+    }
+
+    fn zero_of(&self, value: Value) -> u64 {
+        match value {
+            Value::Step(number) => self.at_zero.get(number).copied().unwrap_or(0),
+            Value::Word(word) => word.into(),
+            Value::Long(long) => long,
+            Value::A | Value::B | Value::C => 0,
+        }
+    }
+
+    fn at_zero(&self, step: &Step) -> u64 {
+        match step {
+            Step::Pick(_) => 0,
+            Step::Sum { addend, .. } => self.zero_of(*addend),
+            Step::Base(op, operands) => {
+                let operands: Vec<u64> = operands.iter().map(|&operand| self.zero_of(operand)).collect();
+                op.eval(&operands)
+            }
+        }
+    }
+
+    fn support_of(&self, value: Value) -> Vec<Support> {
+        match value {
+            Value::Step(number) => self.supports.get(number).cloned().unwrap_or_else(|| vec![ELSE; 8]),
+            Value::Word(_) => vec![0; 4],
+            Value::Long(_) => vec![0; 8],
+            Value::C => vec![C; 4],
+            Value::A | Value::B => vec![ELSE; 4],
+        }
+    }
+
+    fn all_of(&self, value: Value) -> Support {
+        self.support_of(value).into_iter().fold(0, |x, y| x | y)
+    }
+
+    /// What each byte of a step depends on.
+    fn supports(&self, step: &Step) -> Vec<Support> {
+        let (op, operands) = match step {
+            Step::Pick(picks) => {
+                let of = |(i, pick): (usize, &Pick)| match *pick {
+                    Pick::Byte { position, .. } | Pick::Sign { position, .. } => 1 << position,
+                    Pick::Zero => 0,
+                    // A byte of its own, which nothing else depends on: those of several steps are taken for one.
+                    Pick::Any => 1 << (4 + i),
+                    Pick::Same(number) => 1 << (8 + number % 48),
+                };
+                return picks.iter().enumerate().map(of).collect();
+            }
+            Step::Sum { .. } => return vec![ELSE; 4],
+            Step::Base(op, operands) => (*op, operands),
+        };
+        let bytes = match op.sort() {
+            Sort::Predicate => 1,
+            Sort::Half => 2,
+            Sort::Word => 4,
+            Sort::Long => 8,
+        };
+        let of: Vec<Vec<Support>> = operands.iter().map(|&operand| self.support_of(operand)).collect();
+        let all = of.iter().flatten().fold(0, |x, y| x | y);
+        let in_lanes = |size: usize| {
+            let lane = |i: usize| of.iter().flat_map(|of| &of[i / size * size..][..size]).fold(0, |x, y| x | y);
+            (0..bytes).map(lane).collect()
+        };
+        let word = |value: Value| match value {
+            Value::Word(word) => Some(word),
+            _ => None,
+        };
+        match op {
+            Op::Lop3(_) | Op::Absdiff4(_) => in_lanes(1),
+            Op::Packed(_, lanes) => in_lanes(lanes.bits as usize / 8),
+            Op::Negate16x2 => in_lanes(2),
+            Op::Prmt(selector) => {
+                let both = [&of[0][..], &of[1][..]].concat();
+                (0..4).map(|i| both[usize::from(selector >> (4 * i) & 7)]).collect()
+            }
+            // A carry goes up.
+            Op::Add | Op::Sub => (0..4).map(|i| of.iter().flat_map(|of| &of[..=i]).fold(0, |x, y| x | y)).collect(),
+            Op::Shl | Op::Shr(_) => match word(operands[1]) {
+                Some(amount) if amount < 32 => {
+                    // Bits of two bytes, or, above, of the sign.
+                    let (down, amount) = (op != Op::Shl, amount as i32);
+                    let byte = |at: i32| {
+                        let sign = if op == Op::Shr(Type::S32) { 3 } else { 4 };
+                        let at = if at > 3 { sign } else { at };
+                        usize::try_from(at).ok().and_then(|at| of[0].get(at)).copied().unwrap_or(0)
+                    };
+                    let low = |i: i32| if down { 8 * i + amount } else { 8 * i - amount };
+                    (0..4).map(|i| byte(low(i).div_euclid(8)) | byte((low(i) + 7).div_euclid(8))).collect()
+                }
+                _ => vec![all; 4],
+            },
+            _ => vec![all; bytes],
+        }
+    }
+}
