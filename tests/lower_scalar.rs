@@ -66,6 +66,23 @@ fn some_forms() {
     }
 }
 
+/// Where a module must keep its old target and the carry flag is taken, there is still a choice.
+#[test]
+fn old_modules() {
+    for form in scalar_forms().step_by(7) {
+        let options = LowerOptions {
+            module: "sm_20".parse().ok(),
+            version: (2, 0),
+            may_write_carry: false,
+            may_keep: false,
+            ..LowerOptions::new("sm_75".parse().expect("a target"))
+        };
+        for semantics in Semantics::ALL {
+            assert!(!form.choices(LowerOptions { semantics, ..options }).is_empty(), "{form} for {semantics}");
+        }
+    }
+}
+
 #[test]
 #[ignore = "takes a minute"]
 fn every_form() {

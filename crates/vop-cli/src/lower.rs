@@ -22,7 +22,8 @@ use crate::{Failure, Outcome, instruction, output, render};
 /// what that saves, in machine instructions that ptxas 13.5 makes of it.
 ///
 /// Nothing is used that the module's `.version` and `.target` do not allow. With --raise both are raised where something cheaper
-/// needs that: the result then asks for a newer ptxas, or runs on newer GPUs alone.
+/// needs that: the result then asks for a newer ptxas, or runs on newer GPUs alone. (A newer `.version` also refuses a few
+/// old instructions that the module may hold, such as `shfl` without `.sync`.)
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

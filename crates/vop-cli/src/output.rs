@@ -50,6 +50,10 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         return std::fs::write(path, bytes)
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())));
     }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Failed(format!("cannot write {}: no folder {}", path.display(), folder.display())));
+    }
     // The file that a link leads to is replaced, not the link.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     vop_ptx::run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Failed)

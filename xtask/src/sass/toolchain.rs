@@ -151,6 +151,20 @@ impl Toolchain {
         Ok(self.compile(texts, target)?.iter().map(|code| size(code) - base).collect())
     }
 
+    /// Assembles a module for a target; what ptxas says of it, which is nothing if all is well.
+    ///
+    /// # Errors
+    /// ptxas refuses the module or does not know the target.
+    pub fn assemble(&self, module: &[u8], target: &str) -> Result<String> {
+        let folder = tempfile::tempdir().map_err(|error| io_error(&std::env::temp_dir(), error))?;
+        let (ptx, cubin) = (folder.path().join("module.ptx"), folder.path().join("module.cubin"));
+        std::fs::write(&ptx, module).map_err(|error| io_error(&ptx, error))?;
+        let arch = format!("-arch={target}");
+        let arguments = [OsStr::new(&arch), ptx.as_os_str(), OsStr::new("-o"), cubin.as_os_str()];
+        let output = run(&self.ptxas, arguments)?;
+        Ok([output.stdout, output.stderr].iter().map(|words| String::from_utf8_lossy(words)).collect())
+    }
+
     fn compile_batch(&self, texts: &[impl AsRef<str>], target: &str) -> Result<Vec<Code>> {
         let folder = tempfile::tempdir().map_err(|error| io_error(&std::env::temp_dir(), error))?;
         let (ptx, cubin) = (folder.path().join("texts.ptx"), folder.path().join("texts.cubin"));

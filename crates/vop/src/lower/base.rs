@@ -103,6 +103,9 @@ pub enum Op {
     Mul,
     /// The lower word of x·y + z.
     Mad,
+    /// The upper word of the unsigned product x·y, plus z. If y is a power of two, ptxas makes one instruction of it that shifts x and
+    /// adds, which it makes of a shift and a sum as well, unless the shifted value is used again.
+    MadHigh,
     /// |x|, x signed; the least word stays as it is.
     Abs,
     /// |x - y| + z modulo 2^32, x and y as typed.
@@ -219,6 +222,11 @@ impl Op {
     /// The opcode; of an idiom the one of the instruction that gives it its name.
     pub fn opcode(self) -> Cow<'static, str> {
         let text = match self {
+            // What ptxas makes a part of a shift is `and`, and not `lop3`.
+            Op::Lop3(0xc0) => "and.b32",
+            Op::Lop3(0xfc) => "or.b32",
+            Op::Lop3(0x3c) => "xor.b32",
+            Op::Lop3(0x0f) => "not.b32",
             Op::Lop3(_) => "lop3.b32",
             Op::Prmt(_) => "prmt.b32",
             Op::Add => "add.u32",
@@ -229,6 +237,7 @@ impl Op {
             Op::Shr(ty) => return format!("shr{ty}").into(),
             Op::Mul => "mul.lo.u32",
             Op::Mad => "mad.lo.u32",
+            Op::MadHigh => "mad.hi.u32",
             Op::Abs => "abs.s32",
             Op::Sad(ty) => return format!("sad{ty}").into(),
             Op::Dp4a(x, y) => return format!("dp4a{x}{y}").into(),
@@ -301,6 +310,7 @@ impl Op {
         match self {
             Op::Lop3(_)
             | Op::Mad
+            | Op::MadHigh
             | Op::Sad(_)
             | Op::Dp4a(..)
             | Op::Dp2a { .. }
@@ -326,7 +336,7 @@ impl Op {
             Op::Packed(..) => Needs { version: (8, 0), target: 90, family: false },
             Op::Pack { .. } => Needs { version: (6, 5), target: 72, family: false },
             Op::Dp4a(..) | Op::Dp2a { .. } => Needs { version: (5, 0), target: 61, family: false },
-            Op::Lop3(_) => Needs { version: (4, 3), target: 50, family: false },
+            Op::Lop3(table) if !is_plain(table) => Needs { version: (4, 3), target: 50, family: false },
             Op::Absdiff4(_) | Op::Absdiff4Add(_) => Needs { version: (3, 0), target: 30, family: false },
             _ => Needs::NOTHING,
         }
@@ -370,6 +380,7 @@ impl Op {
             Op::Shl => at(0) << at(1).min(32),
             Op::Shr(ty) => (typed(0, ty) >> at(1).min(32)) as u64,
             Op::Mul => at(0).wrapping_mul(at(1)),
+            Op::MadHigh => (at(0).wrapping_mul(at(1)) >> 32).wrapping_add(at(2)),
             Op::Mad => at(0).wrapping_mul(at(1)).wrapping_add(at(2)),
             Op::Abs => signed(0).unsigned_abs(),
             Op::Sad(ty) => typed(0, ty).abs_diff(typed(1, ty)).wrapping_add(at(2)),
@@ -460,7 +471,11 @@ impl Op {
             Op::Shr(ty) => binary(if ty.is_signed() { "bvashr" } else { "bvlshr" }),
             Op::Mul | Op::MulLong => binary("bvmul"),
             Op::Mad => format!("(bvadd (bvmul {} {}) {})", at(0), at(1), at(2)),
-            Op::Abs => format!("(ite (bvslt {x} {zero}) (bvneg {x}) {x})", x = at(0), zero = constant(0, 32)),
+            Op::Abs => format!("(ite (bvslt {} {}) (bvneg {}) {})", at(0), constant(0, 32), at(0), at(0)),
+            Op::MadHigh => {
+                let product = format!("(bvmul {} {})", extended(at(0), 32, false), extended(at(1), 32, false));
+                format!("(bvadd {} {})", part(&product, 32, 32), at(2))
+            }
             Op::Sad(ty) => format!("(bvadd {} {})", difference(at(0), at(1), ty), at(2)),
             Op::Dp4a(x, y) => sum(at(2), (0..4).map(|k| product(&byte(0, k), x, 8, &byte(1, k), y))),
             Op::Dp2a { high, x, y } => {
@@ -554,8 +569,10 @@ impl Op {
         let opcode = self.opcode();
         let list = operands.join(", ");
         match self {
-            // What ptxas makes a part of a shift is this.
-            Op::Lop3(0xc0) => Vec::from([format!("and.b32 {d}, {}, {}", operands[0], operands[1])]),
+            Op::Lop3(table) if is_plain(table) => {
+                let taken = if table == 0x0f { 1 } else { 2 };
+                Vec::from([format!("{opcode} {d}, {}", operands[..taken].join(", "))])
+            }
             Op::Lop3(table) => Vec::from([format!("{opcode} {d}, {list}, {table:#04x}")]),
             Op::Prmt(selector) => Vec::from([format!("{opcode} {d}, {list}, {selector:#06x}")]),
             Op::Absdiff4(_) => Vec::from([format!("{opcode} {d}, {list}, {}", operands[0])]),
@@ -593,6 +610,11 @@ impl Op {
             _ => Vec::from([format!("{opcode} {d}, {list}")]),
         }
     }
+}
+
+/// Whether a truth table has an instruction of its own: `and`, `or`, `xor` and `not` of its first columns.
+const fn is_plain(table: u8) -> bool {
+    matches!(table, 0xc0 | 0xfc | 0x3c | 0x0f)
 }
 
 /// The long type of the same sign.

@@ -282,6 +282,26 @@ mod tests {
     }
 
     #[test]
+    fn options_permit_what_they_say() {
+        let of = |op: Op, operands: &[Value]| {
+            let mut sequence = Sequence::default();
+            sequence.result = Some(sequence.push(op, operands));
+            sequence
+        };
+        let options = LowerOptions::new("sm_120f".parse().unwrap());
+        let carry = of(Op::AddSatUnsigned, &[Value::A, Value::B]);
+        assert!(options.permits(&carry));
+        assert!(!LowerOptions { may_write_carry: false, ..options }.permits(&carry));
+        let packed = of(Op::Packed(PackedOp::AddSat, Range::new(true, 8)), &[Value::A, Value::B]);
+        assert!(options.permits(&packed));
+        assert!(!LowerOptions { version: (9, 1), ..options }.permits(&packed));
+        for (module, permitted) in [("sm_120", false), ("sm_75", false), ("sm_120f", true), ("sm_120a", true)] {
+            let module = Some(module.parse().unwrap());
+            assert_eq!(LowerOptions { module, ..options }.permits(&packed), permitted, "{module:?}");
+        }
+    }
+
+    #[test]
     fn one_statement_a_line() {
         let block = Block { statements: Vec::from(["x;".to_string(), "y;".to_string()]) };
         assert_eq!(block.indented("  ", "\r\n"), "{\r\n      x;\r\n      y;\r\n  }");

@@ -320,9 +320,18 @@ impl Writer<'_> {
                 if terms.len() > 4 {
                     return None;
                 }
-                // A top lane is one instruction with its sum; what is read first need not wait.
-                terms.sort_by_key(|&(lane, ..)| lane % lanes != lanes - 1);
+                // A top lane is one instruction with its sum, and with what is subtracted from it: so what is subtracted may
+                // come first, from which the addend is taken, and then all that from what is added.
+                let is_top = |lane: u8| lane % lanes == lanes - 1;
+                let can_turn = terms.iter().any(|term| term.2 > 0);
+                terms.sort_by_key(|&(lane, _, weight)| match (is_top(lane), weight < 0) {
+                    (true, true) if can_turn => 0,
+                    (true, _) => 1,
+                    (false, false) => 2,
+                    (false, true) => 3,
+                });
                 let mut sum = addend;
+                let mut is_turned = false;
                 for (lane, ty, weight) in terms {
                     let top = lane * bytes + bytes - 1;
                     let word = self.picked(core::array::from_fn(|i| match i as u8 {
@@ -330,7 +339,14 @@ impl Writer<'_> {
                         _ if ty.is_signed() => Want::Sign(top),
                         _ => Want::Zero,
                     }));
-                    sum = self.sequence.push(if weight > 0 { Op::Add } else { Op::Sub }, &[sum, word]);
+                    let minus = weight < 0;
+                    let turns = minus != is_turned && (is_turned || is_top(lane) && can_turn);
+                    sum = match (turns, minus == is_turned) {
+                        (true, _) => self.sequence.push(Op::Sub, &[word, sum]),
+                        (false, true) => self.sequence.push(Op::Add, &[sum, word]),
+                        (false, false) => self.sequence.push(Op::Sub, &[sum, word]),
+                    };
+                    is_turned ^= turns;
                 }
                 Some(sum)
             }
@@ -408,3 +424,6 @@ fn share_constants(sequence: &mut Sequence) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

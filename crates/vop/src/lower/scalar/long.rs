@@ -46,51 +46,38 @@ fn operated(s: &mut Stages) -> Result<Long, NotApplicable> {
         (Operation::Mad, Variant::Mad(mode, scale)) => return Ok(mad(s, mode, scale)),
         _ => {}
     }
-    let (a, b) = (input(s, false), input(s, true));
-    let pair = [a.value, b.value];
-    let (x, y) = (a.interval, b.interval);
-    let difference = sum(x, negated(y));
-    Ok(match (operation, s.form.variant()) {
-        (Operation::Add, _) => Long { value: s.b.op(Op::AddLong, &pair), interval: sum(x, y) },
-        (Operation::Sub, _) => Long { value: s.b.op(Op::SubLong, &pair), interval: difference },
+    let pair = [false, true].map(|second| input(s, second).value);
+    let value = match (operation, s.form.variant()) {
+        (Operation::Add, _) => s.b.op(Op::AddLong, &pair),
+        (Operation::Sub, _) => s.b.op(Op::SubLong, &pair),
         (Operation::Absdiff, _) => {
-            let (minuend, subtrahend) = (s.b.op(Op::SubLong, &pair), s.b.op(Op::SubLong, &[b.value, a.value]));
-            let value = s.b.op(Op::MaxLong(Type::S32), &[minuend, subtrahend]);
-            let least = if difference.contains(0) { 0 } else { difference.min.abs().min(difference.max.abs()) };
-            Long { value, interval: Interval { min: least, max: difference.max.max(-difference.min) } }
+            let differences = [pair, [pair[1], pair[0]]].map(|pair| s.b.op(Op::SubLong, &pair));
+            s.b.op(Op::MaxLong(Type::S32), &differences)
         }
-        (Operation::Min, _) => {
-            let interval = Interval { min: x.min.min(y.min), max: x.max.min(y.max) };
-            Long { value: s.b.op(Op::MinLong(Type::S32), &pair), interval }
-        }
-        (Operation::Max, _) => {
-            let interval = Interval { min: x.min.max(y.min), max: x.max.max(y.max) };
-            Long { value: s.b.op(Op::MaxLong(Type::S32), &pair), interval }
-        }
+        (Operation::Min, _) => s.b.op(Op::MinLong(Type::S32), &pair),
+        (Operation::Max, _) => s.b.op(Op::MaxLong(Type::S32), &pair),
         (Operation::Set, Variant::Comparison(comparison)) => {
             let holds = s.b.op(Op::SetpLong(comparison, Type::S32), &pair);
-            let value = s.b.op(Op::SelpLong, &[Value::Long(1), Value::Long(0), holds]);
-            Long { value, interval: Interval { min: 0, max: 1 } }
+            s.b.op(Op::SelpLong, &[Value::Long(1), Value::Long(0), holds])
         }
         _ => return Err(NotApplicable),
-    })
+    };
+    Ok(Long { value, interval: s.result() })
 }
 
-fn shifted(s: &mut Stages) -> Long {
+/// The shifted first input.
+pub(super) fn shifted(s: &mut Stages) -> Long {
     let left = s.form.mnemonic().operation() == Operation::Shl;
     let a = input(s, false);
-    let (greatest, wraps) = s.amounts();
     let amount = s.word(true);
-    let amount = match wraps {
+    let amount = match s.amounts().1 {
         true => s.b.lop2(|x, y| x & y, amount, Value::Word(31)),
         false => s.b.op(Op::Min(Type::U32), &[amount, Value::Word(32)]),
     };
+    let interval = s.result();
     if !left {
-        let ends = [a.interval.min, a.interval.max].map(|end| [end, end >> greatest]);
-        let interval = Interval { min: ends[0][0].min(ends[0][1]), max: ends[1][0].max(ends[1][1]) };
         return Long { value: s.b.op(Op::ShrLong(Type::S32), &[a.value, amount]), interval };
     }
-    let interval = product(a.interval, Interval { min: 1, max: 1 << greatest });
     let by_sign = s.by.has(Deviation::ShiftsIn64) && !signed(64).holds(interval);
     Long { value: s.b.op(Op::ShlLong, &[a.value, amount]), interval: if by_sign { signed(64) } else { interval } }
 }
@@ -178,27 +165,23 @@ fn multiplied(s: &mut Stages) -> Value {
 }
 
 /// Saturate.
-fn saturated(s: &mut Stages, t: Long) -> Long {
-    let Some(range) = s.form.saturation_by(s.by) else { return t };
-    let to = Interval::from(range);
-    match s.form.mnemonic().operation() {
-        Operation::Shl | Operation::Shr if s.by.has(Deviation::KeepsLow34) => {
-            let kept = kept(s, t);
-            clamp(s, kept, to)
-        }
-        Operation::Mad | Operation::Shl | Operation::Shr => clamp(s, t, to),
-        _ if range.bits < 32 && s.by.has(Deviation::SaturatesPartUnsigned) => {
-            if t.interval.min >= 0 {
-                return clamp(s, t, to);
-            }
-            let value = s.b.op(Op::MinLong(Type::U32), &[t.value, Value::Long(range.max() as u64)]);
-            Long { value, interval: Interval { min: 0, max: to.max } }
-        }
-        _ if range.bits == 32 && !range.signed && s.by.has(Deviation::SaturatesBySign) => {
-            clamp(s, t, Interval { min: 0, max: Exact::MAX })
-        }
-        _ => clamp(s, t, to),
+fn saturated(s: &mut Stages, mut t: Long) -> Long {
+    let Some(to) = s.clamps_to() else { return t };
+    if s.turns_negative_to_greatest() && t.interval.min < 0 {
+        let value = s.b.op(Op::MinLong(Type::U32), &[t.value, Value::Long(to.max as u64)]);
+        return Long { value, interval: Interval { min: 0, max: to.max } };
     }
+    if s.by.has(Deviation::KeepsLow34) {
+        t = kept(s, t);
+    }
+    let (mut value, ty) = (t.value, t.ty());
+    if t.interval.min < to.min {
+        value = s.b.op(Op::MaxLong(ty), &[value, Value::Long(to.min as u64)]);
+    }
+    if t.interval.max > to.max {
+        value = s.b.op(Op::MinLong(ty), &[value, Value::Long(to.max as u64)]);
+    }
+    Long { value, interval: clamped(t.interval, to) }
 }
 
 /// The lower 34 bits, as signed.
@@ -208,17 +191,6 @@ fn kept(s: &mut Stages, t: Long) -> Long {
     }
     let up = s.b.op(Op::ShlLong, &[t.value, Value::Word(30)]);
     Long { value: s.b.op(Op::ShrLong(Type::S32), &[up, Value::Word(30)]), interval: signed(34) }
-}
-
-fn clamp(s: &mut Stages, t: Long, to: Interval) -> Long {
-    let (mut value, ty) = (t.value, t.ty());
-    if t.interval.min < to.min {
-        value = s.b.op(Op::MaxLong(ty), &[value, Value::Long(to.min as u64)]);
-    }
-    if t.interval.max > to.max {
-        value = s.b.op(Op::MinLong(ty), &[value, Value::Long(to.max as u64)]);
-    }
-    Long { value, interval: clamped(t.interval, to) }
 }
 
 /// The last stage.

@@ -60,6 +60,7 @@ pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
     }
     write("scalar shift limited", &shift::limited);
     write("scalar shift shifted back", &shift::shifted_back);
+    write("scalar shift of 34 bits", &shift::low34);
     write("scalar shift compared before", &shift::compared_before);
     write("scalar long", &long::stages);
     candidates

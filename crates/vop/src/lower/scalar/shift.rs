@@ -1,5 +1,6 @@
 //! `vshl` where more than the lower bits of its result count.
 
+use super::long;
 use super::word::{clamp, finished};
 use super::{Stages, Word};
 use crate::eval::{Exact, Range};
@@ -40,8 +41,7 @@ pub(super) fn shifted_back(s: &mut Stages) -> Written {
     let (a, amount) = (s.word(false), s.amount());
     let t = s.b.op(Op::Shl, &[a, amount]);
     let back = s.b.op(Op::Shr(Type::S32), &[t, amount]);
-    let sign = s.b.op(Op::Shr(Type::U32), &[a, Value::Word(31)]);
-    let end = s.b.op(Op::Add, &[sign, Value::Word(i32::MAX as u32)]);
+    let end = end(s, a, Value::Word(i32::MAX as u32));
     let value = s.b.choose(Comparison::Ne, Type::U32, [back, a], [end, t]);
     let t = clamp(s, Word { value, interval: word }, to, 0)?;
     finished(s, t, 0)
@@ -66,6 +66,36 @@ pub(super) fn clamped_before(s: &mut Stages, way: u8) -> Written {
     let interval = Interval { min: min.min(min << most), max: max.max(max << most) };
     let t = clamp(s, Word { value, interval }, to, way)?;
     finished(s, t, 0)
+}
+
+/// Saturates as ptxas's code does, the lower 34 bits to a word: by the upper three or two of them.
+pub(super) fn low34(s: &mut Stages) -> Written {
+    if s.form.mnemonic().operation() != Operation::Shl || !s.by.has(Deviation::KeepsLow34) {
+        return Err(NotApplicable);
+    }
+    let to = s.form.saturation_by(s.by).filter(|to| to.bits == 32).ok_or(NotApplicable)?;
+    let t = long::shifted(s).value;
+    let low = s.b.op(Op::Low, &[t]);
+    let greatest = Value::Word(to.max() as u32);
+    let value = if to.signed {
+        let t = s.b.op(Op::ShrLong(Type::U32), &[t, Value::Word(2)]);
+        let top = s.b.op(Op::Low, &[t]);
+        let end = end(s, top, greatest);
+        let rest = s.b.op(Op::Add, &[top, Value::Word(1 << 29)]);
+        s.b.choose(Comparison::Ge, Type::U32, [rest, Value::Word(1 << 30)], [end, low])
+    } else {
+        let high = s.b.op(Op::High, &[t]);
+        let top = s.b.op(Op::Shl, &[high, Value::Word(30)]);
+        let end = end(s, top, greatest);
+        s.b.choose(Comparison::Ne, Type::U32, [top, ZERO], [end, low])
+    };
+    finished(s, Word { value, interval: to.into() }, 0)
+}
+
+/// Where saturation ends, by the sign of a word: at the greatest value, or the least, which is one more.
+fn end(s: &mut Stages, sign: Value, greatest: Value) -> Value {
+    let sign = s.b.op(Op::Shr(Type::U32), &[sign, Value::Word(31)]);
+    s.b.op(Op::Add, &[sign, greatest])
 }
 
 /// A secondary comparison: t exceeds c if a exceeds c shifted right, rounded down.

@@ -203,7 +203,13 @@ fn compared(s: &mut Stages, comparison: Comparison, way: u8) -> Value {
     match comparison {
         // They are equal if they have the same bits and v's sign is none of these.
         Comparison::Eq | Comparison::Ne => {
-            let differ = s.b.lop3(|x, y, z| x ^ y | y & z, u, v, Value::Word(1 << 31));
+            let sign = Value::Word(1 << 31);
+            let differ = if way == 0 {
+                s.b.lop3(|x, y, z| x ^ y | y & z, u, v, sign)
+            } else {
+                let (differ, sign) = (s.b.lop2(|x, y| x ^ y, u, v), s.b.lop2(|x, y| x & y, v, sign));
+                s.b.lop2(|x, y| x | y, differ, sign)
+            };
             s.b.op(Op::Setp(comparison, Type::U32), &[differ, Value::Word(0)])
         }
         // Less than a negative v is less than 0: none is.

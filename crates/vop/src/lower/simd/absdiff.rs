@@ -51,7 +51,7 @@ pub(super) fn native(b: &mut Builder) -> Written {
         return b.end(lanes, false);
     }
     // What is not wanted is the difference of a byte and itself.
-    let [x, y] = [false, true].map(|second| b.source_against_itself(second));
+    let [x, y] = [false, true].map(|second| b.source_with(second, Pick::Same));
     Ok(Output::Value(b.op(Op::Absdiff4Add(word_type(signed)), &[x, y, Value::C])))
 }
 

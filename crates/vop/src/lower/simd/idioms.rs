@@ -90,6 +90,11 @@ impl Builder {
         Op::Packed(PackedOp::Add, HALVES).needs().met_by(self.target)
     }
 
+    /// Whether the target has packed sums that are clamped.
+    pub(super) fn has_saturating(&self) -> bool {
+        Op::Packed(PackedOp::AddSat, Range::new(true, self.bits())).needs().met_by(self.target)
+    }
+
     /// Whether ptxas makes one instruction of a packed sum and the minimum or maximum that takes it.
     pub(super) fn fuses_sum_and_minimum(&self) -> bool {
         (90..107).contains(&self.target.number())
@@ -113,6 +118,11 @@ impl Builder {
     /// The lowest bit of every lane.
     pub(super) fn lowest_bits(&self) -> Value {
         self.splat(1)
+    }
+
+    /// The lowest bit of every lane that counts.
+    pub(super) fn lowest_live_bits(&self) -> Value {
+        Value::Word(self.live().iter().fold(0, |word, p| word | 1 << (u32::from(*p) * self.bits())))
     }
 
     /// All bits but the lowest of every lane.
@@ -162,8 +172,28 @@ impl Builder {
             true => self.lop3(|x, y, k| (x ^ k) & (y ^ k), x, y, self.highest_bits()),
             false => self.lop2(|x, y| x & y, x, y),
         };
+        self.with_half_difference(common, x, y)
+    }
+
+    /// The same of the complements: its complement is ⌈(x + y) / 2⌉.
+    pub(super) fn floor_average_of_complements(&mut self, x: Value, y: Value, signed: bool) -> Value {
+        let common = match signed {
+            true => self.lop3(|x, y, k| !(x ^ k) & !(y ^ k), x, y, self.highest_bits()),
+            false => self.lop2(|x, y| !x & !y, x, y),
+        };
+        self.with_half_difference(common, x, y)
+    }
+
+    /// The bits that x and y have in common and half of those in which they differ: the last two instructions of an average.
+    pub(super) fn with_half_difference(&mut self, common: Value, x: Value, y: Value) -> Value {
         let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
         self.shift_add(differing, false, 1, common)
+    }
+
+    /// The same where it is the second of the same x and y: ptxas would otherwise keep the half that both take, and add twice.
+    pub(super) fn again_with_half_difference(&mut self, common: Value, x: Value, y: Value) -> Value {
+        let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
+        self.op(Op::MadHigh, &[differing, Value::Word(1 << 31), common])
     }
 
     /// A word whose highest bit in every lane says x > y there: the average of x and of y's complement. Three instructions.
@@ -178,15 +208,8 @@ impl Builder {
 
     /// ⌈(x + y) / 2⌉ in every unsigned lane. Four instructions.
     pub(super) fn ceiling_average(&mut self, x: Value, y: Value) -> Value {
-        let either = self.lop2(|x, y| x | y, x, y);
-        self.without_half_difference(either, x, y)
-    }
-
-    /// `from` less half the bits in which x and y differ, as the last two instructions of an average.
-    pub(super) fn without_half_difference(&mut self, from: Value, x: Value, y: Value) -> Value {
-        let differing = self.lop3(|x, y, k| (x ^ y) & k, x, y, self.upper_bits());
-        let half = self.op(Op::Shr(Type::U32), &[differing, Value::Word(1)]);
-        self.op(Op::Sub, &[from, half])
+        let floor = self.floor_average_of_complements(x, y, false);
+        self.not(floor)
     }
 
     /// `addend` plus (or minus) the lanes of the positions that stand for one.
@@ -234,6 +257,26 @@ impl Builder {
         let sum = self.sum_lanes(lanes, signed, 1, Value::C);
         let all = more.wrapping_mul(self.live().len() as i32);
         Output::Value(if all == 0 { sum } else { self.op(Op::Add, &[sum, Value::Word(-all as u32)]) })
+    }
+
+    /// Ends an accumulating comparison: counts the live lanes whose highest bit is set.
+    pub(super) fn count_signs(&mut self, lanes: Value) -> Output {
+        let live = self.live();
+        if live == [self.lanes() as u8 - 1] {
+            return Output::Value(self.shift_add(lanes, false, 31, Value::C));
+        }
+        let bytes = (self.bits() / 8) as u8;
+        let masks = core::array::from_fn(|i| {
+            let position = i as u8 / bytes;
+            let is_first = i as u8 % bytes == 0;
+            if is_first && live.contains(&position) { 8 | (position * bytes + bytes - 1) } else { 4 }
+        });
+        let masks = self.prmt(lanes, Value::Word(0), masks);
+        // The squares of 0 and -1 need no constant.
+        if bytes == 1 {
+            self.cut = Some(Cut { value: masks, signed: true, factor: -1, offset: 0, others_are_zero: true });
+        }
+        Output::Value(self.op(Op::Dp4a(Type::S32, Type::S32), &[masks, masks, Value::C]))
     }
 
     /// Ends a rule when results of this type, which they fit, stand in a register: clamps, and accumulates or merges.

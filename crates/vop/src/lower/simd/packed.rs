@@ -1,9 +1,8 @@
 //! Rules that use packed instructions of the lanes' own width.
 
-use super::idioms::word_type;
 use crate::isa::types::{Comparison, Operation, Type};
 use crate::lower::base::{Op, PackedOp};
-use crate::lower::candidate::{Builder, Cut, NotApplicable, Output, Pick, Value, Written};
+use crate::lower::candidate::{Builder, Cut, NotApplicable, Output, Value, Written};
 
 /// Sums and differences modulo the lane's size.
 pub(super) fn add_sub(b: &mut Builder) -> Written {
@@ -270,42 +269,63 @@ pub(super) fn twice_maximum(b: &mut Builder) -> Written {
     Ok(Output::Value(b.dot(signed, greater, twice, less)))
 }
 
-/// Comparisons.
-pub(super) fn compare(b: &mut Builder) -> Written {
+/// Accumulated comparisons by the sign of a clamped difference: of x - y for <, and of x + ¬y, which is 1 less, for ≤.
+pub(super) fn compare_by_sign(b: &mut Builder) -> Written {
+    let comparison = b.form.comparison().filter(|_| b.accumulates() && b.has_saturating()).ok_or(NotApplicable)?;
     let [x, y] = b.sources();
-    compared(b, x, y, false)
+    let [x_signed, y_signed] = b.signed();
+    let (x, y, x_signed, y_signed) = match comparison {
+        Comparison::Lt | Comparison::Le => (x, y, x_signed, y_signed),
+        Comparison::Gt | Comparison::Ge => (y, x, y_signed, x_signed),
+        Comparison::Eq | Comparison::Ne => return Err(NotApplicable),
+    };
+    let is_strict = matches!(comparison, Comparison::Lt | Comparison::Gt);
+    let signs = match (x_signed, y_signed, is_strict) {
+        (true, true, true) if b.bits() == 8 => b.on_lanes(PackedOp::SubSat, true, x, y),
+        (true, true, false) => {
+            let complement = b.not(y);
+            b.on_lanes(PackedOp::AddSat, true, x, complement)
+        }
+        // What has its highest bit set and is unsigned is greater than all that is signed.
+        (false, true, false) => {
+            let complement = b.not(y);
+            let signs = b.on_lanes(PackedOp::AddSat, true, x, complement);
+            b.lop2(|t, x| t & !x, signs, x)
+        }
+        (true, false, false) => {
+            let complement = b.not(y);
+            let signs = b.on_lanes(PackedOp::AddSat, true, x, complement);
+            b.lop2(|t, y| t | y, signs, y)
+        }
+        (false, true, true) => {
+            // x < y is the opposite of y ≤ x.
+            let complement = b.not(x);
+            let signs = b.on_lanes(PackedOp::AddSat, true, y, complement);
+            b.lop2(|t, x| !(t | x), signs, x)
+        }
+        (true, false, true) => {
+            let complement = b.not(x);
+            let signs = b.on_lanes(PackedOp::AddSat, true, y, complement);
+            b.lop2(|t, y| !(t & !y), signs, y)
+        }
+        _ => return Err(NotApplicable),
+    };
+    Ok(b.count_signs(signs))
 }
 
-/// Accumulated comparisons where lanes that do not count compare a byte with itself, so that the others need no mask.
-pub(super) fn compare_all(b: &mut Builder) -> Written {
-    let [x, y] = against_themselves(b)?;
-    compared(b, x, y, true)
-}
-
-/// The sources with the same bytes in the positions that stand for no lane, if a comparison says no there.
-fn against_themselves(b: &mut Builder) -> Result<[Value; 2], NotApplicable> {
-    let says_no = matches!(b.form.comparison(), Some(Comparison::Gt | Comparison::Lt | Comparison::Ne));
-    if !says_no || !b.accumulates() || b.is_full() {
-        return Err(NotApplicable);
-    }
-    b.common_type()?;
-    Ok([false, true].map(|second| b.source_against_itself(second)))
-}
-
-fn compared(b: &mut Builder, x: Value, y: Value, others_are_zero: bool) -> Written {
+/// Comparisons: 1 or 0 in every lane; where the form accumulates, 0 in those that do not count.
+pub(super) fn compare(b: &mut Builder) -> Written {
     let Some(comparison) = b.form.comparison().filter(|_| b.has_packed()) else { return Err(NotApplicable) };
-    let one = b.lowest_bits();
+    let [x, y] = b.sources();
+    let one = match b.accumulates() {
+        true => b.lowest_live_bits(),
+        false => b.lowest_bits(),
+    };
     let [x_signed, y_signed] = b.signed();
     let bytes = b.bits() == 8;
     let lanes = match comparison {
         Comparison::Eq | Comparison::Ne => {
-            let highest = b.highest_bits();
-            // Different highest bits mean the same only to equal types: a signed operand's bit counts as a difference.
-            let differing = match (x_signed, y_signed) {
-                (true, false) => b.lop3(|x, y, k| (x ^ y) | (x & k), x, y, highest),
-                (false, true) => b.lop3(|x, y, k| (x ^ y) | (y & k), x, y, highest),
-                _ => b.lop2(|x, y| x ^ y, x, y),
-            };
+            let differing = b.differing(x, y);
             match (comparison, bytes) {
                 (Comparison::Eq, true) => b.on_lanes(PackedOp::SubSat, false, one, differing),
                 (Comparison::Eq, false) => {
@@ -353,18 +373,22 @@ fn compared(b: &mut Builder, x: Value, y: Value, others_are_zero: bool) -> Writt
     if !b.accumulates() {
         return Ok(b.in_positions(lanes));
     }
-    if b.is_full() || others_are_zero {
-        // The squares of 0 and 1 need no constant.
-        b.cut = Some(Cut { value: lanes, signed: false, factor: 1, offset: 0, others_are_zero });
-        let op = Op::Dp4a(word_type(true), Type::S32);
-        return Ok(Output::Value(b.op(op, &[lanes, lanes, Value::C])));
+    if b.live() == [b.lanes() as u8 - 1] {
+        return Ok(b.accumulate(lanes, false));
     }
-    Ok(b.accumulate(lanes, false))
+    // The squares of 0 and 1 need no constant.
+    b.cut = Some(Cut { value: lanes, signed: false, factor: 1, offset: 0, others_are_zero: true });
+    Ok(Output::Value(b.op(Op::Dp4a(Type::S32, Type::S32), &[lanes, lanes, Value::C])))
 }
 
 impl Builder {
-    /// A source with the same byte as the other source has in every position that stands for no lane.
-    pub(super) fn source_against_itself(&mut self, second: bool) -> Value {
-        self.source_with(second, Pick::Same)
+    /// A word that is zero in the lanes in which the sources are equal. The highest bits of mixed types must both be zero.
+    pub(super) fn differing(&mut self, x: Value, y: Value) -> Value {
+        let highest = self.highest_bits();
+        match self.signed() {
+            [true, false] => self.lop3(|x, y, k| (x ^ y) | (x & k), x, y, highest),
+            [false, true] => self.lop3(|x, y, k| (x ^ y) | (y & k), x, y, highest),
+            _ => self.lop2(|x, y| x ^ y, x, y),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::isa::types::{Comparison, Operation, Type};
 use crate::lower::base::Op;
-use crate::lower::candidate::{Builder, Cut, NotApplicable, Output, Pick, Value, Written};
+use crate::lower::candidate::{Builder, NotApplicable, Pick, Value, Written};
 
 /// The two operations whose results are taken modulo the lane's size: whether it is the difference.
 fn modular_sub(b: &Builder) -> Result<bool, NotApplicable> {
@@ -187,20 +187,5 @@ pub(super) fn compare(b: &mut Builder) -> Written {
         };
         return Ok(b.in_positions(lanes));
     }
-    let live = b.live();
-    if live == [b.lanes() as u8 - 1] {
-        return Ok(Output::Value(b.shift_add(word, false, 31, Value::C)));
-    }
-    let bytes = (b.bits() / 8) as u8;
-    let nibbles = core::array::from_fn(|i| {
-        let position = i as u8 / bytes;
-        let first = i as u8 % bytes == 0;
-        if first && live.contains(&position) { 8 | (position * bytes + bytes - 1) } else { 4 }
-    });
-    let masks = b.prmt(word, Value::Word(0), nibbles);
-    // The squares of 0 and -1 need no constant.
-    if bytes == 1 {
-        b.cut = Some(Cut { value: masks, signed: true, factor: -1, offset: 0, others_are_zero: true });
-    }
-    Ok(Output::Value(b.op(Op::Dp4a(Type::S32, Type::S32), &[masks, masks, Value::C])))
+    Ok(b.count_signs(word))
 }

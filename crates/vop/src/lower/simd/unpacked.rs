@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::idioms::{HALVES, twice};
 use crate::eval::Range;
-use crate::isa::types::Operation;
+use crate::isa::types::{Operation, Type};
 use crate::lower::base::{Op, PackedOp};
 use crate::lower::candidate::{Builder, NotApplicable, Output, Place, Value, Written};
 
@@ -92,6 +92,11 @@ pub(super) fn in_halves(b: &mut Builder) -> Written {
         let mut halves = match operation {
             Operation::Add => b.packed(PackedOp::Add, HALVES, x, y),
             Operation::Sub => b.sub_halves(x, y),
+            // One instruction subtracts and takes the greater, with what is not clamped as it is far from the half-word's ends.
+            Operation::Absdiff if b.fuses_sum_and_minimum() => {
+                let [less, more] = [[x, y], [y, x]].map(|[x, y]| b.sub_halves(x, y));
+                b.packed(PackedOp::Max, HALVES, less, more)
+            }
             Operation::Absdiff => {
                 let greater = b.packed(PackedOp::Max, HALVES, x, y);
                 let lesser = b.packed(PackedOp::Min, HALVES, x, y);
@@ -134,11 +139,22 @@ pub(super) fn in_halves(b: &mut Builder) -> Written {
 impl Builder {
     /// `addend` plus both signed half-words.
     fn both_halves(&mut self, halves: Value, addend: Value) -> Value {
-        use crate::isa::types::Type::S32;
-        self.op(Op::Dp2a { high: false, x: S32, y: S32 }, &[halves, Value::Word(0x0101), addend])
+        self.op(Op::Dp2a { high: false, x: Type::S32, y: Type::S32 }, &[halves, Value::Word(0x0101), addend])
     }
 
-    /// Twice the average of bytes as half-words, or one more: ⌊half of it⌋ is the average. `mixed` is whether sums may be negative.
+    /// The averages of bytes in the lower bytes of half-words, from their sums.
+    fn halved(&mut self, sum: Value, negative: bool) -> Value {
+        if !negative {
+            let more = self.op(Op::Add, &[sum, twice(1)]);
+            return self.op(Op::Shr(Type::U32), &[more, Value::Word(1)]);
+        }
+        // The floor, and 1 more if half was cut off from what is not negative; only then something is carried.
+        let signs = self.op(Op::Shr(Type::U32), &[sum, Value::Word(15)]);
+        let more = self.lop3(|s, t, k| s & !t & k, sum, signs, twice(1));
+        self.shift_add(sum, false, 1, more)
+    }
+
+    /// Twice the averages of bytes as half-words, or one more, from their sums.
     fn twice_average(&mut self, sum: Value, negative: bool) -> Value {
         let one = twice(1);
         if !negative {
@@ -167,24 +183,37 @@ pub(super) fn average(b: &mut Builder) -> Written {
     let mut places = [None; 4];
     for pair in b.pairs() {
         let [x, y] = [false, true].map(|second| b.halves(second, pair));
-        let mut sum = b.packed(PackedOp::Add, HALVES, x, y);
-        let doubled = match clamp {
+        let sum = b.packed(PackedOp::Add, HALVES, x, y);
+        let halves = match clamp {
             Some(to) if !to.signed => {
-                sum = b.packed(PackedOp::MaxRelu, HALVES, sum, Value::Word(0));
-                b.twice_average(sum, false)
+                let sum = b.packed(PackedOp::MaxRelu, HALVES, sum, Value::Word(0));
+                b.halved(sum, false)
             }
             Some(_) => {
-                sum = b.packed(PackedOp::Min, HALVES, sum, twice(254));
-                b.twice_average(sum, negative)
+                let sum = b.packed(PackedOp::Min, HALVES, sum, twice(254));
+                b.halved(sum, negative)
             }
-            None => b.twice_average(sum, negative),
+            None => b.halved(sum, negative),
         };
-        let halves = b.op(Op::Shr(crate::isa::types::Type::U32), &[doubled, Value::Word(1)]);
         for (place, position) in [0, 2].into_iter().zip(pair) {
             places[usize::from(position)].get_or_insert(Place { value: halves, byte: place });
         }
     }
     Ok(Output::Lanes(places))
+}
+
+/// Accumulated averages of two signed bytes as half-words, whose lower bytes they become.
+pub(super) fn accumulated_signed_average(b: &mut Builder) -> Written {
+    b.need_bytes()?;
+    if b.operation() != Operation::Avrg || !b.accumulates() || !b.common_type()? {
+        return Err(NotApplicable);
+    }
+    let [pair] = b.pairs()[..] else { return Err(NotApplicable) };
+    let [x, y] = [false, true].map(|second| b.halves(second, pair));
+    let sum = b.packed(PackedOp::Add, HALVES, x, y);
+    let halves = b.halved(sum, true);
+    let weights = Value::Word(if pair[0] == pair[1] { 0x01 } else { 0x01_0001 });
+    Ok(Output::Value(b.dot(true, halves, weights, Value::C)))
 }
 
 /// Accumulated averages of one or two bytes as half-words: half of each half-word is added by an instruction that shifts.

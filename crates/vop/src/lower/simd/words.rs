@@ -1,5 +1,7 @@
 //! Rules that compute lanes as words, one by one, and gather them at the end.
 
+use alloc::vec::Vec;
+
 use super::idioms::word_type;
 use crate::eval::Range;
 use crate::isa::types::{Comparison, Operation, Type};
@@ -7,6 +9,15 @@ use crate::lower::base::Op;
 use crate::lower::candidate::{Builder, NotApplicable, Output, Pick, Place, Value, Written};
 
 impl Builder {
+    /// The output of words, one for each live position, that fit.
+    fn words(&self, words: &[(u8, Value)]) -> Output {
+        let mut places = [None; 4];
+        for &(position, value) in words {
+            places[usize::from(position)] = Some(Place { value, byte: 0 });
+        }
+        Output::Lanes(places)
+    }
+
     /// The output of words, one for each live position, clamped to a range by instructions that also pack them.
     fn packed_words(&mut self, words: &[(u8, Value)], to: Range) -> Output {
         let op = Op::Pack { to };
@@ -46,7 +57,7 @@ pub(super) fn in_words(b: &mut Builder) -> Written {
     let to_unsigned = b.form.sat() && b.form.dtype() == Some(Type::U32);
     let mut clamp = b.clamp();
     let mut sum = Value::C;
-    let mut words = alloc::vec::Vec::new();
+    let mut words = Vec::new();
     let one = Value::Word(1);
     for position in live {
         let [x, y] = [false, true].map(|second| b.word(second, position));
@@ -93,11 +104,7 @@ pub(super) fn in_words(b: &mut Builder) -> Written {
     if let Some(to) = clamp {
         return Ok(b.packed_words(&words, to));
     }
-    let mut places = [None; 4];
-    for (position, value) in words {
-        places[usize::from(position)] = Some(Place { value, byte: 0 });
-    }
-    Ok(Output::Lanes(places))
+    Ok(b.words(&words))
 }
 
 /// 1 or 0 by a comparison of words that are not as wide.
@@ -132,7 +139,7 @@ pub(super) fn saturating_halves(b: &mut Builder) -> Written {
         _ => return Err(NotApplicable),
     };
     let common = b.common_type();
-    let mut words = alloc::vec::Vec::new();
+    let mut words = Vec::new();
     for position in b.live() {
         let word = match common {
             Ok(signed) => {
@@ -159,7 +166,7 @@ pub(super) fn saturating_bytes(b: &mut Builder) -> Written {
         Operation::Sub => -1,
         _ => return Err(NotApplicable),
     };
-    let mut words = alloc::vec::Vec::new();
+    let mut words = Vec::new();
     let live = b.live();
     match b.common_type() {
         Ok(signed) => {
@@ -182,18 +189,19 @@ pub(super) fn saturating_bytes(b: &mut Builder) -> Written {
     Ok(b.packed_words(&words, to))
 }
 
-/// Accumulated comparisons of one or two lanes: a guarded sum for each. Lanes of equal types are compared at the top of words that
-/// are the same below, so that one that stands there need not be moved.
+/// Accumulated comparisons of one or two lanes: a guarded sum for each. Lanes of equal types are compared in words that are the same
+/// elsewhere, so that one that stands there need not be moved.
 pub(super) fn guarded_counts(b: &mut Builder) -> Written {
     let comparison = b.form.comparison().filter(|_| b.accumulates()).ok_or(NotApplicable)?;
     let live = b.live();
-    if live.len() > 2 || !b.is_in_place() {
+    let common = b.common_type();
+    if live.len() > 2 || common.is_err() && !b.is_in_place() {
         return Err(NotApplicable);
     }
     let mut sum = Value::C;
     for position in live {
-        let ([x, y], signed) = match b.common_type() {
-            Ok(signed) => ([false, true].map(|second| b.word_below_same(second, position)), signed),
+        let ([x, y], signed) = match common {
+            Ok(signed) => ([false, true].map(|second| b.word_same_elsewhere(second, position)), signed),
             Err(NotApplicable) => ([false, true].map(|second| b.word(second, position)), true),
         };
         let holds = b.op(Op::Setp(comparison, word_type(signed)), &[x, y]);
@@ -202,15 +210,159 @@ pub(super) fn guarded_counts(b: &mut Builder) -> Written {
     Ok(Output::Value(sum))
 }
 
+/// Accumulated equality of the top lane: whether the bits that differ make a number that is less than the lane's 1.
+pub(super) fn guarded_difference(b: &mut Builder) -> Written {
+    let comparison = match b.form.comparison().filter(|_| b.accumulates()) {
+        Some(Comparison::Eq) => Comparison::Lt,
+        Some(Comparison::Ne) => Comparison::Ge,
+        _ => return Err(NotApplicable),
+    };
+    if b.live() != [b.lanes() as u8 - 1] {
+        return Err(NotApplicable);
+    }
+    let [x, y] = b.sources();
+    let differing = b.differing(x, y);
+    let one = Value::Word(1 << (32 - b.bits()));
+    let holds = b.op(Op::Setp(comparison, Type::U32), &[differing, one]);
+    Ok(Output::Value(b.op(Op::AddIf, &[Value::C, Value::Word(1), holds])))
+}
+
 impl Builder {
-    /// A position's input at the top of a word, above bytes that are the same in the word of its other input.
-    fn word_below_same(&mut self, second: bool, position: u8) -> Value {
+    /// A position's input in a word that has the same bytes elsewhere as that of its other input: in its place, or at the top if
+    /// order is asked for and it is signed.
+    fn word_same_elsewhere(&mut self, second: bool, position: u8) -> Value {
+        let is_equality = matches!(self.form.comparison(), Some(Comparison::Eq | Comparison::Ne));
+        let at = if self.input_range(second).signed && !is_equality { self.lanes() as u8 - 1 } else { position };
+        self.word_same_but_at(second, position, at)
+    }
+
+    /// The same at a given place.
+    fn word_same_but_at(&mut self, second: bool, position: u8, at: u8) -> Value {
         let bytes = (self.bits() / 8) as u8;
-        self.pick(core::array::from_fn(|i| match (i as u8).checked_sub(4 - bytes) {
-            Some(byte) => Pick::Byte { second, position, byte },
-            None => Pick::Same(4 * position + i as u8),
+        self.pick(core::array::from_fn(|i| match (i as u8).checked_sub(at * bytes) {
+            Some(byte) if byte < bytes => Pick::Byte { second, position, byte },
+            _ => Pick::Same(4 * position + i as u8),
         }))
     }
+}
+
+/// Accumulated x - y or |x - y| of one or two unsigned lanes, from words that are the same above.
+pub(super) fn differences_below_same(b: &mut Builder) -> Written {
+    let live = b.live();
+    if !b.accumulates() || b.common_type()? || live.len() > 2 || !b.is_in_place() {
+        return Err(NotApplicable);
+    }
+    let mut sum = Value::C;
+    for position in live {
+        let [x, y] = [false, true].map(|second| b.word_same_but_at(second, position, 0));
+        sum = match b.operation() {
+            Operation::Absdiff => b.op(Op::Sad(Type::U32), &[x, y, sum]),
+            Operation::Sub => {
+                let more = b.op(Op::Add, &[sum, x]);
+                b.op(Op::Sub, &[more, y])
+            }
+            _ => return Err(NotApplicable),
+        };
+    }
+    Ok(Output::Value(sum))
+}
+
+/// |x - y| as the size of a difference, where the instruction that does both is not in the machine.
+pub(super) fn sizes(b: &mut Builder) -> Written {
+    sizes_of(b, [false, true])
+}
+
+/// The same of y - x: ptxas takes a shift into what is subtracted from.
+pub(super) fn sizes_turned(b: &mut Builder) -> Written {
+    sizes_of(b, [true, false])
+}
+
+fn sizes_of(b: &mut Builder, order: [bool; 2]) -> Written {
+    let live = b.live();
+    if b.operation() != Operation::Absdiff || crate::lower::has_native_absdiff(b.target) || !b.is_in_place() {
+        return Err(NotApplicable);
+    }
+    if live.len() > 2 {
+        return Err(NotApplicable);
+    }
+    let mut sum = Value::C;
+    let mut words = Vec::new();
+    for position in live {
+        let [x, y] = order.map(|second| b.word(second, position));
+        let difference = b.op(Op::Sub, &[x, y]);
+        let size = b.op(Op::Abs, &[difference]);
+        if b.accumulates() {
+            sum = b.op(Op::Add, &[sum, size]);
+        }
+        words.push((position, size));
+    }
+    if b.accumulates() {
+        return Ok(Output::Value(sum));
+    }
+    Ok(match b.clamp() {
+        Some(to) => b.packed_words(&words, to),
+        None => b.words(&words),
+    })
+}
+
+/// Minimum and maximum of one or two lanes at the top of words, where what stands below does not decide.
+pub(super) fn min_max_at_top(b: &mut Builder) -> Written {
+    let [op, op_signed] = match b.operation() {
+        Operation::Min => [Op::Min(Type::U32), Op::Min(Type::S32)],
+        Operation::Max => [Op::Max(Type::U32), Op::Max(Type::S32)],
+        _ => return Err(NotApplicable),
+    };
+    let (live, bytes) = (b.live(), (b.bits() / 8) as u8);
+    if live.len() > 2 || !b.is_in_place() {
+        return Err(NotApplicable);
+    }
+    let (zero, most) = (Value::Word(0), Value::Word(i32::MAX as u32));
+    let clamp = b.clamp().map(|to| to.signed);
+    let mut places = [None; 4];
+    let mut sum = Value::C;
+    for position in live {
+        let pick = |second| {
+            core::array::from_fn(|i| match (i as u8).checked_sub(4 - bytes) {
+                Some(byte) => Pick::Byte { second, position, byte },
+                None => Pick::Any,
+            })
+        };
+        let (word, byte, signed) = if let Ok(signed) = b.common_type() {
+            let is_low = position == 0 && !signed && !b.accumulates() && clamp.is_none();
+            let [x, y] = [false, true].map(|second| match is_low {
+                true => b.word_same_but_at(second, position, 0),
+                false => b.pick(pick(second)),
+            });
+            let word = b.op(if signed { op_signed } else { op }, &[x, y]);
+            (word, if is_low { 0 } else { 4 - bytes }, signed)
+        } else {
+            let [x, y] = [false, true].map(|second| b.pick(pick(second)));
+            let [x, y] = if b.signed()[0] { [y, x] } else { [x, y] };
+            // As in packed instructions, what lies outside the result's type is cut off from the one input that can lie there.
+            let signed = clamp.unwrap_or(b.operation() == Operation::Min);
+            let word = match signed {
+                true => {
+                    let x = b.op(Op::Min(Type::U32), &[x, most]);
+                    b.op(op_signed, &[x, y])
+                }
+                false => {
+                    let y = b.op(Op::Max(Type::S32), &[y, zero]);
+                    b.op(op, &[x, y])
+                }
+            };
+            (word, 4 - bytes, signed)
+        };
+        let word = match (b.common_type(), clamp) {
+            (Ok(true), Some(false)) => b.op(Op::Max(Type::S32), &[word, zero]),
+            (Ok(false), Some(true)) => b.op(Op::Min(Type::U32), &[word, most]),
+            _ => word,
+        };
+        if b.accumulates() {
+            sum = b.shift_add(word, signed, 32 - b.bits(), sum);
+        }
+        places[usize::from(position)] = Some(Place { value: word, byte });
+    }
+    Ok(if b.accumulates() { Output::Value(sum) } else { Output::Lanes(places) })
 }
 
 /// |x - y| of half-words by instructions on words which are the same in their other half.
@@ -223,11 +375,8 @@ pub(super) fn absdiff_halves(b: &mut Builder) -> Written {
     for position in b.live() {
         let [x, y] = [false, true].map(|second| match (position, signed) {
             (0, true) => b.word(second, 0),
-            (0, false) => {
-                let byte = |byte| Pick::Byte { second, position: 0, byte };
-                b.pick([byte(0), byte(1), Pick::Same(0), Pick::Same(1)])
-            }
-            _ => b.word_below_same(second, position),
+            (0, false) => b.word_same_but_at(second, 0, 0),
+            _ => b.word_same_but_at(second, position, 1),
         });
         let ty = word_type(signed);
         lanes = b.op(Op::Sad(ty), &[x, y, lanes]);
