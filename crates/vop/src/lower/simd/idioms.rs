@@ -206,10 +206,13 @@ impl Builder {
         self.shift_add(differing, false, 1, common)
     }
 
-    /// ⌈(x + y) / 2⌉ in every unsigned lane. Four instructions.
+    /// ⌈(x + y) / 2⌉ in every unsigned lane: what both have, half of what one has, and the lowest bit if any has it. Three
+    /// instructions.
     pub(super) fn ceiling_average(&mut self, x: Value, y: Value) -> Value {
-        let floor = self.floor_average_of_complements(x, y, false);
-        self.not(floor)
+        let [lowest, upper] = [self.lowest_bits(), self.upper_bits()];
+        let both = self.lop3(|x, y, k| x & y | (x | y) & k, x, y, lowest);
+        let one = self.lop3(|x, y, k| (x ^ y) & k, x, y, upper);
+        self.shift_add(one, false, 1, both)
     }
 
     /// `addend` plus (or minus) the lanes of the positions that stand for one.

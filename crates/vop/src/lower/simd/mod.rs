@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 44] = [
+const RULES: [(&str, Rule); 45] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -62,6 +62,7 @@ const RULES: [(&str, Rule); 44] = [
     ("half of accumulated sums", absdiff::accumulated_min_max),
     ("saturation by native difference", absdiff::saturating_add_sub),
     ("lanes without their highest bits", swar::add_sub),
+    ("lanes made even or odd", swar::add_sub_parity),
     ("half-words and a carry", swar::add_sub_halves),
     ("separate lanes", swar::add_sub_separate),
     ("minimum by average", swar::min_max),

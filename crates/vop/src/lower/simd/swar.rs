@@ -35,6 +35,27 @@ pub(super) fn add_sub(b: &mut Builder) -> Written {
     Ok(b.in_positions(lanes))
 }
 
+/// Sums made even, or differences made odd: what one lane carries into the next stays in its lowest bit, which is known without.
+pub(super) fn add_sub_parity(b: &mut Builder) -> Written {
+    let sub = modular_sub(b)?;
+    let [x, y] = b.sources();
+    let lowest = b.lowest_bits();
+    let (parity, result);
+    if sub {
+        parity = b.lop3(|x, y, k| !(x ^ y) & k, x, y, lowest);
+        let difference = b.op(Op::Sub, &[x, y]);
+        result = b.op(Op::Add, &[difference, parity]);
+    } else {
+        parity = b.lop3(|x, y, k| (x ^ y) & k, x, y, lowest);
+        let sum = b.op(Op::Add, &[x, y]);
+        result = b.op(Op::Sub, &[sum, parity]);
+    }
+    // Of an odd difference the lowest bit is set where that of the true one is not.
+    let known = |p: u8| if sub { !p } else { p };
+    let lanes = b.lop3(|t, p, k| t & !k | known(p) & k, result, parity, lowest);
+    Ok(b.in_positions(lanes))
+}
+
 /// Sums and differences of half-words: what was carried into the upper one is taken back.
 pub(super) fn add_sub_halves(b: &mut Builder) -> Written {
     let sub = modular_sub(b)?;
