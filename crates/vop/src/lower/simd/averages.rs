@@ -83,34 +83,25 @@ pub(super) fn signed(b: &mut Builder) -> Written {
     }
     let [x, y] = b.sources();
     let highest = b.highest_bits();
-    // All ones where the sum is negative; or, by the other way, where it is not.
-    let (floor, mask, negative) = match b.has_saturating() {
-        true => {
-            let sum = b.on_lanes(PackedOp::AddSat, true, x, y);
-            let mask = b.spread(sum);
-            let common = b.lop3(|x, y, m| (m & x & y) | (!m & !x & !y), x, y, mask);
-            (b.with_half_difference(common, x, y), mask, true)
-        }
-        false => {
-            let biased = b.floor_average(x, y, true);
-            let mask = b.spread(biased);
-            let common = b.lop3(|x, y, m| (!m & x & y) | (m & !x & !y), x, y, mask);
-            (b.again_with_half_difference(common, x, y), mask, false)
-        }
-    };
+    if b.has_saturating() {
+        let sum = b.on_lanes(PackedOp::AddSat, true, x, y);
+        let negative = b.spread(sum);
+        let common = b.lop3(|x, y, m| (m & x & y) | (!m & !x & !y), x, y, negative);
+        let floor = b.with_half_difference(common, x, y);
+        let lanes = b.lop3(|t, m, k| !((t | k) ^ m), floor, negative, highest);
+        return b.end(lanes, true);
+    }
+    let biased = b.floor_average(x, y, true);
+    let positive = b.spread(biased);
+    let common = b.lop3(|x, y, m| (!m & x & y) | (m & !x & !y), x, y, positive);
+    let floor = b.again_with_half_difference(common, x, y);
     if b.accumulates() && b.is_full() && b.has_native_absdiff() {
         // Unsigned sums need no constant; so the bias that would be taken off stays.
-        let biased = match negative {
-            true => b.lop3(|t, m, k| !((t & !k) ^ m), floor, mask, highest),
-            false => b.lop3(|t, m, k| (t & !k) ^ m, floor, mask, highest),
-        };
+        let lanes = b.lop3(|t, m, k| (t & !k) ^ m, floor, positive, highest);
         let more = 1 << (b.bits() - 1);
-        return Ok(b.accumulate_with_offset(biased, false, more));
+        return Ok(b.accumulate_with_offset(lanes, false, more));
     }
-    let lanes = match negative {
-        true => b.lop3(|t, m, k| !((t | k) ^ m), floor, mask, highest),
-        false => b.lop3(|t, m, k| (t | k) ^ m, floor, mask, highest),
-    };
+    let lanes = b.lop3(|t, m, k| (t | k) ^ m, floor, positive, highest);
     b.end(lanes, true)
 }
 
