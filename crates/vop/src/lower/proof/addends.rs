@@ -12,10 +12,13 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Equal, Malformed, Writer};
+use super::{Equal, Malformed, Writer, in_range};
+use crate::divergence::Source;
+use crate::eval::Exact;
 use crate::isa::types::Type;
 use crate::lower::base::{Op, Sort, constant, extended};
 use crate::lower::candidate::{Pick, Step, Value};
+use crate::range::Interval;
 use crate::semantics::Deviations;
 use crate::smt::Bits;
 
@@ -28,6 +31,8 @@ const C: Support = 1 << 62;
 
 /// What is added, or subtracted.
 struct Addend {
+    /// The step whose result it is, if it is one.
+    value: Option<Value>,
     term: String,
     negative: bool,
     /// What it is, as added, where all free constants are zero.
@@ -50,8 +55,40 @@ struct Sum<'w, 'c> {
 /// What must be equal so that a value is the sum of c and of the results at all live positions; nothing if the value cannot be
 /// taken apart.
 pub(super) fn parts(writer: &mut Writer<'_>, value: Value) -> Result<Option<Vec<Equal>>, Malformed> {
-    let form = writer.form;
+    let (addends, times_c) = taken_apart(writer, value)?;
+    if times_c != 1 {
+        return Ok(None);
+    }
+    // A sum of twice the results, halved.
+    let halved = match &addends[..] {
+        [Addend { value: Some(Value::Step(number)), negative: false, .. }] => match &writer.candidate.steps[*number] {
+            Step::Base(Op::Shr(ty), operands) if operands[1] == Value::Word(1) => Some((operands[0], *ty)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some((twice, ty)) = halved else { return Ok(groups(writer, &addends, 1)) };
+    let (addends, 0) = taken_apart(writer, twice)? else { return Ok(None) };
+    let Some(mut equal) = groups(writer, &addends, 2) else { return Ok(None) };
+    // Half of twice a sum is the sum, as far as it is that of so many results.
     let live: Vec<u8> = writer.candidate.live().collect();
+    let Interval { min, max } = writer.form.with_default_selectors().result_range([Source::Free; 3]);
+    for &position in &live {
+        let result = writer.result(position);
+        let given = in_range(writer.form, &result);
+        equal.push(Equal { name: "whether it is a result".into(), given, wanted: "true".into() });
+    }
+    let sum = writer.script.declare("sum", 32);
+    let [least, greatest] = [min, max].map(|end| constant((end * live.len() as Exact) as u64, 32));
+    let half = Op::Shr(ty).smt(&[&format!("(bvadd {sum} {sum})"), &constant(1, 32)]);
+    let given = format!("(ite (and (bvsle {least} {sum}) (bvsle {sum} {greatest})) {half} {sum})");
+    let given = writer.script.define(Bits::Vector(32), given);
+    equal.push(Equal { name: "half of twice a sum".into(), given, wanted: sum });
+    Ok(Some(equal))
+}
+
+/// The addends of a value, and how often c is one.
+fn taken_apart(writer: &mut Writer<'_>, value: Value) -> Result<(Vec<Addend>, i32), Malformed> {
     let mut sum = Sum { writer, supports: Vec::new(), at_zero: Vec::new(), addends: Vec::new(), times_c: 0 };
     for step in &sum.writer.candidate.steps {
         let (supports, at_zero) = (sum.supports(step), sum.at_zero(step));
@@ -59,10 +96,16 @@ pub(super) fn parts(writer: &mut Writer<'_>, value: Value) -> Result<Option<Vec<
         sum.at_zero.push(at_zero);
     }
     sum.take_apart(value, false)?;
-    let Sum { addends, times_c, .. } = sum;
+    Ok((sum.addends, sum.times_c))
+}
+
+/// What must be equal so that addends are, taken together, so many times the results at all live positions; nothing if all of them
+/// hang together, or depend on c.
+fn groups(writer: &mut Writer<'_>, addends: &[Addend], times: u32) -> Option<Vec<Equal>> {
+    let live: Vec<u8> = writer.candidate.live().collect();
     let mut groups: Vec<(Support, Vec<&Addend>)> = live.iter().map(|position| (1 << position, Vec::new())).collect();
     let mut constants = 0u32;
-    for addend in &addends {
+    for addend in addends {
         if addend.support == 0 {
             constants = constants.wrapping_add(addend.at_zero);
             continue;
@@ -79,40 +122,35 @@ pub(super) fn parts(writer: &mut Writer<'_>, value: Value) -> Result<Option<Vec<
         groups.push(all);
     }
     groups.sort_by_key(|(support, _)| support.trailing_zeros());
-    let at_zero = form.operate_exactly(Deviations::NONE, 0, 0) as u32;
+    let at_zero = writer.form.operate_exactly(Deviations::NONE, 0, 0) as u32;
     let mut equal = Vec::new();
     for (support, addends) in &groups {
         let positions: Vec<u8> = live.iter().copied().filter(|position| support >> position & 1 != 0).collect();
-        let given = addends.iter().fold(None, |sum: Option<String>, addend| {
-            Some(match (sum, addend.negative) {
-                (None, false) => addend.term.clone(),
-                (None, true) => format!("(bvneg {})", addend.term),
-                (Some(sum), false) => format!("(bvadd {sum} {})", addend.term),
-                (Some(sum), true) => format!("(bvsub {sum} {})", addend.term),
-            })
+        if positions.is_empty() || addends.is_empty() || support & C != 0 {
+            return None;
+        }
+        let given = addends.iter().fold(constant(0, 32), |sum, addend| {
+            format!("({} {sum} {})", if addend.negative { "bvsub" } else { "bvadd" }, addend.term)
         });
         let more = addends.iter().fold(0u32, |sum, addend| sum.wrapping_add(addend.at_zero));
-        let more = more.wrapping_sub(at_zero.wrapping_mul(positions.len() as u32));
+        let more = more.wrapping_sub(at_zero.wrapping_mul(times * positions.len() as u32));
         constants = constants.wrapping_add(more);
         let wanted = positions.iter().fold(constant(more.into(), 32), |sum, &position| {
             let result = writer.result(position);
-            format!("(bvadd {sum} {result})")
+            (0..times).fold(sum, |sum, _| format!("(bvadd {sum} {result})"))
         });
-        let [given, wanted] =
-            [given.unwrap_or_else(|| constant(0, 32)), wanted].map(|term| writer.script.define(Bits::Vector(32), term));
+        let [given, wanted] = [given, wanted].map(|term| writer.script.define(Bits::Vector(32), term));
         let names: Vec<String> = positions.iter().map(u8::to_string).collect();
         equal.push(Equal { name: format!("what position {} adds", names.join(" and ")), given, wanted });
     }
-    let depends_on_c = addends.iter().any(|addend| addend.support & C != 0);
-    let is_apart = groups.len() > 1 && constants == 0 && times_c == 1 && !depends_on_c;
-    Ok(is_apart.then_some(equal))
+    (constants == 0 && (groups.len() > 1 || times > 1)).then_some(equal)
 }
 
 impl Sum<'_, '_> {
-    fn add(&mut self, term: String, negative: bool, at_zero: u64, support: Support) {
+    fn add(&mut self, value: Option<Value>, term: String, negative: bool, at_zero: u64, support: Support) {
         let term = self.writer.script.define(Bits::Vector(32), term);
         let at_zero = if negative { (at_zero as u32).wrapping_neg() } else { at_zero as u32 };
-        self.addends.push(Addend { term, negative, at_zero, support });
+        self.addends.push(Addend { value, term, negative, at_zero, support });
     }
 
     /// Adds a word, or what it is the sum of.
@@ -137,6 +175,10 @@ impl Sum<'_, '_> {
                 let addends = op.addends(&[&terms[0], &terms[1], ""]);
                 let bytes = 4 / addends.len();
                 for (k, term) in addends.into_iter().enumerate() {
+                    // Times nothing.
+                    if term == constant(0, 32) {
+                        continue;
+                    }
                     // Of both words what other bytes are plays no part.
                     let mask = (u64::from(u32::MAX) >> (32 - 8 * bytes)) << (8 * bytes * k);
                     let [x, y] = [operands[0], operands[1]].map(|operand| self.zero_of(operand));
@@ -148,7 +190,7 @@ impl Sum<'_, '_> {
                         Op::Dp2a { .. } => of(operands[0]) | self.all_of(operands[1]),
                         _ => of(operands[0]) | of(operands[1]),
                     };
-                    self.add(term, negative, op.eval(&[x & mask, y, 0]), support);
+                    self.add(None, term, negative, op.eval(&[x & mask, y, 0]), support);
                 }
             }
             (_, Some(Step::Base(Op::AddIf, operands))) => {
@@ -156,7 +198,7 @@ impl Sum<'_, '_> {
                 let (y, p) = (self.writer.word(operands[1])?, self.writer.value(operands[2])?.0);
                 let support = self.all_of(operands[1]) | self.all_of(operands[2]);
                 let at_zero = if self.zero_of(operands[2]) != 0 { self.zero_of(operands[1]) } else { 0 };
-                self.add(format!("(ite {p} {y} {})", constant(0, 32)), negative, at_zero, support);
+                self.add(None, format!("(ite {p} {y} {})", constant(0, 32)), negative, at_zero, support);
             }
             (_, Some(Step::Sum { addend, weights })) => {
                 self.take_apart(*addend, negative)?;
@@ -166,14 +208,14 @@ impl Sum<'_, '_> {
                     for (position, &weight) in (0..).zip(weights).filter(|&(_, &weight)| weight != 0) {
                         let input = self.writer.input(second, position);
                         let term = extended(&input, 32 - form.input_bits(second), signed);
-                        self.add(term, negative != (weight < 0), 0, 1 << position);
+                        self.add(None, term, negative != (weight < 0), 0, 1 << position);
                     }
                 }
             }
             _ => {
                 let term = self.writer.word(value)?;
                 let (at_zero, support) = (self.zero_of(value), self.all_of(value));
-                self.add(term, negative, at_zero, support);
+                self.add(Some(value), term, negative, at_zero, support);
             }
         }
         Ok(())
@@ -226,7 +268,11 @@ impl Sum<'_, '_> {
                 };
                 return picks.iter().enumerate().map(of).collect();
             }
-            Step::Sum { .. } => return vec![ELSE; 4],
+            Step::Sum { addend, weights } => {
+                let summed = |position: usize| weights.iter().any(|weights| weights[position] != 0);
+                let all = (0..4).filter(|&position| summed(position)).fold(0, |all, position| all | 1 << position);
+                return vec![all | self.all_of(*addend); 4];
+            }
             Step::Base(op, operands) => (*op, operands),
         };
         let bytes = match op.sort() {
