@@ -50,7 +50,7 @@ fn a_sample_costs_what_was_promised() {
         return;
     }
     let page = page();
-    let forms: Vec<Form> = golden_forms().into_iter().step_by(61).collect();
+    let forms: Vec<Form> = golden_forms().into_iter().step_by(97).collect();
     let equal: Vec<Form> = intrinsics().into_iter().map(|intrinsic| intrinsic.form).collect();
     for target in ["sm_75", "sm_90", "sm_120f"] {
         let measured = measure(&toolchain, &forms, target).unwrap_or_else(|error| panic!("{error}"));
@@ -61,7 +61,7 @@ fn a_sample_costs_what_was_promised() {
         }
         let judged: usize = measured.model.values().map(|all| all.exact + all.below + all.above).sum();
         let wrong = measured.misjudged.len();
-        assert!(judged > 20 && wrong * 20 <= judged, "{target}: {wrong} of {judged}: {:#?}", measured.misjudged);
+        assert!(judged > 15 && wrong * 20 <= judged, "{target}: {wrong} of {judged}: {:#?}", measured.misjudged);
 
         let column = TARGETS.iter().position(|name| *name == target).expect("a target of the page");
         let measured = measure(&toolchain, &equal, target).unwrap_or_else(|error| panic!("{error}"));
