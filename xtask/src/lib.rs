@@ -7,4 +7,5 @@ pub mod docs;
 pub mod gpu;
 pub mod lowering;
 pub mod sass;
+pub mod search;
 pub mod sweep;

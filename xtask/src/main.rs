@@ -26,6 +26,7 @@ enum Command {
     Divergence(command::divergence::Args),
     Docs(command::docs::Args),
     Gpu(command::gpu::Args),
+    Search(command::search::Args),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Divergence(args) => command::divergence::run(args),
         Command::Docs(args) => command::docs::run(args),
         Command::Gpu(args) => command::gpu::run(args),
+        Command::Search(args) => command::search::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

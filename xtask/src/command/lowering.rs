@@ -12,8 +12,8 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lowering-cost.m
 
 /// Measure what lowered forms cost, and hold it against ptxas and CUDA's intrinsics.
 ///
-/// Compiles the forms of tests/golden/ptxas-cost.tsv and all sequences that `vop lower` has for them, and counts machine
-/// instructions. Prints docs/lowering-cost.md, but for the end that is written by hand.
+/// Compiles what `vop lower` makes of the forms of tests/golden/ptxas-cost.tsv (and every tenth form itself, with all sequences
+/// that the rules have for it), and counts machine instructions. Prints docs/lowering-cost.md, but for the end that is written by hand.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -7,6 +7,7 @@ pub(crate) mod docs;
 pub(crate) mod gpu;
 mod lowering;
 mod run;
+pub(crate) mod search;
 mod show;
 mod sweep;
 

@@ -35,7 +35,7 @@ pub const GROUPS: [(&str, &str); 8] = [
 const SHIFTS: [u32; 7] = [1, 7, 8, 15, 16, 24, 31];
 
 /// The instructions of some groups but for `lop3`, on lanes of so many bits.
-pub fn instructions(groups: &[String], bits: u32, packed: &[Range]) -> Vec<Instruction> {
+pub(super) fn instructions(groups: &[String], bits: u32, packed: &[Range]) -> Vec<Instruction> {
     let has = |name: &str| groups.iter().any(|group| group == name);
     let types = [Type::U32, Type::S32];
     let mut all = Vec::new();
@@ -84,16 +84,16 @@ pub fn instructions(groups: &[String], bits: u32, packed: &[Range]) -> Vec<Instr
 
 /// What an operand must be so that the result is a wanted one.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub(super) struct Wanted {
     /// The word.
-    pub word: u32,
+    pub(super) word: u32,
     /// Which bits of it matter.
-    pub care: u32,
+    pub(super) care: u32,
 }
 
 impl Instruction {
     /// How many words it reads.
-    pub fn arity(self) -> usize {
+    pub(super) fn arity(self) -> usize {
         match self {
             Instruction::Base(Op::Lop3(_)) | Instruction::Sum3(_) => 3,
             Instruction::Base(Op::Prmt(0xba98 | 0xbb99)) | Instruction::Shift(..) => 1,
@@ -102,7 +102,7 @@ impl Instruction {
     }
 
     /// Whether it makes no difference which of the first two operands is which.
-    pub fn commutes(self) -> bool {
+    pub(super) fn commutes(self) -> bool {
         match self {
             Instruction::Base(op) => match op {
                 Op::Add | Op::Min(_) | Op::Max(_) | Op::Absdiff4(_) => true,
@@ -115,7 +115,7 @@ impl Instruction {
     }
 
     /// Whether two operands may change places.
-    pub fn are_alike(self, one: usize, other: usize) -> bool {
+    pub(super) fn are_alike(self, one: usize, other: usize) -> bool {
         match self {
             Instruction::Sum3(signs) => signs[one] == signs[other],
             _ => one.max(other) < 2 && self.commutes(),
@@ -123,7 +123,7 @@ impl Instruction {
     }
 
     /// What it computes.
-    pub fn compute(self, [x, y, z]: [u32; 3]) -> u32 {
+    pub(super) fn compute(self, [x, y, z]: [u32; 3]) -> u32 {
         let signed = |negated: bool, x: u32| if negated { x.wrapping_neg() } else { x };
         match self {
             Instruction::Base(Op::Add) => x.wrapping_add(y),
@@ -138,15 +138,13 @@ impl Instruction {
             Instruction::Sum3(signs) => {
                 signed(signs[0], x).wrapping_add(signed(signs[1], y)).wrapping_add(signed(signs[2], z))
             }
-            Instruction::PackedSub => {
-                x.wrapping_sub(y) & 0xffff | (x >> 16).wrapping_sub(y >> 16) << 16
-            }
+            Instruction::PackedSub => x.wrapping_sub(y) & 0xffff | (x >> 16).wrapping_sub(y >> 16) << 16,
             Instruction::Base(op) => op.eval(&[x.into(), y.into(), z.into()][..op.operands().len()]) as u32,
         }
     }
 
     /// Appends it to a sequence.
-    pub fn write(self, sequence: &mut Sequence, [x, y, z]: [Value; 3]) -> Value {
+    pub(super) fn write(self, sequence: &mut Sequence, [x, y, z]: [Value; 3]) -> Value {
         let zero = Value::Word(0);
         match self {
             Instruction::Base(op @ Op::Prmt(0xba98 | 0xbb99)) => sequence.push(op, &[x, zero]),
@@ -170,7 +168,7 @@ impl Instruction {
 
     /// What the operand at a place must be for a wanted result, the others being known; `Err` if nothing will do, `None` if
     /// that cannot be said bit by bit.
-    pub fn invert(self, hole: usize, [x, y, z]: [u32; 3], d: u32) -> Option<Result<Wanted, ()>> {
+    pub(super) fn invert(self, hole: usize, [x, y, z]: [u32; 3], d: u32) -> Option<Result<Wanted, ()>> {
         let exact = |word: u32| Some(Ok(Wanted { word, care: u32::MAX }));
         let bounded = |d: u32, other: u32, below: bool, nothing: bool| {
             // The other operand is the result where both are equal; then this one may be anything on its far side.
@@ -205,7 +203,9 @@ impl Instruction {
             Instruction::ShiftedSum(ty, amount) if hole == 0 => unshifted(ty, amount, d.wrapping_sub(y)),
             Instruction::ShiftedSum(..) => exact(d.wrapping_sub(self.compute([x, 0, 0]))),
             Instruction::PackedSub if hole == 1 => exact(self.compute([x, d, 0])),
-            Instruction::PackedSub => exact(Op::Packed(PackedOp::Add, Range::new(false, 16)).eval(&[d.into(), y.into()]) as u32),
+            Instruction::PackedSub => {
+                exact(Op::Packed(PackedOp::Add, Range::new(false, 16)).eval(&[d.into(), y.into()]) as u32)
+            }
             Instruction::Base(Op::Packed(op, lanes)) => packed(op, lanes, hole, other, d),
             Instruction::Base(Op::Prmt(selector)) => permuted(selector, hole, other, d),
             _ => None,

@@ -6,15 +6,17 @@
 //! two bits with the same operands want different results), and so is whether one gives the operand that another last
 //! instruction would need. What is found is right on the inputs of the search, and must be checked on others and proved.
 //!
-//! Where nothing is found up to some length, there is nothing: with these instructions, these constants and at most one
-//! constant an instruction. One exception: an instruction that cannot be [undone](Instruction::invert) bit by bit, such as
-//! `vabsdiff4`, is not tried as the last of a `lop3` that is the last but one.
+//! Where nothing is found up to some length, and nothing that is right on the inputs of the search had to be rejected for
+//! others, there is nothing: a sequence that computes the form would be right on these inputs whichever of two equal values
+//! it took. That holds for these instructions and constants, with at most one constant an instruction, and but for two things
+//! that are not tried as the last instruction: one that cannot be undone bit by bit (`vabsdiff4`, packed saturation) of a
+//! `lop3` that is the last but one, and a sum that reads the last but one twice.
 
 mod instruction;
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use vop::eval::Range;
 use vop::lower::{Op, Sequence, Value};
@@ -52,6 +54,9 @@ pub struct Found {
     pub sequences: Vec<Sequence>,
     /// How many states were looked at.
     pub states: u64,
+    /// How many sequences were right on the inputs of the search and wrong on others. Only where there are none does finding
+    /// nothing prove that there is nothing.
+    pub rejected: u64,
 }
 
 /// An instruction with its operands: numbers in the pool.
@@ -86,6 +91,7 @@ struct Plan<'a> {
     /// A constant of each partition that `lop3` can tell.
     masks: Vec<usize>,
     states: AtomicU64,
+    rejected: AtomicU64,
     found: Mutex<Vec<Sequence>>,
 }
 
@@ -120,7 +126,7 @@ impl Search {
             });
         }
         let sequences = plan.found.into_inner().unwrap_or_default();
-        Found { sequences, states: plan.states.into_inner() }
+        Found { sequences, states: plan.states.into_inner(), rejected: plan.rejected.into_inner() }
     }
 }
 
@@ -193,6 +199,7 @@ impl<'a> Plan<'a> {
             classes,
             masks,
             states: AtomicU64::new(0),
+            rejected: AtomicU64::new(0),
             found: Mutex::new(Vec::new()),
         }
     }
@@ -369,7 +376,8 @@ impl<'a> Plan<'a> {
             let first = at(0);
             let start = exact.partition_point(|(word, _)| *word < first);
             let hits = exact[start..].iter().take_while(|(word, _)| *word == first).map(|(_, i)| *i);
-            let hits = hits.chain(partial.iter().copied().filter(|&i| (targets[i].0[0] ^ first) & targets[i].1[0] == 0));
+            let hits =
+                hits.chain(partial.iter().copied().filter(|&i| (targets[i].0[0] ^ first) & targets[i].1[0] == 0));
             for i in hits {
                 let (target, care, last) = &targets[i];
                 if (1..WORDS).all(|word| (target[word] ^ at(word)) & care[word] == 0) {
@@ -540,6 +548,13 @@ impl<'a> Plan<'a> {
         }
         sequence.result = values.get(result).copied();
         if !self.is_right(&sequence) {
+            // A table with undecided bits is one of several that were tried, and a last instruction may be tried on its first
+            // input alone: neither counts unless it is right on all inputs of the search.
+            let is_right = (0..WORDS).all(|word| {
+                let [a, b, c] = [0, 1, 2].map(|i| self.first.get(self.constants + i).map_or(0, |input| input[word]));
+                (sequence.eval(a, b, c) ^ self.d[word]) & self.search.care == 0
+            });
+            self.rejected.fetch_add(is_right.into(), Ordering::Relaxed);
             return false;
         }
         if let Ok(mut found) = self.found.lock()

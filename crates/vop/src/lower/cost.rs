@@ -235,11 +235,12 @@ impl Code {
                     return;
                 }
                 Some((inner, sum @ (Op::Add | Op::Sub)))
-                    // The sum of a product is one with that.
-                    if !self.reads_product(inner) && !packed
+                    // The sum of a product is one with that, and a constant is not subtracted from.
+                    if !packed
+                        && !self.reads_product(inner)
                         && !self.is_fused(inner)
                         && self.has_room(number, inner)
-                        && !(sum == Op::Sub && matches!(self.steps[inner].1[0], Value::Word(_))) =>
+                        && (sum == Op::Add || !matches!(self.steps[inner].1[0], Value::Word(_))) =>
                 {
                     self.fuse(inner, number);
                     return;
