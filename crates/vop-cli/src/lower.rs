@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use vop::lower::{LowerOptions, Lowering, Needs};
-use vop::{Form, Instruction, Parser, Registers, Target};
+use vop::{Code, Diagnostic, Form, Instruction, Parser, Registers, Semantics, Target};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{Rewrite, RewriteError, RewriteOptions, Rewritten, rewrite};
 
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// The GPU: sm_75 … sm_121, or sm_120f and the like for what only GPUs of a family have.
     #[arg(long, value_name = "TARGET")]
     target: Target,
-    /// Write the module to this file instead of standard output.
+    /// Write the module to this file instead of standard output (`-`).
     #[arg(short, long, value_name = "OUT", conflicts_with_all = ["instr", "batch"])]
     output: Option<PathBuf>,
     /// Allow the module's `.version` and `.target` to be raised where cheaper instructions need it.
@@ -125,9 +125,14 @@ fn one(text: &str, lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Fai
     let block = lowering.block(&instruction, &Registers::default());
     let before = instruction.form.cost(target);
     let needs = lowering.sequence.as_ref().map(|sequence| sequence.needs());
+    warn(text, &instruction, semantics);
     let text = match format {
         Format::Text => {
-            let needs = needs.map(|needs| format!("; needs {}", said(needs))).unwrap_or_default();
+            let needs = needs.filter(|needs| *needs != Needs::NOTHING);
+            let mut needs = needs.map(|needs| format!("; needs {}", said(needs))).unwrap_or_default();
+            if writes_carry(lowering) {
+                needs.push_str("; writes the carry flag");
+            }
             let rule = lowering.rule;
             let costs = match &lowering.sequence {
                 Some(_) => format!("{rule}: {} on {target}, {before} as it is{needs}", plural(lowering.cost)),
@@ -141,12 +146,6 @@ fn one(text: &str, lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Fai
             value["before"] = json!(before);
             value["target"] = json!(target.to_string());
             value["semantics"] = json!(semantics.to_string());
-            if let Some(needs) = needs {
-                value["needs"] = json!({
-                    "version": format!("{}.{}", needs.version.0, needs.version.1),
-                    "target": needs.module_target().to_string(),
-                });
-            }
             format!("{value:#}\n")
         }
     };
@@ -196,7 +195,31 @@ fn batch(bytes: &[u8], lowerer: &mut Lowerer, format: Format) -> Result<Outcome,
 
 fn row(instruction: &Instruction<'_>, lowering: &Lowering) -> Value {
     let block = lowering.block(instruction, &Registers::default()).one_line();
-    json!({ "form": lowering.form.to_string(), "ptx": block, "cost": lowering.cost })
+    let mut value = json!({ "form": lowering.form.to_string(), "ptx": block, "cost": lowering.cost });
+    if let Some(needs) = lowering.sequence.as_ref().map(|sequence| sequence.needs()) {
+        value["needs"] = json!({
+            "version": format!("{}.{}", needs.version.0, needs.version.1),
+            "target": needs.module_target().to_string(),
+        });
+    }
+    if writes_carry(lowering) {
+        value["writes_carry"] = json!(true);
+    }
+    value
+}
+
+fn writes_carry(lowering: &Lowering) -> bool {
+    lowering.sequence.as_ref().is_some_and(|sequence| sequence.writes_carry())
+}
+
+/// Tells where ptxas's code computes something else than the manual says, which is what is lowered.
+fn warn(text: &str, instruction: &Instruction<'_>, semantics: Semantics) {
+    let lints = if semantics == Semantics::Isa { vop::lint(text, instruction) } else { Vec::new() };
+    for mut lint in lints.into_iter().filter(|lint| lint.code == Code::V0701) {
+        lint.help = Some("`--semantics ptxas` keeps what ptxas's code computes".into());
+        let lines = Lines::new(text);
+        output::notice(&render::diagnostic(&lint, Source { lines: &lines, path: None }));
+    }
 }
 
 /// `.version 8.0 and .target sm_90`.
@@ -215,19 +238,37 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
     let bytes = output::read(path)?;
     let text = vop_ptx::uses::text(&bytes);
     let module = Module::parse(text.as_ref());
+    if module.version().is_none() && module.functions().is_empty() && module.statements().is_empty() {
+        let name = path.display();
+        return Err(Failure::Failed(format!(
+            "{name}: no PTX module, as there is neither `.version` nor a function; of CUDA source nvcc makes one: `nvcc -ptx`"
+        )));
+    }
     let lines = Lines::new(&text);
     let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
     let source = Source { lines: &lines, path: Some(&name) };
     let rewritten = rewrite(&module, &options).map_err(|error| failure(&error, source, options))?;
     let mut notes = HashSet::new();
+    // What is said of one use is said of all that are alike, at the first.
+    let mut alike: Vec<(Diagnostic, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for warning in &rewritten.warnings {
-        let mut warning = warning.clone();
+        let place = *places.entry(&warning.message).or_insert(alike.len());
+        match alike.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => alike.push((warning.clone(), 0)),
+        }
+    }
+    for (mut warning, more) in alike {
         // The reasons are said once.
         warning.notes.retain(|note| notes.insert(note.clone()));
+        if more > 0 {
+            warning.notes.push(format!("the same holds of {more} more"));
+        }
         output::notice(&render::diagnostic(&warning, source));
     }
     let bytes = rewritten.apply(&bytes);
-    match to {
+    match to.filter(|to| to.as_os_str() != "-") {
         Some(to) => output::write(to, &bytes)?,
         None => {
             let mut out = output::stdout();
@@ -251,8 +292,15 @@ fn failure(error: &RewriteError, source: Source<'_>, options: RewriteOptions) ->
         }
         RewriteError::Target { module, span, .. } => {
             let place = source.locate(span);
-            Failure::Failed(format!("{place}: {error}; write `--target {module}` or higher, or `.target` lower"))
+            let write = match (module.suffix, module.to_string().parse::<Target>()) {
+                (_, Err(_)) => String::new(),
+                (None, Ok(target)) => format!("`--target {target}` or higher, or "),
+                (Some('f'), Ok(target)) => format!("`--target {target}` or a later one of its family, or "),
+                (Some(_), Ok(target)) => format!("`--target {target}`, or "),
+            };
+            Failure::Failed(format!("{place}: {error}; write {write}another `.target`"))
         }
+        RewriteError::UnknownTarget { span } => Failure::Failed(format!("{}: {error}", source.locate(span))),
         RewriteError::NoRule { needs, span, .. } => {
             let place = source.locate(span);
             let raise = if needs.is_some() && !options.may_raise { "--raise allows that; " } else { "" };
@@ -312,11 +360,11 @@ fn table(instructions: &[Rewrite], target: Target) -> String {
     let mut text = String::new();
     let mut line = |form: &str, cells: [String; 5], rule: &str| {
         let [uses, before, after, all_before, all_after] = cells;
-        let line = format!("{form:<width$} {uses:>5}  {before:>6} {after:>5}  {all_before:>7} {all_after:>7}  {rule}");
+        let line = format!("{form:<width$} {uses:>5}  {before:>6} {after:>5}  {all_before:>10} {all_after:>9}  {rule}");
         text.push_str(line.trim_end());
         text.push('\n');
     };
-    let heading = ["uses", "before", "after", "in all", "after"].map(str::to_owned);
+    let heading = ["uses", "before", "after", "all before", "all after"].map(str::to_owned);
     line(&target.to_string(), heading, "rule");
     for ((form, rule, before, after), count) in &rows {
         let all = [u64::from(*before), u64::from(*after)].map(|cost| cost * u64::from(*count));

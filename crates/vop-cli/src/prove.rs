@@ -1,5 +1,6 @@
 //! `vop prove`.
 
+use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -211,7 +212,8 @@ fn all(args: &Args, timeout: Duration) -> Result<Outcome, Failure> {
         .iter()
         .filter(|item| sampled.binary_search(&item.hash).is_ok() || !only_sample && !cache.has(item.hash))
         .collect();
-    cache.retain(|hash| items.iter().any(|item| item.hash == *hash));
+    let all: HashSet<_> = items.iter().map(|item| item.hash).collect();
+    cache.retain(|hash| all.contains(hash));
     let cached = items.len() - asked.len();
     let failures = prove(&asked, timeout, &mut cache, args.cache.as_deref())?;
     if let Some(path) = &args.cache {
@@ -219,8 +221,8 @@ fn all(args: &Args, timeout: Duration) -> Result<Outcome, Failure> {
     }
     let mut out = output::stdout();
     for (item, verdict) in &failures {
-        writeln!(out, "{}: {}: {}", of(item), said(verdict), item.query.claim)?;
         if let Verdict::Refuted(counterexample) = verdict {
+            writeln!(out, "{}: {}: {}", of(item), said(verdict), item.query.claim)?;
             writeln!(out, "    {counterexample}")?;
         }
     }
@@ -283,7 +285,12 @@ fn prove<'i>(
             state.done += 1;
             match verdict {
                 Verdict::Proved => state.cache.insert(item.hash),
-                other => state.failures.push((number, item, other)),
+                other => {
+                    // Said at once: a run takes long, and whoever stops it shall know.
+                    let clear = if terminal { "\r\x1b[K" } else { "" };
+                    output::notice(&format!("{clear}{}: {}: {}\n", of(item), said(&other), item.query.claim));
+                    state.failures.push((number, item, other));
+                }
             }
             if terminal {
                 let (done, failed) = (state.done, state.failures.len());

@@ -54,7 +54,7 @@ pub struct Rewritten {
     pub instructions: Vec<Rewrite>,
     /// What the module's `.version` says.
     pub version: Option<(u8, u8)>,
-    /// What its `.target` says.
+    /// What its `.target` says; of several, the one that allows least.
     pub target: Option<ModuleTarget>,
     /// What these two become, if they are raised.
     pub raised: Vec<Raised>,
@@ -115,6 +115,11 @@ pub enum RewriteError {
         /// Where `.target` says it.
         span: Range<usize>,
     },
+    /// The module's `.target` names no architecture.
+    UnknownTarget {
+        /// Where.
+        span: Range<usize>,
+    },
     /// Instructions are illegal: why, with positions in the module.
     Illegal(Vec<Diagnostic>),
     /// No rule that may be used computes what the semantics says, and ptxas's own code does not either.
@@ -134,6 +139,7 @@ impl fmt::Display for RewriteError {
             RewriteError::Target { module, target, .. } => {
                 write!(f, "the module's `.target` is {module}, and such a module does not run on {target}")
             }
+            RewriteError::UnknownTarget { .. } => f.write_str("the module's `.target` names no architecture such as sm_90"),
             RewriteError::Illegal(faults) => match &faults[..] {
                 [only] => write!(f, "{only}"),
                 [first, ..] => write!(f, "{first}, and {} faults more", faults.len() - 1),
@@ -166,9 +172,9 @@ impl std::error::Error for RewriteError {}
 /// The module is not for this GPU; an instruction is illegal; or one cannot be replaced under these options and computes, as
 /// ptxas has it, something else than the semantics says.
 pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, RewriteError> {
-    let directives = Directives::of(module);
-    if let Some((span, target)) = directives.target.clone().filter(|(_, target)| !target.runs_on(options.target)) {
-        return Err(RewriteError::Target { module: target, target: options.target, span });
+    let directives = Directives::of(module)?;
+    if let Some((span, target)) = directives.targets.iter().find(|(_, target)| !target.runs_on(options.target)) {
+        return Err(RewriteError::Target { module: *target, target: options.target, span: span.clone() });
     }
     let uses = uses::in_module(module);
     let faults = |verdict: &Verdict| if let Verdict::Illegal(faults) = verdict { faults.clone() } else { Vec::new() };
@@ -181,7 +187,7 @@ pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, R
     let mut rewritten = Rewritten {
         instructions: Vec::new(),
         version: directives.version.as_ref().map(|(_, version)| *version),
-        target: directives.target.as_ref().map(|(_, target)| *target),
+        target: directives.target(),
         raised: Vec::new(),
         warnings: Vec::new(),
         edits: Vec::new(),
@@ -254,32 +260,40 @@ impl Rewritten {
     }
 }
 
-/// The first `.version` and `.target` of a module, each with the place of what it says.
+/// The `.version` and the `.target`s of a module, each with the place of what it says. Each `.target` limits what stands behind it.
 struct Directives {
     version: Option<(Range<usize>, (u8, u8))>,
-    target: Option<(Range<usize>, ModuleTarget)>,
+    targets: Vec<(Range<usize>, ModuleTarget)>,
 }
 
 impl Directives {
-    fn of(module: &Module) -> Directives {
-        let arguments = |wanted: &str| {
-            let (start, text) = module.statements().iter().find_map(|statement| match &statement.kind {
+    fn of(module: &Module) -> Result<Directives, RewriteError> {
+        // What each directive of a name says first, and where.
+        let said = |wanted: &str| {
+            let all = module.statements().iter().filter_map(|statement| match &statement.kind {
                 StatementKind::Directive { name, arguments } if module.slice(name) == wanted => {
-                    Some((arguments.start, module.slice(arguments)))
+                    let first = lex::split_operands(module.slice(arguments)).next()?;
+                    Some(arguments.start + first.start..arguments.start + first.end)
                 }
                 _ => None,
-            })?;
-            let first = lex::split_operands(text).next()?;
-            Some((start + first.start..start + first.end, text))
+            });
+            all.collect::<Vec<_>>()
         };
         let number = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
         let version = module.version().map(|(major, minor)| (number(major), number(minor)));
-        let version = arguments(".version").zip(version).map(|((place, _), version)| (place, version));
-        let target = arguments(".target").and_then(|(place, _)| {
-            let target = module.slice(&place).parse().ok()?;
-            Some((place, target))
+        let targets = said(".target").into_iter().map(|place| match module.slice(&place).parse() {
+            Ok(target) => Ok((place, target)),
+            Err(_) => Err(RewriteError::UnknownTarget { span: place }),
         });
-        Directives { version, target }
+        Ok(Directives {
+            version: said(".version").into_iter().next().zip(version),
+            targets: targets.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The one that allows least.
+    fn target(&self) -> Option<ModuleTarget> {
+        self.targets.iter().map(|(_, target)| *target).min()
     }
 }
 
@@ -304,7 +318,7 @@ impl Plans {
         if let Some((_, version)) = directives.version {
             within.version = version;
         }
-        within.module = directives.target.as_ref().map(|(_, target)| *target);
+        within.module = directives.target();
         Plans { may_raise: options.may_raise, within, beyond, known: HashMap::new() }
     }
 
@@ -382,9 +396,7 @@ fn raise(module: &Module, directives: &Directives, needs: Needs, rewritten: &mut
     {
         raise(".version", range, format!("{}.{}", needs.version.0, needs.version.1));
     }
-    if let Some((range, target)) = &directives.target
-        && !needs.met_by(*target)
-    {
+    for (range, _) in directives.targets.iter().filter(|(_, target)| !needs.met_by(*target)) {
         raise(".target", range, needs.module_target().to_string());
     }
 }

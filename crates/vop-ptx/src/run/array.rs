@@ -246,8 +246,9 @@ pub fn write_atomically(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // Of a usual new file: the umask takes its share.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
+            // Those of the file that is replaced; or of a usual new file, of which the umask takes its share.
+            let replaced = std::fs::metadata(path).map(|file| file.permissions());
+            builder.permissions(replaced.unwrap_or(std::fs::Permissions::from_mode(0o666)));
         }
         std::fs::create_dir_all(folder).map_err(|error| problem(folder, &error))?;
         let mut file = builder.tempfile_in(folder).map_err(|error| problem(path, &error))?;

@@ -105,9 +105,12 @@ fn groups(writer: &mut Writer<'_>, addends: &[Addend], times: u32) -> Option<Vec
     let live: Vec<u8> = writer.candidate.live().collect();
     let mut groups: Vec<(Support, Vec<&Addend>)> = live.iter().map(|position| (1 << position, Vec::new())).collect();
     let mut constants = 0u32;
+    let mut equal = Vec::new();
     for addend in addends {
         if addend.support == 0 {
             constants = constants.wrapping_add(addend.at_zero);
+            let given = if addend.negative { format!("(bvneg {})", addend.term) } else { addend.term.clone() };
+            equal.push(Equal { name: "a constant".into(), given, wanted: constant(addend.at_zero.into(), 32) });
             continue;
         }
         let mut all = (addend.support, vec![addend]);
@@ -123,7 +126,6 @@ fn groups(writer: &mut Writer<'_>, addends: &[Addend], times: u32) -> Option<Vec
     }
     groups.sort_by_key(|(support, _)| support.trailing_zeros());
     let at_zero = writer.form.operate_exactly(Deviations::NONE, 0, 0) as u32;
-    let mut equal = Vec::new();
     for (support, addends) in &groups {
         let positions: Vec<u8> = live.iter().copied().filter(|position| support >> position & 1 != 0).collect();
         if positions.is_empty() || addends.is_empty() || support & C != 0 {
@@ -185,7 +187,12 @@ impl Sum<'_, '_> {
                     let y = if matches!(op, Op::Absdiff4Add(_)) { y & mask } else { y };
                     let of =
                         |operand: Value| self.support_of(operand)[k * bytes..][..bytes].iter().fold(0, |x, y| x | y);
+                    let is_zero = |operand: Value| {
+                        self.support_of(operand)[k] == 0 && self.zero_of(operand) >> (8 * k) & 0xff == 0
+                    };
                     let support = match op {
+                        // Times nothing, as is claimed for the solver to see.
+                        Op::Dp4a(..) if is_zero(operands[0]) || is_zero(operands[1]) => 0,
                         // The bytes of the second word are constants wherever that matters.
                         Op::Dp2a { .. } => of(operands[0]) | self.all_of(operands[1]),
                         _ => of(operands[0]) | of(operands[1]),
@@ -292,7 +299,23 @@ impl Sum<'_, '_> {
             _ => None,
         };
         match op {
-            Op::Lop3(_) | Op::Absdiff4(_) => in_lanes(1),
+            // Constants may leave nothing of an operand.
+            Op::Lop3(table) => {
+                let counts = |operand: usize, byte: usize| {
+                    (8 * byte..8 * byte + 8).any(|bit| {
+                        let known = |i: usize| word(operands[i]).map(|word| word >> bit & 1);
+                        (0..8u8).any(|row| {
+                            let bit_of = |i: usize| u32::from(row >> (2 - i) & 1);
+                            (0..3).all(|i| i == operand || known(i).is_none_or(|bit| bit == bit_of(i)))
+                                && (table >> row ^ table >> (row ^ 4 >> operand)) & 1 != 0
+                        })
+                    })
+                };
+                (0..4)
+                    .map(|i| (0..3).filter(|&operand| counts(operand, i)).fold(0, |all, operand| all | of[operand][i]))
+                    .collect()
+            }
+            Op::Absdiff4(_) => in_lanes(1),
             Op::Packed(_, lanes) => in_lanes(lanes.bits as usize / 8),
             Op::Negate16x2 => in_lanes(2),
             Op::Prmt(selector) => {
