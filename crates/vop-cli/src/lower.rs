@@ -238,16 +238,15 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
     let bytes = output::read(path)?;
     let text = vop_ptx::uses::text(&bytes);
     let module = Module::parse(text.as_ref());
-    if module.version().is_none() && module.functions().is_empty() && module.statements().is_empty() {
-        let name = path.display();
-        return Err(Failure::Failed(format!(
-            "{name}: no PTX module, as there is neither `.version` nor a function; of CUDA source nvcc makes one: `nvcc -ptx`"
-        )));
-    }
     let lines = Lines::new(&text);
     let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
     let source = Source { lines: &lines, path: Some(&name) };
     let rewritten = rewrite(&module, &options).map_err(|error| failure(&error, source, options))?;
+    if rewritten.instructions.is_empty() && module.version().is_none() && module.functions().is_empty() {
+        return Err(Failure::Failed(format!(
+            "{name}: no PTX module, as there is neither `.version` nor a function; of CUDA source nvcc makes one: `nvcc -ptx`"
+        )));
+    }
     let mut notes = HashSet::new();
     // What is said of one use is said of all that are alike, at the first.
     let mut alike: Vec<(Diagnostic, usize)> = Vec::new();

@@ -139,7 +139,9 @@ impl fmt::Display for RewriteError {
             RewriteError::Target { module, target, .. } => {
                 write!(f, "the module's `.target` is {module}, and such a module does not run on {target}")
             }
-            RewriteError::UnknownTarget { .. } => f.write_str("the module's `.target` names no architecture such as sm_90"),
+            RewriteError::UnknownTarget { .. } => {
+                f.write_str("the module's `.target` names no architecture such as sm_90")
+            }
             RewriteError::Illegal(faults) => match &faults[..] {
                 [only] => write!(f, "{only}"),
                 [first, ..] => write!(f, "{first}, and {} faults more", faults.len() - 1),

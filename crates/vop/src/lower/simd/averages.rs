@@ -60,9 +60,8 @@ impl Builder {
 /// Accumulated averages of mixed types: half of the sums of both inputs, and of 1 or -1 for each odd sum.
 pub(super) fn accumulated_mixed(b: &mut Builder) -> Written {
     b.need_average()?;
-    // Without packed sums, signs come from the word's sum, and four lanes of which each waits for the carry of those below are too
-    // much for a solver.
-    if !b.accumulates() || b.bits() == 8 && !b.has_saturating() {
+    // Without packed sums signs come from the word's sum, and lanes that wait for the carry of those below are too much for a solver.
+    if !b.accumulates() || !b.has_saturating() {
         return Err(NotApplicable);
     }
     let [x, y] = b.mixed_sources()?;
