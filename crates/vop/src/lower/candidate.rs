@@ -3,7 +3,7 @@
 //! A candidate reads the inputs of its form through [`Step::Pick`] and [`Step::Sum`] alone, which name *positions*: where a SIMD
 //! rule works on a register of lanes, position p is the p-th lane of that register. The [placement](Candidate::placement) says
 //! which lane of the form each position stands for, and the form's selectors from which bytes of a and b that lane comes.
-//! So a candidate is the same for all selectors, and is proved for all of them at once; [`resolve`](super::resolve) makes base
+//! So a candidate is the same for all selectors, and is proved for all of them at once; `resolve.rs` makes base
 //! instructions of it.
 
 use alloc::vec::Vec;

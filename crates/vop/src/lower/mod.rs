@@ -6,10 +6,10 @@
 //! ```
 //!
 //! - [`base`] is the table of base instructions: what each computes, where there is one, its text and its term.
-//! - [`simd`] and [`scalar`] hold the rules. A rule is a function that writes, with a [`Builder`], the steps of one way to
+//! - `simd` and `scalar` hold the rules. A rule is a function that writes, with a [`Builder`], the steps of one way to
 //!   compute a form, or says that it does not apply. Rules know nothing of selectors and merges.
-//! - [`resolve`] puts selectors, masks and merges in.
-//! - [`cost`] counts the machine instructions that ptxas makes of a sequence.
+//! - `resolve` puts selectors, masks and merges in.
+//! - `cost` counts the machine instructions that ptxas makes of a sequence.
 //!
 //! Which instruction is cheapest depends on the target; what it computes never does.
 

@@ -3,7 +3,7 @@
 //! A query is a script and a claim about it; that the claim's negation is unsatisfiable is the proof. A candidate is proved with
 //! the inputs of its positions as free constants `a0` to `a3` and `b0` to `b3`, in scalar forms `a` and `b`: so for all
 //! selectors at once, and for all placements, as a sum does not depend on the order of its terms and lanes are put in their
-//! places by [`resolve`](super::resolve), which has tests of its own. Nothing in a query says from which form it was made, so forms
+//! places by `resolve.rs`, which has tests of its own. Nothing in a query says from which form it was made, so forms
 //! that differ only in what does not matter have equal ones.
 //!
 //! Multipliers are beyond a solver. Where a candidate of `vmad` multiplies its inputs, as [`Product`] tells, the exact product is
@@ -192,7 +192,7 @@ impl Candidate {
     /// What is to be proved, for all selectors: the candidate computes the form, d being what the deviations make it.
     ///
     /// # Errors
-    /// If the candidate is not one that [`resolve`](super::resolve) could make sense of.
+    /// If the candidate is not one that `resolve.rs` could make sense of.
     pub fn queries(&self, form: Form, by: Deviations) -> Result<Vec<Query>, Malformed> {
         self.check(form)?;
         match (&self.output, self.cut) {
