@@ -75,6 +75,24 @@ pub(super) fn accumulated_mixed(b: &mut Builder) -> Written {
     Ok(Output::Value(b.shift_add(sum, true, 1, Value::C)))
 }
 
+/// Accumulated averages of mixed types, each with a quarter of a lane's values added, which makes it unsigned: the floor, and 1 more
+/// where it is a quarter or more and half was cut off.
+pub(super) fn accumulated_mixed_above_zero(b: &mut Builder) -> Written {
+    b.need_average()?;
+    if !b.accumulates() {
+        return Err(NotApplicable);
+    }
+    let [x, y] = b.mixed_sources()?;
+    let y = b.biased(y);
+    let floor = b.floor_average(x, y, false);
+    let odd = b.lop3(|x, y, k| (x ^ y) & k, x, y, b.lowest_bits());
+    // A quarter or more has one of the two highest bits.
+    let [half, quarter] = [1, 2].map(|below| b.op(Op::Shr(Type::U32), &[floor, Value::Word(b.bits() - below)]));
+    let more = b.lop3(|h, q, odd| (h | q) & odd, half, quarter, odd);
+    let lanes = b.op(Op::Add, &[floor, more]);
+    Ok(b.accumulate_with_offset(lanes, false, b.quarter()))
+}
+
 /// Averages of signed inputs. Where the sum is not negative both are complemented, and so is the average of them; the floor that is
 /// taken between is negative in any case.
 pub(super) fn signed(b: &mut Builder) -> Written {

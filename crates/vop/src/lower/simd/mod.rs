@@ -22,7 +22,7 @@ use crate::isa::types::{Operation, Selector};
 type Rule = fn(&mut Builder) -> Written;
 
 /// All of them, by name.
-const RULES: [(&str, Rule); 45] = [
+const RULES: [(&str, Rule); 46] = [
     ("weighted sum", weighted_sum),
     ("packed add", packed::add_sub),
     ("packed saturating add", packed::saturating_add_sub),
@@ -56,6 +56,7 @@ const RULES: [(&str, Rule); 45] = [
     ("mixed average of complements", averages::mixed_of_complements),
     ("mixed average modulo a lane", averages::mixed_modular),
     ("half of accumulated sums, rounded", averages::accumulated_mixed),
+    ("accumulated mixed average", averages::accumulated_mixed_above_zero),
     ("native difference", absdiff::native),
     ("native difference of mixed types", absdiff::native_mixed),
     ("half of a sum and difference", absdiff::min_max),
