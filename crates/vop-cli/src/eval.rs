@@ -56,12 +56,8 @@ fn batch(bytes: &[u8], semantics: Semantics) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
-    let bytes = bytes.strip_prefix(output::BOM).unwrap_or(bytes);
-    if bytes.is_empty() {
-        return Ok(outcome);
-    }
-    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n') {
-        match row(&parser, line, semantics) {
+    for line in output::lines(bytes) {
+        match line.and_then(|line| row(&parser, line, semantics)) {
             Ok(d) => writeln!(out, "{d:#010x}")?,
             Err(why) => {
                 writeln!(out, "error: {}", output::field(&why))?;
@@ -73,8 +69,7 @@ fn batch(bytes: &[u8], semantics: Semantics) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-fn row(parser: &Parser<'_>, line: &[u8], semantics: Semantics) -> Result<u32, String> {
-    let line = std::str::from_utf8(line).map_err(|_| "the row is not UTF-8".to_string())?.trim_end_matches('\r');
+fn row(parser: &Parser<'_>, line: &str, semantics: Semantics) -> Result<u32, String> {
     let mut fields = line.split('\t');
     let text = fields.next().unwrap_or_default();
     let mut values = [""; 4];

@@ -159,14 +159,9 @@ fn batch(bytes: &[u8], lowerer: &mut Lowerer, format: Format) -> Result<Outcome,
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
-    let bytes = bytes.strip_prefix(output::BOM).unwrap_or(bytes);
-    if bytes.is_empty() {
-        return Ok(outcome);
-    }
-    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n') {
-        let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned());
+    for line in output::lines(bytes) {
         let lowered = line.and_then(|line| {
-            let instruction = parser.parse(line.trim_end_matches('\r')).map_err(|faults| match faults.first() {
+            let instruction = parser.parse(line).map_err(|faults| match faults.first() {
                 Some(first) => first.to_string(),
                 None => "not an instruction".to_owned(),
             })?;

@@ -59,6 +59,17 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     vop_ptx::run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Failed)
 }
 
+/// The lines of what [`read`] returned, without their ends; why one cannot be taken.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<&str, String>> {
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    let ended = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let lines = (!bytes.is_empty()).then(|| ended.split(|&byte| byte == b'\n'));
+    lines.into_iter().flatten().map(|line| match std::str::from_utf8(line) {
+        Ok(line) => Ok(line.trim_end_matches('\r')),
+        Err(_) => Err("the line is not UTF-8".into()),
+    })
+}
+
 /// A line's field: what would end it becomes a blank.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
     const ENDS: [char; 3] = ['\t', '\n', '\r'];

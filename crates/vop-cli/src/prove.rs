@@ -148,12 +148,7 @@ fn one(
 ) -> Result<bool, Failure> {
     let Choice { candidate, sequence, cost } = choice;
     writeln!(out, "{form} on {}, by the rule `{}`:", options.target, candidate.rule)?;
-    let mut count = 0;
-    let fresh = |_| {
-        count += 1;
-        format!("t{count}")
-    };
-    for line in sequence.ptx(["d", "a", "b", "c"], fresh) {
+    for line in sequence.lines() {
         writeln!(out, "    {line};")?;
     }
     writeln!(out, "machine instructions: {cost}, of the original {}", form.cost(options.target))?;

@@ -9,6 +9,7 @@
 //! deviation is a condition in the stage where it happens. `by` is that argument; SIMD forms have none.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::ops::{Add, Shl, Shr, Sub};
 
 use crate::isa::form::{Finish, Form, MadMode, Variant};
@@ -391,9 +392,8 @@ impl Holds {
     /// That of a form; of one that does not compare, one that never holds.
     #[inline]
     fn new(comparison: Option<Comparison>) -> Holds {
-        use Comparison::*;
-        let among = |set: [Comparison; 3]| comparison.is_some_and(|comparison| set.contains(&comparison));
-        Holds { less: among([Ne, Lt, Le]), equal: among([Eq, Le, Ge]), greater: among([Ne, Gt, Ge]) }
+        let of = |ordering| comparison.is_some_and(|comparison| comparison.holds(ordering));
+        Holds { less: of(Ordering::Less), equal: of(Ordering::Equal), greater: of(Ordering::Greater) }
     }
 
     #[inline]

@@ -39,20 +39,22 @@ impl Instruction<'_> {
         if self.form.mnemonic().shape().is_simd() {
             return None;
         }
-        let guard = self.guard.map(|guard| guard.predicate);
-        let outer: Vec<&str> =
-            [Some(self.d), self.a.register(), self.b.register(), self.c.and_then(Operand::register), guard]
-                .into_iter()
-                .flatten()
-                .collect();
         // In a block a name may be declared again, and would then hide an operand.
         let mut prefix = String::new();
-        while outer.iter().any(|name| name.strip_prefix(&prefix).is_some_and(|rest| NAMES.contains(&rest))) {
+        while self.registers().any(|name| name.strip_prefix(&prefix).is_some_and(|rest| NAMES.contains(&rest))) {
             prefix.push_str("v_");
         }
         let mut block = Block { instruction: self, prefix, lines: Vec::new() };
         block.write();
         Some(block.finish())
+    }
+}
+
+impl<'t> Instruction<'t> {
+    /// The names of all registers that it has, its guard's among them.
+    pub(crate) fn registers(&self) -> impl Iterator<Item = &'t str> {
+        let sources = [Some(self.a), Some(self.b), self.c].into_iter().flatten().filter_map(Operand::register);
+        sources.chain([self.d]).chain(self.guard.map(|guard| guard.predicate))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use vop::lower::{LowerOptions, Needs, Sort};
-use vop::{Form, Semantics, Target};
+use vop::lower::{LowerOptions, Needs};
+use vop::{Form, Registers, Semantics, Target};
 use vop_tests::golden;
 
 /// The script, with marks for the target and for its data.
@@ -49,35 +49,17 @@ pub fn most_used() -> Vec<Form> {
     golden::rows(golden::USES).filter_map(|(_, row)| row[0].parse().ok()).take(10).collect()
 }
 
-/// The names under which the script puts registers.
-const NAMES: [&str; 4] = ["{d}", "{a}", "{b}", "{c}"];
-
+/// The instruction with its semicolon, over d, a, b and c.
 fn as_is(form: Form) -> String {
-    let instruction = form.to_string();
-    let (opcode, operands) = instruction.split_once(' ').expect("a form has operands");
-    let named = operands.split(", ").map(|operand| {
-        let minus = operand.len() - operand.trim_start_matches('-').len();
-        let (name, rest) = operand[minus..].split_at(1);
-        format!("{}{{{name}}}{rest}", &operand[..minus])
-    });
-    format!("{opcode} {};", named.collect::<Vec<_>>().join(", "))
+    format!("{form};")
 }
 
+/// The block that replaces it, over the same.
 fn lowered(form: Form, target: Target, semantics: Semantics) -> String {
     let options = LowerOptions { semantics, version: version(target), ..LowerOptions::new(target) };
-    match form.lower(options).sequence {
-        None => as_is(form),
-        Some(sequence) => {
-            let mut registers: Vec<(Sort, String)> = Vec::new();
-            let lines = sequence.ptx(NAMES, |sort| {
-                registers.push((sort, format!("t{}", registers.len())));
-                registers[registers.len() - 1].1.clone()
-            });
-            let declared: String =
-                registers.iter().map(|(sort, name)| format!(".reg {} {name}; ", sort.register_type())).collect();
-            format!("{{ {declared}{}; }}", lines.join("; "))
-        }
-    }
+    let text = form.to_string();
+    let instruction = vop::parse(&text).expect("a form prints what is read again");
+    form.lower(options).block(&instruction, &Registers::default()).one_line()
 }
 
 /// The PTX version that the target came with, or that its packed instructions need.

@@ -11,7 +11,7 @@ Written by `cargo xtask gpu` for @TARGET@. Needs Python 3 and NVIDIA's driver, n
     python3 gpu.py             all of it, in under four minutes; prints a report as Markdown
     python3 gpu.py --ptx DIR   writes the PTX modules there instead; needs no GPU
 """
-import array, ctypes, datetime, json, os, sys, time
+import array, ctypes, datetime, json, os, re, sys, time
 
 DATA = json.loads(r'''@DATA@''')
 TARGET, VERSION = DATA["target"], DATA["version"]
@@ -78,7 +78,7 @@ UNROLLED, ROUNDS, STREAMS = 32, 256, 8
 
 
 def stream_kernel(name, body, streams):
-    """`body` is PTX over registers named {d}, {a}, {b} and {c}."""
+    """`body` is PTX over registers d, a, b and c."""
     start, loop, end = [], [], []
     for s in range(streams):
         start.append(f"    mad.lo.u32 x{s}, c, {2 * s + 3}, seed;\n    mad.lo.u32 y{s}, c, {2 * s + 31}, thread;")
@@ -87,12 +87,8 @@ def stream_kernel(name, body, streams):
         for pair in (("x", "y"), ("y", "x")):
             for s in range(streams):
                 d, b = (f"{letter}{s}" for letter in pair)
-                loop.append("    " + body.replace("{d}", d).replace("{a}", d).replace("{b}", b).replace("{c}", "c"))
+                loop.append("    " + re.sub(r"\b[dab]\b", lambda name: b if name[0] == "b" else d, body))
     return STREAM_KERNEL % (name, streams, streams, "\n".join(start), "\n".join(loop), "\n".join(end))
-
-
-def named(body):
-    return body.replace("{d}", "d").replace("{a}", "a").replace("{b}", "b").replace("{c}", "c")
 
 
 def modules():
@@ -100,14 +96,14 @@ def modules():
     forms = DATA["forms"]
     for which in ("as_is", "isa", "ptxas"):
         for first in range(0, len(forms), 500):
-            kernels = [ROW_KERNEL % (f"f{i}", named(forms[i][which])) for i in range(first, min(first + 500, len(forms)))]
+            kernels = [ROW_KERNEL % (f"f{i}", forms[i][which]) for i in range(first, min(first + 500, len(forms)))]
             yield f"values_{which}_{first}", HEADER + "".join(kernels)
     for which in ("as_is", "lowered"):
         kernels = []
         for i, used in enumerate(DATA["used"]):
             kernels.append(stream_kernel(f"dependent{i}", used[which], 1))
             kernels.append(stream_kernel(f"independent{i}", used[which], STREAMS))
-            kernels.append(ROW_KERNEL % (f"arrays{i}", named(used[which])))
+            kernels.append(ROW_KERNEL % (f"arrays{i}", used[which]))
         yield f"streams_{which}", HEADER + "".join(kernels)
 
 

@@ -2,9 +2,8 @@
 //!
 //! A row is an [`Op`]; its columns are methods, each one `match`: the [opcode](Op::opcode), the [sorts](Op::sort) of result
 //! and operands, from which target and PTX version [there is one](Op::needs), what it [computes](Op::eval), and the same as a
-//! [term for a solver](Op::smt). What it costs is in `cost.rs`, as ptxas fuses neighbours. The meanings are those
-//! of the PTX ISA manual, sections 9.7.1 (integer), 9.7.4 (mixed and packed), 9.7.6 (comparison), 9.7.8 (logic and shift) and
-//! 9.7.9 (data movement).
+//! [term for a solver](Op::smt). What it costs is in `cost.rs`, as ptxas fuses neighbours. Each means what the
+//! PTX ISA manual says under its opcode.
 //!
 //! Four rows are idioms of more than one instruction, which ptxas makes fewer of: [`Op::AddSatUnsigned`], [`Op::AddIf`],
 //! [`Op::Negate16x2`] and [`Op::Absdiff4`] without `.add`, whose c must be written and is ignored.

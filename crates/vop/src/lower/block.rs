@@ -3,7 +3,7 @@
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -130,16 +130,6 @@ impl Lowering {
         statements.extend(lines.into_iter().map(|line| line + ";"));
         Block { statements }
     }
-
-    /// The instructions as lines without semicolons, for registers of these names for d, a, b and c, and new ones named `t1`,
-    /// `q1`, `p1`, `h1` and so on by their sort. If the instruction stays, it alone.
-    pub fn lines(&self, names: [&str; 4]) -> Vec<String> {
-        let mut fresh = Names::default();
-        match &self.sequence {
-            Some(sequence) => sequence.ptx(names, |sort| fresh.fresh(sort)),
-            None => Vec::from([self.form.to_string()]),
-        }
-    }
 }
 
 impl LowerOptions {
@@ -154,6 +144,13 @@ impl LowerOptions {
 }
 
 impl Sequence {
+    /// The instructions as lines without semicolons over registers d, a, b and c, and new ones named `t1`, `q1`, `p1`, `h1` and so
+    /// on by their sort.
+    pub fn lines(&self) -> Vec<String> {
+        let mut names = Names::default();
+        self.ptx(["d", "a", "b", "c"], |sort| names.fresh(sort))
+    }
+
     /// Whether an instruction that reads the value does not take a register of this type.
     fn refuses(&self, value: Value, ty: Option<RegisterType>) -> bool {
         let Some(ty) = ty else { return false };
@@ -179,12 +176,8 @@ struct Names {
 impl Names {
     /// Names that are none of an instruction's.
     fn new(instruction: &Instruction<'_>) -> Names {
-        let guard = instruction.guard.map(|guard| guard.predicate);
-        let sources = [Some(instruction.a), Some(instruction.b), instruction.c];
-        let sources = sources.into_iter().flatten().filter_map(Operand::register);
-        let outer: Vec<&str> = sources.chain([instruction.d]).chain(guard).collect();
         let hides = |prefix: &str| {
-            outer.iter().any(|name| {
+            instruction.registers().any(|name| {
                 let rest = name.strip_prefix(prefix).and_then(|name| name.strip_prefix(['t', 'q', 'p', 'h']));
                 rest.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
             })
@@ -223,6 +216,8 @@ fn letter(sort: Sort) -> char {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
     use crate::eval::Range;
     use crate::lower::base::PackedOp;

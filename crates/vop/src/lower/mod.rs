@@ -28,8 +28,7 @@ use alloc::vec::Vec;
 
 pub use base::{Needs, Op, Sort};
 pub use block::Block;
-pub use candidate::Builder;
-pub use candidate::{Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
+pub use candidate::{Builder, Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
 pub use module_target::{ModuleTarget, NoArchitecture};
 pub use proof::{Claim, Equal, Malformed, Query};
 pub use sequence::Sequence;
@@ -104,7 +103,7 @@ impl Form {
     /// let form: vop::Form = "vadd4.s32.s32.s32.sat d, a, b, c".parse().unwrap();
     /// let lowering = form.lower(LowerOptions::new("sm_120f".parse().unwrap()));
     /// assert_eq!((lowering.cost, form.cost("sm_120f".parse().unwrap())), (1, 45));
-    /// assert_eq!(lowering.lines(["d", "a", "b", "c"]), ["add.sat.s8x4 d, a, b"]);
+    /// assert_eq!(lowering.sequence.unwrap().lines(), ["add.sat.s8x4 d, a, b"]);
     /// ```
     pub fn lower(self, options: LowerOptions) -> Lowering {
         let best = self.choices(options).into_iter().min_by_key(|choice| (choice.cost, choice.sequence.steps.len()));

@@ -102,11 +102,7 @@ pub(super) fn native_mixed(b: &mut Builder) -> Written {
 
 /// Minimum and maximum, unless both inputs are signed.
 pub(super) fn min_max(b: &mut Builder) -> Written {
-    let is_max = match b.operation() {
-        Operation::Min => false,
-        Operation::Max => true,
-        _ => return Err(NotApplicable),
-    };
+    let is_max = b.is_maximum()?;
     if !b.has_native_absdiff() || b.common_type() == Ok(true) {
         return Err(NotApplicable);
     }

@@ -24,6 +24,15 @@ impl Builder {
         self.form.mnemonic().operation()
     }
 
+    /// Whether the operation is the maximum, if it is that or the minimum.
+    pub(super) fn is_maximum(&self) -> Result<bool, NotApplicable> {
+        match self.operation() {
+            Operation::Min => Ok(false),
+            Operation::Max => Ok(true),
+            _ => Err(NotApplicable),
+        }
+    }
+
     /// Whether the inputs are read signed.
     pub(super) fn signed(&self) -> [bool; 2] {
         [self.form.atype().is_signed(), self.form.btype().is_signed()]

@@ -106,11 +106,7 @@ pub(super) fn add_sub_separate(b: &mut Builder) -> Written {
 
 /// Minimum and maximum: the comparison's bit, in all bits of the lane, chooses.
 pub(super) fn min_max(b: &mut Builder) -> Written {
-    let is_max = match b.operation() {
-        Operation::Min => false,
-        Operation::Max => true,
-        _ => return Err(NotApplicable),
-    };
+    let is_max = b.is_maximum()?;
     let [x, y] = b.sources();
     let signed = b.signed();
     let greater = b.greater(x, y, signed == [true, true]);
