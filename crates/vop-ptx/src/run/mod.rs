@@ -42,6 +42,7 @@
 mod array;
 mod compute;
 mod decode;
+mod engine;
 mod error;
 mod exec;
 mod kernel;

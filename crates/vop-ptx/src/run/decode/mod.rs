@@ -2,7 +2,7 @@
 
 mod initializer;
 mod instruction;
-mod opcode;
+pub(in crate::run) mod opcode;
 mod operand;
 
 use std::collections::HashMap;

@@ -4,47 +4,47 @@ use crate::module::Scalar;
 
 /// `ld.global.nc.u32` as `ld` and what is left of its modifiers.
 #[derive(Clone, Debug)]
-pub(super) struct Opcode<'a> {
-    pub(super) name: &'a str,
+pub(in crate::run) struct Opcode<'a> {
+    pub(in crate::run) name: &'a str,
     modifiers: Vec<&'a str>,
 }
 
 impl<'a> Opcode<'a> {
-    pub(super) fn new(text: &'a str) -> Opcode<'a> {
+    pub(in crate::run) fn new(text: &'a str) -> Opcode<'a> {
         let mut words = text.split('.');
         let name = words.next().unwrap_or("");
         Opcode { name, modifiers: words.collect() }
     }
 
     /// Takes this modifier; whether it was there.
-    pub(super) fn take(&mut self, modifier: &str) -> bool {
+    pub(in crate::run) fn take(&mut self, modifier: &str) -> bool {
         self.take_if(|word| (word == modifier).then_some(())).is_some()
     }
 
     /// Takes the first modifier that means something to `meaning`.
-    pub(super) fn take_if<T>(&mut self, meaning: impl Fn(&'a str) -> Option<T>) -> Option<T> {
+    pub(in crate::run) fn take_if<T>(&mut self, meaning: impl Fn(&'a str) -> Option<T>) -> Option<T> {
         let (index, found) = self.modifiers.iter().enumerate().find_map(|(i, word)| Some((i, meaning(word)?)))?;
         self.modifiers.remove(index);
         Some(found)
     }
 
     /// Takes one of these modifiers.
-    pub(super) fn take_of(&mut self, words: &[&str]) -> Option<&'a str> {
+    pub(in crate::run) fn take_of(&mut self, words: &[&str]) -> Option<&'a str> {
         self.take_if(|word| words.contains(&word).then_some(word))
     }
 
     /// Takes all of these modifiers: those that say nothing to a machine that runs one thread after the other.
-    pub(super) fn drop_all(&mut self, ignored: impl Fn(&str) -> bool) {
+    pub(in crate::run) fn drop_all(&mut self, ignored: impl Fn(&str) -> bool) {
         self.modifiers.retain(|word| !ignored(word));
     }
 
     /// Takes the first type.
-    pub(super) fn take_type(&mut self) -> Option<Scalar> {
+    pub(in crate::run) fn take_type(&mut self) -> Option<Scalar> {
         self.take_if(Scalar::from_name)
     }
 
     /// The first modifier that nobody took.
-    pub(super) fn rest(&self) -> Option<&'a str> {
+    pub(in crate::run) fn rest(&self) -> Option<&'a str> {
         self.modifiers.first().copied()
     }
 }

@@ -1,0 +1,59 @@
+//! Which instructions of the host the loops are compiled for.
+
+/// A set of SIMD instructions, chosen when a kernel is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Level {
+    /// What every CPU of the architecture has.
+    Portable,
+    /// x86-64 with AVX2, FMA, BMI and F16C.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, CD, DQ and VL.
+    Avx512,
+}
+
+impl Level {
+    pub(crate) const COUNT: usize = 3;
+
+    /// Whether this CPU has it.
+    pub fn is_available(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = || {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("lzcnt")
+                    && is_x86_feature_detected!("popcnt")
+                    && is_x86_feature_detected!("f16c")
+            };
+            match self {
+                Level::Portable => true,
+                Level::Avx2 => avx2(),
+                Level::Avx512 => {
+                    avx2()
+                        && is_x86_feature_detected!("avx512f")
+                        && is_x86_feature_detected!("avx512bw")
+                        && is_x86_feature_detected!("avx512cd")
+                        && is_x86_feature_detected!("avx512dq")
+                        && is_x86_feature_detected!("avx512vl")
+                }
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            self == Level::Portable
+        }
+    }
+
+    /// The best that this CPU has.
+    pub fn best() -> Level {
+        [Level::Avx512, Level::Avx2].into_iter().find(|level| level.is_available()).unwrap_or(Level::Portable)
+    }
+
+    /// All that this CPU has, the plainest first.
+    pub fn available() -> Vec<Level> {
+        [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|level| level.is_available()).collect()
+    }
+}
