@@ -24,8 +24,8 @@ pub fn bench() {
             "  {:<44} {:>10.2} M thread-instructions/s ({} of them, {:.0} % video)",
             launch.entry,
             rates[1],
-            launch.counts.instructions,
-            100.0 * launch.counts.video as f64 / launch.counts.instructions as f64,
+            launch.report.instructions,
+            100.0 * launch.report.video as f64 / launch.counts.instructions as f64,
         );
     }
 }

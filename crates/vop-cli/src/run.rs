@@ -74,8 +74,8 @@ fn describe(summary: &Summary) -> String {
             launch.entry,
             format!("{x}x{y}x{z}"),
             format!("{bx}x{by}x{bz}"),
-            output::grouped(launch.counts.instructions),
-            output::grouped(launch.counts.video),
+            output::grouped(launch.report.instructions),
+            output::grouped(launch.report.video),
             launch.time.as_secs_f64(),
         ));
     }

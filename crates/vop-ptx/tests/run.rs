@@ -276,7 +276,7 @@ fn a_launch_file_runs_and_saves() {
     );
     let path = folder.path().join("launch.toml");
     let summary = run_launch_file(&path, &RunOptions::default()).unwrap();
-    assert_eq!(summary.launches.iter().map(|launch| launch.counts.instructions).collect::<Vec<_>>(), [78, 39]);
+    assert_eq!(summary.launches.iter().map(|launch| launch.report.instructions).collect::<Vec<_>>(), [78, 39]);
     assert_eq!(files(folder.path()), ["in.raw", "k.ptx", "launch.toml", "out.npy", "same.png"]);
     let npy = std::fs::read(folder.path().join("out.npy")).unwrap();
     assert_eq!(npy[npy.len() - 12..], [11, 0, 0, 0, 21, 0, 0, 0, 31, 0, 0, 0]);

@@ -72,12 +72,31 @@ kinds! {
         "A launch may execute so many thread-instructions and no more, so that a loop without end is noticed. `--limit` sets the number.";
     Deadlock "V0610" "threads wait for each other"
         "Some threads of a block wait at a barrier that others will never reach, or for their warp.";
+    DivisionByZero "V0614" "division by zero"
+        "An integer `div` or `rem` by zero: the manual leaves the result to the machine.";
+    DivergentBarrier "V0615" "a barrier in divergent code"
+        "`bar.sync`, as `__syncthreads()` compiles to, must be executed by all threads of a warp together. Some of a warp went another way: on a GPU the kernel might hang or go on too early. `barrier.sync` without `.aligned` has no such rule.";
+    StackOverflow "V0616" "stack overflow"
+        "Calls within one another take more than a thread's stack holds. It is 512 KiB, the most that a GPU gives; on a GPU it is 1 KiB unless the program asks for more (`cudaLimitStackSize`).";
+    Race "V0617" "a race on shared memory"
+        "Two threads reach one byte of shared memory, one of them writes, and no barrier stands between: which is first is chance. This is checked on request.";
+    Uninitialized "V0618" "shared memory read before it is written"
+        "Shared memory holds anything when a block starts. This is checked on request; without the check it reads as zero.";
     Trap "V0611" "the kernel trapped"
         "The kernel executed `trap`, as `assert` and `__trap()` do.";
     LaunchFile "V0612" "a launch file that does not say what it must"
         "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `entry`, `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    input  = { file = \"input.npy\" }                            # .npy, .png, or raw with `type` and `shape`\n    output = { type = \"i32\", shape = [23, 40], save = \"o.npy\" }  # .npy or .png\n\n    [[launch]]\n    entry = \"kernel\"\n    grid  = [40, 23]\n    block = 64\n    shared = 0          # bytes of dynamic shared memory\n    args  = [\"input\", \"output\", { i32 = 640 }]\n\nElement types are i8 to i64, u8 to u64, f32 and f64.";
     File "V0613" "a file that cannot be read or written"
         "The file is missing or unreadable, holds something else than its name or its declaration says, or cannot be written. Output is written beside its place first and renamed, so that no half of it is left.";
+}
+
+/// A line of the source code that PTX was compiled from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePlace {
+    /// The file as `.file` names it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 /// A place in the PTX or in the launch file.
@@ -93,6 +112,8 @@ pub struct Place {
     pub column: usize,
     /// The statement, or the piece of the launch file, blanks collapsed.
     pub text: String,
+    /// Where PTX came from, if it says so (`.loc`).
+    pub source: Option<SourcePlace>,
 }
 
 impl Place {
@@ -105,6 +126,7 @@ impl Place {
             line: before.bytes().filter(|b| *b == b'\n').count() + 1,
             column: before.get(line_start..).unwrap_or("").chars().count() + 1,
             text: words.join(" "),
+            source: None,
             span,
         }
     }

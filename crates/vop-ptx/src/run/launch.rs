@@ -30,8 +30,8 @@ use toml::{Spanned, Value};
 use super::array::{self, Array, element, element_name, element_names};
 use super::decode::Program;
 use super::error::{Place, RunError, RunErrorKind, RunErrors};
-use super::exec::{Arg, Counts, LaunchOptions};
-use super::kernel::Kernel;
+use super::code::Kernel;
+use super::engine::launch::{Arg, LaunchOptions, Report};
 use super::memory::{BufferId, Memory};
 use super::types::Kind;
 use crate::module::Scalar;
@@ -66,7 +66,7 @@ pub struct LaunchSummary {
     /// Threads of a block: x, y, z.
     pub block: [u32; 3],
     /// What was executed.
-    pub counts: Counts,
+    pub report: Report,
     /// How long it took.
     pub time: Duration,
 }
@@ -167,15 +167,16 @@ pub fn run_launch_file(path: &Path, options: &RunOptions) -> Result<Summary, Run
             instructions: options.instructions.unwrap_or(defaults.instructions),
             dynamic_shared: launch.shared,
             semantics: options.semantics,
+            ..defaults
         };
         let start = Instant::now();
         let result = launch.kernel.launch(launch.grid, launch.block, &launch.args, &mut memory, &launch_options);
-        let counts = result.map_err(|errors| in_file(errors, &ptx_path))?;
+        let report = result.map_err(|errors| in_file(errors, &ptx_path))?;
         summary.launches.push(LaunchSummary {
             entry: launch.kernel.name().to_owned(),
             grid: launch.grid,
             block: launch.block,
-            counts,
+            report,
             time: start.elapsed(),
         });
     }
@@ -258,7 +259,7 @@ impl Reader<'_> {
             Ok((path, save.span()))
         });
         let Array { ty, shape, bytes } = array;
-        Ok(Buffer { save: save.transpose()?, id: memory.allocate(name, bytes), ty, shape })
+        Ok(Buffer { save: save.transpose()?, id: memory.allocate(name, &bytes), ty, shape })
     }
 
     /// Buffers that would be saved over each other, or over what the run is made of.

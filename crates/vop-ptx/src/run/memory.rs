@@ -1,14 +1,15 @@
 //! Memory as a kernel sees it: flat 64-bit addresses over separate, checked allocations.
 //!
-//! The address space is cut into regions of 64 GiB. Shared, local and parameter memory have one region each, every buffer and
-//! every module variable has one of its own. What lies between the end of an allocation and the next region is the guard gap,
-//! so running off a buffer is always caught, and finding the allocation of an address is one shift.
+//! The address space is cut into regions of 64 GiB. Shared, local and parameter memory have one region each, functions have one
+//! for their addresses, every buffer and every module variable has one of its own. What lies between the end of an allocation and
+//! the next region is the guard gap, so running off a buffer is always caught, and finding the allocation of an address is one
+//! shift.
 
 use super::error::{RunError, RunErrorKind};
 
 /// A region's size as a power of two.
-const REGION_BITS: u32 = 36;
-const OFFSET: u64 = (1 << REGION_BITS) - 1;
+pub(crate) const REGION_BITS: u32 = 36;
+pub(crate) const OFFSET: u64 = (1 << REGION_BITS) - 1;
 
 /// Where a generic address of shared memory starts.
 pub(crate) const SHARED_BASE: u64 = 1 << REGION_BITS;
@@ -16,6 +17,8 @@ pub(crate) const SHARED_BASE: u64 = 1 << REGION_BITS;
 pub(crate) const LOCAL_BASE: u64 = 2 << REGION_BITS;
 /// Where a generic address of the kernel's parameters starts.
 pub(crate) const PARAM_BASE: u64 = 3 << REGION_BITS;
+/// Where the addresses of functions start.
+pub(crate) const FUNCTION_BASE: u64 = 4 << REGION_BITS;
 /// The region of the first allocation.
 const FIRST_REGION: u64 = 16;
 
@@ -27,6 +30,7 @@ pub(crate) enum Space {
     Const,
     Shared,
     Local,
+    /// The kernel's parameters.
     Param,
 }
 
@@ -35,9 +39,9 @@ impl Space {
         match name {
             "global" => Some(Space::Global),
             "const" => Some(Space::Const),
-            "shared" => Some(Space::Shared),
+            "shared" | "shared::cta" => Some(Space::Shared),
             "local" => Some(Space::Local),
-            "param" => Some(Space::Param),
+            "param" | "param::entry" => Some(Space::Param),
             _ => None,
         }
     }
@@ -52,7 +56,7 @@ impl Space {
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Space::Generic => "generic",
             Space::Global => "global",
@@ -68,28 +72,70 @@ impl Space {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferId(usize);
 
+/// Bytes in words of 16, so that every atomic access of the kernel is an aligned one of the host.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bytes {
+    words: Vec<u128>,
+    len: usize,
+}
+
+impl Bytes {
+    pub(crate) fn zeros(len: usize) -> Bytes {
+        Bytes { words: vec![0; len.div_ceil(16)], len }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    #[allow(unsafe_code, reason = "words seen as bytes")]
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        // SAFETY: the words hold at least `len` bytes, and any bytes will do.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
+    }
+
+    #[allow(unsafe_code, reason = "words seen as bytes")]
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and they are borrowed for as long as the slice.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.len) }
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Bytes {
+        let mut all = Bytes::zeros(bytes.len());
+        all.as_mut_slice().copy_from_slice(bytes);
+        all
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Allocation {
     name: String,
-    bytes: Vec<u8>,
+    bytes: Bytes,
     read_only: bool,
 }
 
-/// A device's global and constant memory: a module's variables and the caller's buffers.
+/// A device's memory: a module's variables, the caller's buffers, and what kernels printed.
 ///
 /// Made by [`Program::memory`](super::Program::memory), so that the module's variables are in it.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     allocations: Vec<Allocation>,
+    pub(crate) printed: Vec<u8>,
 }
 
 impl Memory {
     /// Adds a buffer; its name appears in errors. Its address is a multiple of 256, and nothing is near it.
-    pub fn allocate(&mut self, name: &str, bytes: Vec<u8>) -> BufferId {
-        self.push(name, bytes, false)
+    pub fn allocate(&mut self, name: &str, bytes: impl AsRef<[u8]>) -> BufferId {
+        self.push(name, Bytes::from(bytes.as_ref()), false)
     }
 
-    pub(crate) fn push(&mut self, name: &str, bytes: Vec<u8>, read_only: bool) -> BufferId {
+    pub(crate) fn push(&mut self, name: &str, bytes: Bytes, read_only: bool) -> BufferId {
         self.allocations.push(Allocation { name: name.to_owned(), bytes, read_only });
         BufferId(self.allocations.len() - 1)
     }
@@ -101,13 +147,49 @@ impl Memory {
 
     /// A buffer's content; empty if the buffer is of another memory.
     pub fn bytes(&self, buffer: BufferId) -> &[u8] {
-        self.allocations.get(buffer.0).map_or(&[], |allocation| &allocation.bytes)
+        self.allocations.get(buffer.0).map_or(&[], |allocation| allocation.bytes.as_slice())
     }
 
     /// A buffer's content, to change.
     pub fn bytes_mut(&mut self, buffer: BufferId) -> &mut [u8] {
-        self.allocations.get_mut(buffer.0).map_or(&mut [], |allocation| &mut allocation.bytes)
+        self.allocations.get_mut(buffer.0).map_or(&mut [], |allocation| allocation.bytes.as_mut_slice())
     }
+
+    /// Takes what kernels printed with `printf` since the last call: that of a launch's blocks in the order of the blocks, and of
+    /// a block in the order of execution. What a failed launch printed is there as well.
+    pub fn take_printed(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.printed)).into_owned()
+    }
+
+    /// The allocations as a launch reaches them.
+    pub(crate) fn regions(&mut self) -> Vec<Region> {
+        let allocations = self.allocations.iter_mut();
+        let regions = allocations.map(|allocation| Region {
+            start: allocation.bytes.as_mut_ptr(),
+            len: allocation.bytes.len() as u64,
+            read_only: allocation.read_only,
+        });
+        regions.collect()
+    }
+
+    /// What a launch says of an address, by the names of the allocations.
+    pub(crate) fn names(&self) -> Vec<(String, u64)> {
+        self.allocations.iter().map(|a| (a.name.clone(), a.bytes.len() as u64)).collect()
+    }
+}
+
+/// An allocation while a launch runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    pub(crate) start: *mut u8,
+    pub(crate) len: u64,
+    pub(crate) read_only: bool,
+}
+
+/// The index of the allocation that an address belongs to, if it is one of an allocation's region.
+#[inline(always)]
+pub(crate) fn region_index(address: u64) -> Option<usize> {
+    (address >> REGION_BITS).checked_sub(FIRST_REGION).map(|index| index as usize)
 }
 
 /// The address of the allocation with this index.
@@ -115,7 +197,7 @@ pub(crate) fn address_of(index: usize) -> u64 {
     (FIRST_REGION + index as u64) << REGION_BITS
 }
 
-/// An access that cannot be made; [`View::explain`] puts it in words.
+/// An access that cannot be made; [`Layout::explain`] puts it in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Misaligned { address: u64, bytes: u64 },
@@ -125,60 +207,21 @@ pub(crate) enum Fault {
 }
 
 /// `4 bytes`, `1 byte`.
-fn plural(bytes: u64) -> String {
+pub(crate) fn plural(bytes: u64) -> String {
     format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" })
 }
 
-/// All memory that one thread can reach.
-pub(crate) struct View<'m> {
-    pub(crate) memory: &'m mut Memory,
-    pub(crate) shared: &'m mut [u8],
-    pub(crate) local: &'m mut [u8],
-    pub(crate) params: &'m mut [u8],
+/// Names and sizes of all memory that a thread can reach, to speak of faults.
+pub(crate) struct Layout<'m> {
+    /// The allocations' names and sizes.
+    pub(crate) allocations: &'m [(String, u64)],
+    pub(crate) shared: u64,
+    /// Bytes of the thread's stack that are in use.
+    pub(crate) local: u64,
+    pub(crate) params: u64,
 }
 
-impl View<'_> {
-    /// The bytes of an access; `size` is a power of two times a vector's length, and aligns it.
-    #[inline]
-    pub(crate) fn access(&mut self, space: Space, address: u64, size: usize, write: bool) -> Result<&mut [u8], Fault> {
-        let bytes = size as u64;
-        if address & (bytes - 1) != 0 {
-            return Err(Fault::Misaligned { address, bytes });
-        }
-        let (found, offset) = match space {
-            Space::Generic | Space::Global | Space::Const => match address >> REGION_BITS {
-                region @ 1..=3 => {
-                    if space != Space::Generic {
-                        return Err(Fault::WrongSpace { space, address });
-                    }
-                    let allocation = match region {
-                        1 => &mut *self.shared,
-                        2 => &mut *self.local,
-                        _ if write => return Err(Fault::ReadOnly { address }),
-                        _ => &mut *self.params,
-                    };
-                    (allocation, address & OFFSET)
-                }
-                region => {
-                    let index = usize::try_from(region.wrapping_sub(FIRST_REGION)).unwrap_or(usize::MAX);
-                    let Some(allocation) = self.memory.allocations.get_mut(index) else {
-                        return Err(Fault::OutOfBounds { space, address, bytes });
-                    };
-                    if write && (allocation.read_only || space == Space::Const) {
-                        return Err(Fault::ReadOnly { address });
-                    }
-                    (allocation.bytes.as_mut_slice(), address & OFFSET)
-                }
-            },
-            Space::Shared => (&mut *self.shared, address),
-            Space::Local => (&mut *self.local, address),
-            Space::Param if write => return Err(Fault::ReadOnly { address }),
-            Space::Param => (&mut *self.params, address),
-        };
-        let range = usize::try_from(offset).ok().and_then(|start| Some(start..start.checked_add(size)?));
-        range.and_then(|range| found.get_mut(range)).ok_or(Fault::OutOfBounds { space, address, bytes })
-    }
-
+impl Layout<'_> {
     /// The error for a fault, without place and thread.
     #[cold]
     pub(crate) fn explain(&self, fault: Fault) -> RunError {
@@ -213,9 +256,8 @@ impl View<'_> {
 
     /// The allocation that an address of global memory falls into.
     fn whereabouts(&self, address: u64) -> String {
-        let index = (address >> REGION_BITS).checked_sub(FIRST_REGION).and_then(|i| usize::try_from(i).ok());
-        match index.and_then(|i| self.memory.allocations.get(i)) {
-            Some(allocation) => format!(" (byte {} of `{}`)", address & OFFSET, allocation.name),
+        match region_index(address).and_then(|i| self.allocations.get(i)) {
+            Some((name, _)) => format!(" (byte {} of `{name}`)", address & OFFSET),
             None => String::new(),
         }
     }
@@ -223,18 +265,18 @@ impl View<'_> {
     fn out_of_bounds(&self, space: Space, address: u64, bytes: u64) -> String {
         let access = plural(bytes);
         let (name, start, len) = match space {
-            Space::Shared => ("shared memory".to_owned(), 0, self.shared.len()),
-            Space::Local => ("local memory".to_owned(), 0, self.local.len()),
-            Space::Param => ("the kernel's parameters".to_owned(), 0, self.params.len()),
+            Space::Shared => ("shared memory".to_owned(), 0, self.shared),
+            Space::Local => ("local memory".to_owned(), 0, self.local),
+            Space::Param => ("the kernel's parameters".to_owned(), 0, self.params),
             Space::Generic | Space::Global | Space::Const => {
                 let windows = [
-                    ("shared memory".to_owned(), SHARED_BASE, self.shared.len()),
-                    ("local memory".to_owned(), LOCAL_BASE, self.local.len()),
+                    ("shared memory".to_owned(), SHARED_BASE, self.shared),
+                    ("local memory".to_owned(), LOCAL_BASE, self.local),
                 ];
-                let buffers = self.memory.allocations.iter().enumerate();
-                let buffers = buffers.map(|(i, a)| (format!("`{}`", a.name), address_of(i), a.bytes.len()));
+                let buffers = self.allocations.iter().enumerate();
+                let buffers = buffers.map(|(i, (name, len))| (format!("`{name}`"), address_of(i), *len));
                 let nearest = windows.into_iter().chain(buffers).min_by_key(|(_, start, len)| {
-                    let last = start + (*len as u64).saturating_sub(1);
+                    let last = start + len.saturating_sub(1);
                     if address < *start { start - address } else { address.saturating_sub(last) }
                 });
                 match nearest {
@@ -243,7 +285,6 @@ impl View<'_> {
                 }
             }
         };
-        let len = len as u64;
         if address < start {
             return match start - address {
                 // Too far to be a slip of an index: most likely a null or a truncated pointer.

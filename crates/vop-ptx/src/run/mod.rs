@@ -28,7 +28,7 @@
 //! );
 //! let kernel = program.kernel("sad")?;
 //! let mut memory = program.memory();
-//! let out = memory.allocate("out", vec![0; 4]);
+//! let out = memory.allocate("out", [0; 4]);
 //! let args = [out.into(), 0x0102_0304u32.into(), 0x0402_0301u32.into()];
 //! let counts = kernel.launch([1, 1, 1], [1, 1, 1], &args, &mut memory, &LaunchOptions::default())?;
 //! assert_eq!(memory.bytes(out), [6, 0, 0, 0]);
@@ -40,20 +40,20 @@
 //! instructions, half precision, approximate floating point, clusters.
 
 mod array;
-mod compute;
+mod code;
 mod decode;
 mod engine;
 mod error;
-mod exec;
-mod kernel;
 pub mod launch;
 mod memory;
+mod pure;
 mod types;
 
 pub use array::write_atomically;
+pub use code::{Kernel, Parameter};
 pub use decode::Program;
-pub use error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
-pub use exec::{Arg, Counts, LaunchOptions};
-pub use kernel::{Kernel, Parameter};
+pub use engine::launch::{Arg, LaunchOptions, Progress, Report};
+pub use engine::{Level, Profile, StatementProfile};
+pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use launch::{RunOptions, Summary, run_launch_file};
 pub use memory::{BufferId, Memory};

@@ -101,14 +101,17 @@ impl Fill<'_> {
         Ok(())
     }
 
-    /// `x`, `x+4`, `generic(x)`: global addresses are generic ones.
+    /// `x`, `x+4`, `generic(x)`, `generic(x)+4`: global addresses are generic ones.
     fn address(&self, text: &str) -> Option<u64> {
-        let text = text.strip_prefix("generic").map_or(text, str::trim_start);
-        let text = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(text).trim();
-        let (name, offset) = match text.split_once('+') {
-            Some((name, offset)) => (name.trim(), lex::integer(offset.trim())?),
-            None => (text, 0),
+        let (text, offset) = match text.rsplit_once('+') {
+            Some((text, offset)) if !offset.contains(')') => (text.trim(), lex::integer(offset.trim())?),
+            _ => (text, 0),
         };
-        Some(self.addresses.get(name)?.wrapping_add(offset))
+        let inside = text.strip_prefix("generic").map_or(text, str::trim_start);
+        let inside = inside.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inside).trim();
+        if inside != text {
+            return Some(self.address(inside)?.wrapping_add(offset));
+        }
+        Some(self.addresses.get(inside)?.wrapping_add(offset))
     }
 }

@@ -1,23 +1,37 @@
-//! One instruction: opcode and operands to an operation.
+//! One instruction: opcode and operands to steps.
+//!
+//! What only computes is described in [`pure`](crate::run::pure); here are its operands, and everything else: memory, control,
+//! barriers, what warps do together, calls.
 
 use std::ops::Range;
 
+use super::function::{Decoder, Home, Register, width_of};
 use super::opcode::Opcode;
-use super::operand::Operand;
-use super::{Decoder, NONE, SINK};
-use crate::module::{RegistersAt, Scalar, lex};
-use crate::run::compute::{self, Compute, convert, float, integer};
+use super::operand::{Operand, constant};
+use crate::module::{FunctionKind, RegistersAt, Scalar, StatementKind, lex};
+use crate::run::code::{
+    Access, Atomic, AtomicKind, Barrier, BarrierKind, Call, CallTarget, Collective, CollectiveKind, Copy, Load,
+    Op, Special, Store, System, SystemFunction, Transfer, Video,
+};
+use crate::run::engine::access;
+use crate::run::engine::lanes::{Slot, Width, binary, quaternary, ternary, unary};
 use crate::run::error::{RunError, RunErrorKind};
-use crate::run::kernel::{Access, Collective, CollectiveKind, Op, Slot};
-use crate::run::memory::Space;
-use crate::run::types::{Kind, mask};
+use crate::run::memory::{REGION_BITS, Space};
+use crate::run::pure::fold::fold;
+use crate::run::pure::{self, Pure};
+use crate::run::types::Kind;
 
-type Decoded = Result<Op, RunError>;
+/// Whether the opcode was one of those that a function of the decoder knows.
+type Known = Result<bool, RunError>;
 
-impl Decoder<'_> {
-    /// Decodes an instruction, without its guard.
-    pub(super) fn instruction(&mut self, opcode_range: &Range<usize>, operands: &Range<usize>) -> Decoded {
-        let module = self.module;
+impl Decoder<'_, '_> {
+    /// Decodes an instruction; its guard has been.
+    pub(super) fn decode_instruction(
+        &mut self,
+        opcode_range: &Range<usize>,
+        operands: &Range<usize>,
+    ) -> Result<(), RunError> {
+        let module = self.builder.module;
         let text = lex::without_trivia(module.slice(opcode_range));
         let list = module.slice(operands);
         let operands: Vec<&str> = lex::split_operands(list).map(|range| &list[range]).collect();
@@ -25,57 +39,79 @@ impl Decoder<'_> {
         if opcode.name.starts_with('v') && opcode.name != "vote" {
             return self.video(opcode_range.start..self.span.end);
         }
-        let op = self.decode_opcode(&mut opcode, &operands)?.ok_or_else(|| self.unknown(&text))?;
+        if !self.by_name(&mut opcode, &operands)? {
+            return Err(self.unknown(&text, opcode.name));
+        }
         match opcode.rest() {
             Some(modifier) => Err(self.unsupported(format!(
                 "instruction `{text}` is not supported by vop run: its modifier `.{modifier}` is not known"
             ))),
-            None => Ok(op),
+            None => Ok(()),
         }
     }
 
-    fn unknown(&self, opcode: &str) -> RunError {
-        self.unsupported(format!("instruction `{opcode}` is not supported by vop run"))
+    fn unknown(&self, opcode: &str, name: &str) -> RunError {
+        let kind = match name {
+            "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "tensor-core instructions are",
+            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" => {
+                "textures and surfaces are"
+            }
+            "mapa" | "getctarank" | "clusterlaunchcontrol" => "clusters are",
+            "cp" | "mbarrier" | "multimem" | "tensormap" => "asynchronous copies by barrier and TMA are",
+            _ => {
+                return self.unsupported(format!("instruction `{opcode}` is not supported by vop run"));
+            }
+        };
+        self.unsupported(format!("instruction `{opcode}` is not supported by vop run: {kind} not"))
     }
 
-    /// The operation of an opcode; `None` if nothing here knows it.
-    fn decode_opcode(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
+    fn by_name(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         match opcode.name {
-            "mov" => self.mov(opcode, operands),
+            "mov" if operands.iter().any(|text| text.starts_with('{')) => self.mov_vector(opcode, operands),
+            "mov" | "selp" if opcode.has("b128") => self.wide(opcode, operands),
             "ld" | "ldu" => self.load(opcode, operands),
             "st" => self.store(opcode, operands),
-            "atom" | "red" => self.atomic(opcode, operands),
-            "add" | "sub" | "mul" | "mad" | "fma" | "addc" | "subc" | "madc" => self.arithmetic(opcode, operands),
-            "mul24" | "mad24" => self.mul24(opcode, operands),
-            "div" | "rem" | "sad" | "abs" | "neg" | "min" | "max" | "sqrt" | "rcp" | "copysign" => {
-                self.plain(opcode, operands)
-            }
-            "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" | "popc" | "clz" | "brev" | "bfind" | "bfe"
-            | "bfi" => self.bits(opcode, operands),
-            "prmt" | "shf" | "lop3" | "dp4a" | "dp2a" => self.bits32(opcode, operands),
-            "setp" => self.setp(opcode, operands),
-            "set" => self.set(opcode, operands),
-            "selp" | "slct" => self.select(opcode, operands),
-            "cvt" => self.cvt(opcode, operands),
+            "atom" | "red" if !opcode.has("async") => self.atomic(opcode, operands),
             "cvta" => self.cvta(opcode, operands),
+            "isspacep" => self.isspacep(opcode, operands),
             "bra" => self.branch(opcode, operands),
-            "exit" | "ret" => {
+            "brx" => self.branch_indexed(opcode, operands),
+            "call" => self.call(opcode, operands),
+            "ret" | "exit" => {
                 opcode.take("uni");
                 self.count(operands, 0..=0)?;
-                Ok(Some(Op::Exit))
+                self.emit(if opcode.name == "ret" { Op::Return } else { Op::Exit });
+                Ok(true)
             }
-            "bar" | "barrier" => self.barrier(opcode, operands),
-            // One thread runs after the other and sees all earlier writes: there is nothing to order and nothing to wait for.
-            "membar" | "fence" | "nanosleep" => {
+            "bar" | "barrier" if opcode.has("warp") => self.warp_barrier(opcode, operands),
+            "bar" | "barrier" if !opcode.has("cluster") => self.barrier(opcode, operands),
+            "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.collective(opcode, operands),
+            "cp" if opcode.has("async") && !opcode.has("bulk") => self.copy(opcode, operands),
+            // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
+            "membar" | "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
+            | "griddepcontrol" | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
-                Ok(Some(Op::Sequence(Box::default())))
+                self.emit(Op::Nothing);
+                Ok(true)
             }
-            "shfl" | "vote" | "redux" => self.collective(opcode, operands),
-            "trap" => {
+            "fence" => {
+                opcode.drop_all(|_| true);
+                self.emit(Op::Nothing);
+                Ok(true)
+            }
+            "createpolicy" => {
+                opcode.drop_all(|_| true);
+                let d = self.destination(operands.first().copied().unwrap_or(""), Scalar::B64)?;
+                let zero = self.builder.constant(0, Width::Double);
+                self.copy_register(d, zero, Width::Double);
+                Ok(true)
+            }
+            "trap" | "brkpt" => {
                 self.count(operands, 0..=0)?;
-                Ok(Some(Op::Trap))
+                self.emit(Op::Trap(if opcode.name == "trap" { "trap" } else { "brkpt" }));
+                Ok(true)
             }
-            _ => Ok(None),
+            _ => self.pure(opcode, operands),
         }
     }
 
@@ -90,79 +126,158 @@ impl Decoder<'_> {
         Err(self.malformed(format!("the instruction has {} operands, and takes {wanted}", operands.len())))
     }
 
-    /// `d = f(sources)` with one type an operand.
-    fn pure(
-        &mut self,
-        f: Option<Compute>,
-        operands: &[&str],
-        d: Scalar,
-        sources: &[Scalar],
-    ) -> Result<Option<Op>, RunError> {
-        let Some(f) = f else { return Ok(None) };
-        self.count(operands, sources.len() + 1..=sources.len() + 1)?;
-        let d = self.destination(operands[0], d)?;
-        let mut slots = [NONE; 4];
-        for (slot, (text, ty)) in slots.iter_mut().zip(operands[1..].iter().zip(sources)) {
-            *slot = self.source(text, *ty)?;
+    /// What only computes.
+    fn pure(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        // `d|p` is two results.
+        let mut flat: Vec<&str> = Vec::with_capacity(operands.len() + 1);
+        match operands.first().and_then(|text| Operand::parse(text)) {
+            Some(Operand::Pair(d, p)) => flat.extend([d, p]),
+            _ => flat.extend(operands.first()),
         }
-        Ok(Some(Self::compute(f, d, &slots)))
+        flat.extend(operands.iter().skip(1));
+        let immediates: Vec<Option<u64>> = flat
+            .iter()
+            .map(|text| match Operand::parse(text) {
+                Some(Operand::Integer(value)) => Some(value),
+                _ => None,
+            })
+            .collect();
+        let Some(pure) = pure::pure(opcode, flat.len(), &immediates) else { return Ok(false) };
+        if opcode.rest().is_some() {
+            // The caller names the modifier.
+            return Ok(true);
+        }
+        let Pure { compute, results, sources, wide, carry_in, carry_out, divisor, then } = pure;
+        let count = results.len() + sources.len();
+        self.count(&flat, count..=count)?;
+        let (to, from) = flat.split_at(results.len());
+        let mut slots = Vec::with_capacity(sources.len() + 1);
+        for (text, ty) in from.iter().zip(&sources) {
+            slots.push(if wide { self.wider_source(text, *ty)? } else { self.source(text, *ty)? });
+        }
+        if let Some(divisor) = divisor {
+            self.emit(Op::Divisor(slots[divisor], width_of(sources[divisor])));
+        }
+        if carry_in {
+            let carry = self.carry();
+            slots.push(carry);
+        }
+        let mut destinations = Vec::new();
+        // A narrow result in a wide register is extended by its type.
+        let mut extend = None;
+        for (text, ty) in to.iter().zip(&results) {
+            if !wide || *text == "_" {
+                destinations.push(self.destination(text, *ty)?);
+                continue;
+            }
+            let register = self.wider_register(text, *ty)?;
+            if register.ty.width() == ty.width() {
+                destinations.push(register.slot);
+            } else {
+                let narrow = self.fresh(width_of(*ty));
+                destinations.push(narrow);
+                extend = Some((register, narrow, *ty));
+            }
+        }
+        if carry_out {
+            let carry = self.carry();
+            destinations.push(carry);
+        }
+        let mut last = compute;
+        if let Some(then) = then {
+            let taken = compute.sources.iter().filter(|width| **width != Width::None).count();
+            let between: Vec<Slot> =
+                compute.results.into_iter().filter(|width| *width != Width::None).map(|w| self.fresh(w)).collect();
+            self.compute(&compute, &between, &slots);
+            slots = between.into_iter().chain(slots.drain(taken..)).collect();
+            last = then;
+        }
+        if destinations.len() == 1 && last.results[1] != Width::None {
+            let unused = self.fresh(last.results[1]);
+            destinations.push(unused);
+        }
+        self.compute(&last, &destinations, &slots);
+        if let Some((register, narrow, ty)) = extend {
+            self.extend(register, narrow, ty)?;
+        }
+        Ok(true)
     }
 
-    /// A predicate source that may be negated with `!`: its slot, and the operation that makes it first.
-    fn predicate(&mut self, text: &str, scratch: usize, ops: &mut Vec<Op>) -> Result<Slot, RunError> {
-        match Operand::parse(text) {
-            Some(Operand::Not(name)) => {
-                let p = self.register(name, Scalar::Pred)?;
-                let d = self.scratch(scratch);
-                ops.push(Self::compute(integer::not_pred, d, &[p]));
-                Ok(d)
-            }
-            _ => self.source(text, Scalar::Pred),
-        }
+    /// Widens a value of a type to a register that is wider, by the type's signedness.
+    fn extend(&mut self, to: Register, from: Slot, ty: Scalar) -> Result<(), RunError> {
+        let compute = match (ty, to.ty.width()) {
+            (Scalar::S8, 16) => unary(|x: i8| i16::from(x)),
+            (Scalar::S8, 32) => unary(|x: i8| i32::from(x)),
+            (Scalar::S16, 32) => unary(|x: i16| i32::from(x)),
+            (Scalar::S8, _) => unary(|x: i8| i64::from(x)),
+            (Scalar::S16, _) => unary(|x: i16| i64::from(x)),
+            (Scalar::S32, _) => unary(|x: i32| i64::from(x)),
+            (_, 64) => unary(|x: u32| u64::from(x)),
+            _ => unary(|x: u32| x),
+        };
+        self.compute(&compute, &[to.slot], &[from]);
+        Ok(())
+    }
+
+    fn copy_register(&mut self, d: Slot, a: Slot, width: Width) {
+        let copy = match width {
+            Width::Predicate => unary(|x: bool| x),
+            Width::Double => unary(|x: u64| x),
+            _ => unary(|x: u32| x),
+        };
+        self.compute(&copy, &[d], &[a]);
     }
 
     /// Through the library: it is the judge of what is legal.
-    fn video(&mut self, range: Range<usize>) -> Decoded {
-        let module = self.module;
+    fn video(&mut self, range: Range<usize>) -> Result<(), RunError> {
+        let module = self.builder.module;
         let text = module.slice(&range);
         let declared = RegistersAt { module, scope: self.scope, at: self.span.start };
         let instruction = match vop::Parser::new().with_registers(&declared).parse(text) {
             Ok(instruction) => instruction,
             Err(faults) => {
+                let program = self.builder.program;
                 let mut errors = faults.into_iter().map(|fault| {
                     let span = range.start + fault.span.start..range.start + fault.span.end;
-                    let error =
-                        RunError::new(RunErrorKind::Video(fault.code), fault.message).at(self.program.place(&span));
+                    let error = RunError::new(RunErrorKind::Video(fault.code), fault.message).at(program.place(&span));
                     RunError { help: fault.help, ..error }
                 });
-                let first = errors.next().unwrap_or_else(|| self.unknown(text));
-                self.errors.extend(errors.collect::<Vec<_>>());
+                let first = errors.next().unwrap_or_else(|| self.unsupported(format!("`{text}` is not understood")));
+                self.builder.errors.extend(errors);
                 return Err(first);
             }
         };
-        let form = instruction.form;
         let d = self.destination(instruction.d, Scalar::B32)?;
-        let mut sources = [NONE; 3];
+        let mut sources = [self.none(); 3];
         for (slot, operand) in sources.iter_mut().zip([Some(instruction.a), Some(instruction.b), instruction.c]) {
             *slot = match operand {
                 Some(vop::Operand::Register(name)) => self.source(name, Scalar::B32)?,
-                Some(vop::Operand::Immediate { value, .. }) => self.constant(u64::from(value)),
+                Some(vop::Operand::Immediate { value, .. }) => self.builder.constant(u64::from(value), Width::Word),
                 Some(vop::Operand::Sum { .. }) => {
                     return Err(self.unsupported(format!("the sum in operand c of `{text}` is not supported")));
                 }
-                None => NONE,
+                None => continue,
             };
         }
-        Ok(Op::Video { form, d, sources })
+        let videos = &mut self.builder.kernel.videos;
+        let form = videos.iter().position(|form| *form == instruction.form).unwrap_or_else(|| {
+            videos.push(instruction.form);
+            videos.len() - 1
+        });
+        self.emit(Op::Video(Box::new(Video { form: form as u32, d, sources })));
+        Ok(())
     }
 
-    fn mov(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let Some(ty) = opcode.take_type() else { return Ok(None) };
+    fn mov_vector(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let Some(ty) = opcode.take_type() else { return Ok(false) };
         self.count(operands, 2..=2)?;
         match (Operand::parse(operands[0]), Operand::parse(operands[1])) {
+            (Some(Operand::Vector(parts)), Some(Operand::Vector(_))) => {
+                Err(self.malformed(format!("`mov` of {} parts to parts", parts.len())))
+            }
             (Some(Operand::Vector(parts)), _) => self.unpack(ty, &parts, operands[1]),
             (_, Some(Operand::Vector(parts))) => self.pack(ty, operands[0], &parts),
-            _ => self.pure(Some(compute::copy), operands, ty, &[ty]),
+            _ => Ok(false),
         }
     }
 
@@ -172,58 +287,133 @@ impl Decoder<'_> {
         match (count, bits.checked_div(count)) {
             (2 | 4, Some(8)) => Ok(Scalar::B8),
             (2 | 4, Some(16)) => Ok(Scalar::B16),
-            (2, Some(32)) => Ok(Scalar::B32),
+            (2 | 4, Some(32)) => Ok(Scalar::B32),
+            (2, Some(64)) => Ok(Scalar::B64),
             _ => Err(self.malformed(format!("a .{} does not split into {count} parts", ty.name()))),
         }
     }
 
-    fn unpack(&mut self, ty: Scalar, parts: &[&str], source: &str) -> Result<Option<Op>, RunError> {
-        let part = self.part(ty, parts.len())?;
-        let source = self.source(source, ty)?;
-        // A part may be the source's own register, so all is read from a copy.
-        let whole = self.scratch(0);
-        let mut ops = vec![Self::compute(compute::copy, whole, &[source])];
-        let (size, zeros) = (self.constant(u64::from(part.width())), self.constant(mask(part.width())));
-        for (i, text) in parts.iter().enumerate() {
-            let d = self.destination(text, part)?;
-            if i > 0 {
-                ops.push(Self::compute(compute::shift_down, whole, &[whole, size]));
+    /// The register of a `.b128` by its name.
+    fn wide_register(&mut self, name: &str) -> Result<[Slot; 2], RunError> {
+        match self.lookup(name) {
+            Some(Register { slot, high: Some(high), .. }) => Ok([slot, high]),
+            Some(Register { ty, .. }) => {
+                Err(self.malformed(format!("register `{name}` is declared .{}, the instruction takes .b128", ty.name())))
             }
-            ops.push(Self::compute(integer::and, d, &[whole, zeros]));
+            None => Err(self.undeclared(name)),
         }
-        Ok(Some(Op::Sequence(ops.into())))
     }
 
-    fn pack(&mut self, ty: Scalar, d: &str, parts: &[&str]) -> Result<Option<Op>, RunError> {
-        let part = self.part(ty, parts.len())?;
-        let d = self.destination(d, ty)?;
-        let mut slots = [NONE; 4];
-        for (slot, text) in slots.iter_mut().zip(parts) {
-            *slot = self.source(text, part)?;
+    /// `mov.b128` and `selp.b128` between registers.
+    fn wide(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        opcode.take("b128");
+        let selects = opcode.name == "selp";
+        self.count(operands, if selects { 4..=4 } else { 2..=2 })?;
+        let d = self.wide_register(operands[0])?;
+        let a = self.wide_register(operands[1])?;
+        if !selects {
+            for (d, a) in d.into_iter().zip(a) {
+                self.copy_register(d, a, Width::Double);
+                self.mark_part();
+            }
+            return Ok(true);
         }
-        let pack: Compute = match part {
-            Scalar::B8 => compute::pack::<8>,
-            Scalar::B16 => compute::pack::<16>,
-            _ => compute::pack::<32>,
+        let b = self.wide_register(operands[2])?;
+        let p = self.source(operands[3], Scalar::Pred)?;
+        for ((d, a), b) in d.into_iter().zip(a).zip(b) {
+            self.compute(&ternary(|a: u64, b: u64, p: bool| if p { a } else { b }), &[d], &[a, b, p]);
+            self.mark_part();
+        }
+        Ok(true)
+    }
+
+    /// Registers may be wider than their parts: the upper bits are zero.
+    fn unpack(&mut self, ty: Scalar, parts: &[&str], source: &str) -> Known {
+        let part = self.part(ty, parts.len())?;
+        let wholes = match ty {
+            Scalar::B128 => self.wide_register(source)?.to_vec(),
+            _ => vec![self.source(source, ty)?],
         };
-        Ok(Some(Self::compute(pack, d, &slots)))
+        // A part may be the source's own register, so that one is written last.
+        let mut moves = Vec::new();
+        for (i, text) in parts.iter().enumerate() {
+            if *text == "_" {
+                continue;
+            }
+            let d = self.register(text, part)?;
+            let at = i as u32 * part.width();
+            let whole = wholes[(at / 64) as usize];
+            moves.push((d, whole, at % 64));
+        }
+        if moves.is_empty() {
+            self.emit(Op::Nothing);
+        }
+        moves.sort_by_key(|(d, ..)| wholes.contains(d));
+        let whole = if ty.width() > 32 { Width::Double } else { Width::Word };
+        for (d, from, shift) in moves {
+            let compute = match (whole, width_of(part)) {
+                (Width::Double, Width::Double) => unary(|x: u64| x),
+                (Width::Double, _) if part == Scalar::B32 => binary(|x: u64, s: u64| (x >> s) as u32),
+                (Width::Double, _) => binary(|x: u64, s: u64| (x >> s) as u16),
+                _ if part == Scalar::B8 => binary(|x: u32, s: u32| (x >> s) as u8),
+                _ => binary(|x: u32, s: u32| (x >> s) as u16),
+            };
+            let shift = self.builder.constant(u64::from(shift), whole);
+            self.compute(&compute, &[d], &[from, shift]);
+            self.mark_part();
+        }
+        Ok(true)
+    }
+
+    fn pack(&mut self, ty: Scalar, d: &str, parts: &[&str]) -> Known {
+        let part = self.part(ty, parts.len())?;
+        let mut slots = Vec::new();
+        for text in parts {
+            slots.push(self.source(text, part)?);
+        }
+        if ty == Scalar::B128 {
+            let [low, high] = self.wide_register(d)?;
+            // The parts may be the destination's own registers: both halves are made before either is written.
+            let mut halves = Vec::new();
+            for pair in slots.chunks(slots.len() / 2) {
+                let half = self.fresh(Width::Double);
+                match pair {
+                    [one] => self.copy_register(half, *one, Width::Double),
+                    _ => self.compute(&binary(|a: u32, b: u32| u64::from(a) | u64::from(b) << 32), &[half], pair),
+                }
+                halves.push(half);
+            }
+            for (d, half) in [low, high].into_iter().zip(halves) {
+                self.copy_register(d, half, Width::Double);
+                self.mark_part();
+            }
+            return Ok(true);
+        }
+        let d = self.destination(d, ty)?;
+        let compute = match (ty.width(), part) {
+            (64, Scalar::B32) => binary(|a: u32, b: u32| u64::from(a) | u64::from(b) << 32),
+            (64, _) => quaternary(|a: u16, b: u16, c: u16, d: u16| {
+                u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48
+            }),
+            (32, Scalar::B16) => binary(|a: u16, b: u16| u32::from(a) | u32::from(b) << 16),
+            (32, _) => quaternary(|a: u8, b: u8, c: u8, d: u8| u32::from_le_bytes([a, b, c, d])),
+            _ => binary(|a: u8, b: u8| u16::from_le_bytes([a, b])),
+        };
+        self.compute(&compute, &[d], &slots);
+        Ok(true)
     }
 
     /// The modifiers of a memory access but its type: the space, and how many elements.
-    fn memory_modifiers(&self, opcode: &mut Opcode<'_>) -> (Space, usize) {
-        // How an access is cached and ordered does not show where threads run one after the other.
-        const IGNORED: [&str; 19] = [
+    fn memory_modifiers(&self, opcode: &mut Opcode<'_>) -> (Space, usize, bool) {
+        // How an access is cached and ordered does not show where every write is seen at once.
+        const IGNORED: [&str; 20] = [
             "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "mmio", "cta", "cluster", "gpu", "sys",
-            "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt",
+            "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "noftz",
         ];
-        opcode.drop_all(|word| {
-            IGNORED.contains(&word)
-                || word.starts_with("L1::")
-                || (word.starts_with("L2::") && word != "L2::cache_hint")
-        });
+        let policy = opcode.take("L2::cache_hint");
+        opcode.drop_all(|word| IGNORED.contains(&word) || word.starts_with("L1::") || word.starts_with("L2::"));
         let space = opcode.take_if(|word| match word {
-            "shared::cta" => Some(Space::Shared),
-            "param::entry" => Some(Space::Param),
+            "param::func" => Some(Space::Param),
             _ => Space::parse(word),
         });
         let count = opcode.take_if(|word| match word {
@@ -232,39 +422,62 @@ impl Decoder<'_> {
             "v8" => Some(8),
             _ => None,
         });
-        (space.unwrap_or(Space::Generic), count.unwrap_or(1))
+        (space.unwrap_or(Space::Generic), count.unwrap_or(1), policy)
     }
 
-    fn access(&mut self, text: &str, space: Space, ty: Scalar) -> Result<Access, RunError> {
+    fn access(&mut self, text: &str, space: Space, bytes: u32) -> Result<Access, RunError> {
         let Some(Operand::Memory(name, offset)) = Operand::parse(text) else {
             return Err(self
                 .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
         };
-        let bytes = ty.size() as u8;
-        let mut access = Access { space, bytes, extend: 0, narrow: false, base: NONE, offset: NONE };
-        if let Some(Operand::Integer(address)) = super::operand::constant(name) {
-            access.base = self.constant(address);
-        } else if let Some((slot, declared)) = self.lookup(name) {
+        let none = self.none();
+        let mut access = Access { space, bytes, width: Width::None, base: none, offset, in_frame: false };
+        if let Some(Operand::Integer(address)) = constant(name) {
+            access.offset = address.wrapping_add(offset);
+        } else if let Some(Register { slot, ty, .. }) = self.lookup(name) {
             let near = matches!(space, Space::Shared | Space::Local | Space::Param);
-            access.narrow = declared.width() == 32;
-            if !declared.is_integer() || !(declared.width() == 64 || access.narrow && near) {
-                return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", declared.name())));
+            if !ty.is_integer() || !(ty.width() == 64 || ty.width() == 32 && near) {
+                return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", ty.name())));
             }
-            access.base = slot;
+            (access.base, access.width) = (slot, width_of(ty));
+            // Parameters of functions stand on the stack.
+            if space == Space::Param && self.in_function() {
+                access.space = Space::Local;
+            }
         } else {
-            let (home, address) = self.variable(name)?;
-            let same = home == space
+            let Some(home) = self.variable(name)? else { return Err(self.undeclared(name)) };
+            let (found, stack) = match home {
+                Home::At(found, address) => {
+                    access.offset = address.wrapping_add(offset);
+                    (found, false)
+                }
+                Home::DynamicShared => {
+                    access.base = self.builder.special(Special::DynamicShared, Width::Word);
+                    access.width = Width::Word;
+                    (Space::Shared, false)
+                }
+                Home::Stack(at) => {
+                    access.offset = at.wrapping_add(offset);
+                    access.in_frame = true;
+                    (Space::Local, true)
+                }
+            };
+            let same = found == space
+                || stack && space == Space::Param
                 || matches!(
-                    (space, home),
+                    (space, found),
                     (Space::Global, Space::Const) | (Space::Generic, Space::Global | Space::Const)
                 );
             if !same {
                 return Err(self.malformed(format!("`{name}` is not in the state space that the instruction reaches")));
             }
-            access.base = self.constant(address);
+            access.space = if space == Space::Generic { space } else { found };
         }
-        access.offset = self.constant(offset);
         Ok(access)
+    }
+
+    fn in_function(&self) -> bool {
+        self.kind() == FunctionKind::Func
     }
 
     /// The texts of a vector operand's elements, or of the one operand.
@@ -281,495 +494,455 @@ impl Decoder<'_> {
         Ok(elements)
     }
 
-    fn load(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let (space, count) = self.memory_modifiers(opcode);
-        let Some(ty) = opcode.take_type().filter(|ty| ty.size() > 0 && ty.width() <= 64 && *ty != Scalar::Pred) else {
-            return Ok(None);
-        };
-        self.count(operands, 2..=2)?;
-        let mut access = self.access(operands[1], space, ty)?;
+    /// The type of a load or store: of an element of at least a byte.
+    fn memory_type(opcode: &mut Opcode<'_>) -> Option<Scalar> {
+        opcode.take_type().filter(|ty| ty.bits().is_some_and(|bits| bits >= 8))
+    }
+
+    fn load(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let (space, count, policy) = self.memory_modifiers(opcode);
+        let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
+        self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
+        let access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
         let mut d = Vec::with_capacity(count);
+        let mut transfer = None;
         for text in self.elements(operands[0], count)? {
-            if text == "_" {
-                d.push(SINK);
+            if ty == Scalar::B128 {
+                d.extend(if text == "_" { [0, 1].map(|_| self.fresh(Width::Double)) } else { self.wide_register(text)? });
                 continue;
             }
-            let (slot, width) = self.wider_register(text, ty)?;
-            if ty.is_signed() && width > ty.width() {
-                access.extend = width as u8;
-            }
-            d.push(slot);
+            let register = match text {
+                "_" => None,
+                _ => Some(self.wider_register(text, ty)?),
+            };
+            // All registers of a vector are of one width.
+            let width = register.map_or(ty.width(), |register| register.ty.width());
+            transfer = transfer.or(register.map(|_| width));
+            d.push(match register {
+                Some(register) => register.slot,
+                None => self.fresh(width_of(ty)),
+            });
         }
-        Ok(Some(Op::Load { access, d: d.into() }))
+        let transfer = load_transfer(ty, transfer.unwrap_or(ty.width()));
+        if d.iter().any(|slot| slot.register_width() != Some(transfer.width())) {
+            return Err(self.malformed(format!("the registers of `{}` are of different widths", operands[0])));
+        }
+        let gather = transfer.gather(self.builder.level);
+        self.emit(Op::Load(Box::new(Load { access, gather, d: d.into() })));
+        Ok(true)
     }
 
-    fn store(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let (space, count) = self.memory_modifiers(opcode);
-        let Some(ty) = opcode.take_type().filter(|ty| ty.size() > 0 && ty.width() <= 64 && *ty != Scalar::Pred) else {
-            return Ok(None);
-        };
-        self.count(operands, 2..=2)?;
-        let access = self.access(operands[0], space, ty)?;
+    fn store(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        if opcode.has("async") || opcode.has("bulk") {
+            return Ok(false);
+        }
+        let (space, count, policy) = self.memory_modifiers(opcode);
+        let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
+        self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
+        let access = self.access(operands[0], space, ty.size() as u32 * count as u32)?;
         let mut sources = Vec::with_capacity(count);
         for text in self.elements(operands[1], count)? {
-            sources.push(self.wider_source(text, ty)?.0);
+            if ty == Scalar::B128 {
+                sources.extend(self.wide_register(text)?);
+            } else {
+                sources.push(self.wider_source(text, ty)?);
+            }
         }
-        Ok(Some(Op::Store { access, sources: sources.into() }))
+        let scatter = load_transfer(ty, ty.width()).scatter(self.builder.level);
+        self.emit(Op::Store(Box::new(Store { access, scatter, sources: sources.into() })));
+        Ok(true)
     }
 
-    /// A source whose register may be wider than the type; with the register's width.
-    fn wider_source(&mut self, text: &str, ty: Scalar) -> Result<(Slot, u32), RunError> {
-        match Operand::parse(text) {
-            Some(Operand::Name(name)) if self.lookup(name).is_some() => self.wider_register(name, ty),
-            _ => Ok((self.source(text, ty)?, ty.width())),
-        }
-    }
-
-    fn atomic(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
+    fn atomic(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         let returns = opcode.name == "atom";
-        let (space, count) = self.memory_modifiers(opcode);
+        let (space, count, policy) = self.memory_modifiers(opcode);
         let name = opcode.take_of(&["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"]);
-        let (Some(name), Some(ty), 1) = (name, opcode.take_type(), count) else { return Ok(None) };
-        let f = match name {
-            "exch" => Some(compute::second as Compute),
-            "cas" => Some(compute::compare_and_swap as Compute),
-            "inc" if ty == Scalar::U32 => Some(compute::increment as Compute),
-            "dec" if ty == Scalar::U32 => Some(compute::decrement as Compute),
-            "inc" | "dec" => None,
-            _ if ty.is_float() => float::arithmetic(name, ty, false, false).filter(|_| name == "add"),
-            _ => integer::arithmetic(name, ty),
-        };
-        let Some(f) = f.filter(|_| matches!(ty.width(), 32 | 64)) else { return Ok(None) };
-        let (values, first) = (if name == "cas" { 2 } else { 1 }, usize::from(returns));
-        self.count(operands, first + 1 + values..=first + 1 + values)?;
-        let d = if returns { self.destination(operands[0], ty)? } else { SINK };
-        let access = self.access(operands[first], space, ty)?;
-        let b = self.source(operands[first + 1], ty)?;
-        let c = if values == 2 { self.source(operands[first + 2], ty)? } else { NONE };
-        Ok(Some(Op::Atomic { f, access, d, sources: [b, c] }))
-    }
-
-    /// `add sub mul mad fma` in all their kinds, and those that take or give a carry.
-    fn arithmetic(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let name = opcode.name;
-        if let Some(lanes) = opcode.take_of(&PACKED) {
-            let ty = Scalar::B32;
-            let full = if opcode.take("sat") { format!("{name}.sat") } else { name.to_owned() };
-            return self.pure(integer::packed(&full, lanes), operands, ty, &[ty, ty]);
-        }
-        let Some(ty) = opcode.take_type() else { return Ok(None) };
-        if ty.is_float() {
-            return self.float(opcode, operands, ty);
-        }
-        let part = if name.starts_with('m') { opcode.take_of(&["lo", "hi", "wide"]) } else { None };
-        let (carry_in, carry_out) = (name.len() > 3 && name.ends_with('c'), opcode.take("cc"));
-        if carry_in || carry_out {
-            return self.extended(name, part, ty, carry_in, carry_out, operands);
-        }
-        let saturate = opcode.take("sat");
-        let full = match (name, part, saturate) {
-            ("add" | "sub", None, false) => name.to_owned(),
-            ("add" | "sub", None, true) => format!("{name}.sat"),
-            ("mul" | "mad", Some(part), false) => format!("{name}.{part}"),
-            ("mad", Some("hi"), true) => "mad.hi.sat".to_owned(),
-            _ => return Ok(None),
-        };
-        let wide = match (part, ty) {
-            (Some("wide"), Scalar::U16 | Scalar::S16) => Scalar::B32,
-            (Some("wide"), _) => Scalar::B64,
-            _ => ty,
-        };
-        let sources: &[Scalar] = if name == "mad" { &[ty, ty, wide] } else { &[ty, ty] };
-        self.pure(integer::arithmetic(&full, ty), operands, wide, sources)
-    }
-
-    /// Sums through the condition code: `t = product`, `d = t + c + carry`, `carry = …`.
-    fn extended(
-        &mut self,
-        name: &str,
-        part: Option<&str>,
-        ty: Scalar,
-        carry_in: bool,
-        carry_out: bool,
-        operands: &[&str],
-    ) -> Result<Option<Op>, RunError> {
-        let Some((sum, flag)) = integer::extended(name.starts_with("sub"), ty) else { return Ok(None) };
-        let multiplies = name.starts_with("mad");
-        self.count(operands, if multiplies { 4..=4 } else { 3..=3 })?;
-        let d = self.destination(operands[0], ty)?;
-        let mut sources = Vec::with_capacity(3);
-        for text in &operands[1..] {
-            sources.push(self.source(text, ty)?);
-        }
-        let mut ops = Vec::new();
-        if multiplies {
-            let product = match part {
-                Some("lo") => integer::arithmetic("mul.lo", ty),
-                Some("hi") => integer::arithmetic("mul.hi", ty),
-                _ => None,
-            };
-            let Some(product) = product else { return Ok(None) };
-            let t = self.scratch(0);
-            ops.push(Self::compute(product, t, &sources[..2]));
-            sources = vec![t, sources[2]];
-        }
-        let code = self.carry();
-        sources.push(if carry_in { code } else { NONE });
-        let (value, new_code) = (self.scratch(1), self.scratch(2));
-        ops.push(Self::compute(sum, value, &sources));
-        ops.push(Self::compute(flag, new_code, &sources));
-        ops.push(Self::compute(compute::copy, d, &[value]));
-        if carry_out {
-            ops.push(Self::compute(compute::copy, code, &[new_code]));
-        }
-        Ok(Some(Op::Sequence(ops.into())))
-    }
-
-    /// IEEE arithmetic rounds to the nearest; what the manual calls approximate has no defined bits, so it is refused.
-    fn float(&mut self, opcode: &mut Opcode<'_>, operands: &[&str], ty: Scalar) -> Result<Option<Op>, RunError> {
-        let (ftz, sat, nan) = (opcode.take("ftz"), opcode.take("sat"), opcode.take("NaN"));
-        if let Some(modifier) = opcode.take_of(&["approx", "full", "rz", "rm", "rp"]) {
-            let name = opcode.name;
-            let message = format!(
-                "instruction `{name}.{modifier}` is not supported by vop run: of floating point it knows what rounds to nearest (.rn)"
-            );
-            return Err(self.unsupported(message));
-        }
         let rounded = opcode.take("rn");
-        let name = match opcode.name {
-            // Without `.rn` these are approximate, and no legal PTX.
-            "div" | "sqrt" | "rcp" | "fma" | "mad" if !rounded => return Ok(None),
-            "mad" => "fma",
-            "min" if nan => "min.NaN",
-            "max" if nan => "max.NaN",
-            _ if nan => return Ok(None),
-            name => name,
+        let packed = opcode.take_of(&["f16x2", "bf16x2", "bf16"]);
+        let (Some(name), Some(ty)) = (name, packed.map_or_else(|| opcode.take_type(), |_| Some(Scalar::B32))) else {
+            return Ok(false);
         };
-        let sources = match name {
-            "abs" | "neg" | "sqrt" | "rcp" => 1,
-            "fma" => 3,
-            _ => 2,
+        let ty = if packed == Some("bf16") { Scalar::B16 } else { ty };
+        let type_name = packed.unwrap_or(ty.name());
+        let kind = match name {
+            "exch" => Some(AtomicKind::Exchange),
+            "cas" => Some(AtomicKind::CompareAndSwap),
+            // In global memory sums of single precision flush subnormals (manual, "atom").
+            "add" if ty == Scalar::F32 && space != Space::Shared => fold("add.ftz", type_name).map(AtomicKind::Fold),
+            _ => fold(name, type_name).map(AtomicKind::Fold),
         };
-        self.pure(float::arithmetic(name, ty, ftz, sat), operands, ty, &[ty; 3][..sources])
-    }
-
-    fn mul24(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let (part, saturate) = (opcode.take_of(&["lo", "hi"]), opcode.take("sat"));
-        let (Some(part), Some(ty)) = (part, opcode.take_type()) else { return Ok(None) };
-        let sources = if opcode.name == "mad24" { 3 } else { 2 };
-        let f = integer::mul24(ty, part == "hi", saturate).filter(|_| sources == 3 || !saturate);
-        self.pure(f, operands, ty, &[ty; 3][..sources])
-    }
-
-    /// Arithmetic named by its opcode alone, in integers or floats.
-    fn plain(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let name = opcode.name;
-        if matches!(name, "min" | "max") {
-            let relu = opcode.take("relu");
-            let ty = Scalar::B32;
-            if let Some(lanes) = opcode.take_of(&PACKED) {
-                let full = if relu { format!("{name}.relu") } else { name.to_owned() };
-                return self.pure(integer::packed(&full, lanes), operands, ty, &[ty, ty]);
+        let wide = ty == Scalar::B128;
+        let Some(kind) = kind.filter(|_| ty.bits().is_some_and(|bits| bits >= 16)) else { return Ok(false) };
+        let floats = matches!(type_name, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64");
+        if (rounded && !floats) || (wide && !matches!(name, "exch" | "cas")) || (count > 1 && returns && !floats) {
+            return Ok(false);
+        }
+        let (values, first) = (if name == "cas" { 2 } else { 1 }, usize::from(returns));
+        let expected = first + 1 + values + usize::from(policy);
+        self.count(operands, expected..=expected)?;
+        let at = self.access(operands[first], space, ty.size() as u32)?;
+        let mut texts: Vec<Vec<&str>> = vec![if returns { self.elements(operands[0], count)? } else { vec!["_"; count] }];
+        for operand in &operands[first + 1..first + 1 + values] {
+            texts.push(self.elements(operand, count)?);
+        }
+        for i in 0..count {
+            let mut access = at;
+            access.offset = access.offset.wrapping_add(i as u64 * ty.size() as u64);
+            let none = self.none();
+            let mut sources = [[none; 2]; 2];
+            for (slots, texts) in sources.iter_mut().zip(&texts[1..]) {
+                *slots = if wide { self.wide_register(texts[i])? } else { [self.source(texts[i], ty)?, none] };
             }
-            if relu {
-                return match opcode.take_type() {
-                    Some(Scalar::S32) => self.pure(integer::relu(name), operands, ty, &[ty, ty]),
-                    _ => Ok(None),
-                };
-            }
-        }
-        let Some(ty) = opcode.take_type() else { return Ok(None) };
-        if ty.is_float() {
-            return self.float(opcode, operands, ty);
-        }
-        let sources = match name {
-            "abs" | "neg" => 1,
-            "sad" => 3,
-            _ => 2,
-        };
-        self.pure(integer::arithmetic(name, ty), operands, ty, &[ty; 3][..sources])
-    }
-
-    fn bits(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let shift_amount = opcode.name == "bfind" && opcode.take("shiftamt");
-        let Some(ty) = opcode.take_type().filter(|ty| ty.is_integer() || *ty == Scalar::Pred) else { return Ok(None) };
-        if ty == Scalar::Pred && !matches!(opcode.name, "and" | "or" | "xor" | "not") || ty.width() == 8 {
-            return Ok(None);
-        }
-        let u32 = Scalar::B32;
-        let name = if shift_amount { "bfind.shiftamt" } else { opcode.name };
-        let f = integer::arithmetic(name, ty);
-        match name {
-            "not" | "cnot" => self.pure(f, operands, ty, &[ty]),
-            "popc" | "clz" | "bfind" | "bfind.shiftamt" => {
-                self.pure(f.filter(|_| ty.width() >= 32), operands, u32, &[ty])
-            }
-            "brev" => self.pure(f, operands, ty, &[ty]),
-            "shl" | "shr" => self.pure(f, operands, ty, &[ty, u32]),
-            "bfe" => self.pure(f, operands, ty, &[ty, u32, u32]),
-            "bfi" => self.pure(f, operands, ty, &[ty, ty, u32, u32]),
-            _ => self.pure(f, operands, ty, &[ty, ty]),
-        }
-    }
-
-    /// Instructions on 32-bit words alone.
-    fn bits32(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let word = Scalar::B32;
-        match opcode.name {
-            "prmt" => {
-                let mode = opcode.take_of(&["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]);
-                opcode.take("b32");
-                self.pure(integer::permute(mode), operands, word, &[word; 3])
-            }
-            "shf" => {
-                let (direction, mode) = (opcode.take_of(&["l", "r"]), opcode.take_of(&["wrap", "clamp"]));
-                let (Some(direction), Some(mode), true) = (direction, mode, opcode.take("b32")) else {
-                    return Ok(None);
-                };
-                self.pure(Some(integer::shf(direction == "l", mode == "wrap")), operands, word, &[word; 3])
-            }
-            "lop3" => self.lop3(opcode, operands),
-            name => {
-                let high = if name == "dp2a" { opcode.take_of(&["lo", "hi"]) } else { Some("lo") };
-                let (Some(high), Some(a), Some(b)) = (high, opcode.take_type(), opcode.take_type()) else {
-                    return Ok(None);
-                };
-                let f = if name == "dp4a" { integer::dp4a(a, b) } else { integer::dp2a(a, b, high == "hi") };
-                self.pure(f, operands, word, &[word; 3])
-            }
-        }
-    }
-
-    fn lop3(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let word = Scalar::B32;
-        let (combine, true) = (opcode.take_of(&["and", "or"]), opcode.take("b32")) else { return Ok(None) };
-        let Some(combine) = combine else { return self.pure(Some(integer::lop3), operands, word, &[word; 4]) };
-        self.count(operands, 6..=6)?;
-        let Some(Operand::Pair(d, p)) = Operand::parse(operands[0]) else {
-            return Err(self.malformed("this form of lop3 takes `d|p`"));
-        };
-        let (d, p) = (self.destination(d, word)?, self.destination(p, Scalar::Pred)?);
-        let mut slots = [NONE; 4];
-        for (slot, text) in slots.iter_mut().zip(&operands[1..5]) {
-            *slot = self.source(text, word)?;
-        }
-        let mut ops = Vec::new();
-        let q = self.predicate(operands[5], 0, &mut ops)?;
-        let (value, truth) = (self.scratch(1), self.scratch(2));
-        ops.push(Self::compute(integer::lop3, value, &slots));
-        ops.push(Self::compute(integer::nonzero, truth, &[value]));
-        ops.push(Self::compute(if combine == "and" { integer::and } else { integer::or }, p, &[truth, q]));
-        ops.push(Self::compute(compute::copy, d, &[value]));
-        Ok(Some(Op::Sequence(ops.into())))
-    }
-
-    /// The comparison of `set` and `setp`: its function, and the function that combines with a predicate.
-    fn comparison(&self, opcode: &mut Opcode<'_>, ty: Scalar, operator: &str) -> Option<(Compute, Option<Compute>)> {
-        let combine = opcode.take_of(&["and", "or", "xor"]).map(|name| match name {
-            "and" => integer::and as Compute,
-            "or" => integer::or,
-            _ => integer::xor,
-        });
-        let ftz = opcode.take("ftz");
-        let compare = if ty.is_float() {
-            float::compare(operator, ty, ftz)
-        } else if ty.width() == 8 || ftz {
-            None
-        } else if !matches!(ty, Scalar::B16 | Scalar::B32 | Scalar::B64) || matches!(operator, "eq" | "ne") {
-            integer::compare(operator, ty)
-        } else {
-            None
-        };
-        Some((compare?, combine))
-    }
-
-    fn setp(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let (Some(operator), Some(ty)) = (opcode.take_of(&COMPARISONS), opcode.take_type()) else { return Ok(None) };
-        let Some((compare, combine)) = self.comparison(opcode, ty, operator) else { return Ok(None) };
-        let count = if combine.is_some() { 4 } else { 3 };
-        self.count(operands, count..=count)?;
-        let (p, q) = match Operand::parse(operands[0]) {
-            Some(Operand::Pair(p, q)) => (p, Some(q)),
-            _ => (operands[0], None),
-        };
-        let p = self.destination(p, Scalar::Pred)?;
-        let q = q.map(|q| self.destination(q, Scalar::Pred)).transpose()?;
-        let (a, b) = (self.source(operands[1], ty)?, self.source(operands[2], ty)?);
-        if combine.is_none() && q.is_none() {
-            return Ok(Some(Self::compute(compare, p, &[a, b])));
-        }
-        let mut ops = Vec::new();
-        let (truth, opposite) = (self.scratch(0), self.scratch(1));
-        ops.push(Self::compute(compare, truth, &[a, b]));
-        ops.push(Self::compute(integer::not_pred, opposite, &[truth]));
-        if let Some(combine) = combine {
-            let c = self.predicate(operands[3], 2, &mut ops)?;
-            ops.push(Self::compute(combine, truth, &[truth, c]));
-            ops.push(Self::compute(combine, opposite, &[opposite, c]));
-        }
-        ops.push(Self::compute(compute::copy, p, &[truth]));
-        if let Some(q) = q {
-            ops.push(Self::compute(compute::copy, q, &[opposite]));
-        }
-        Ok(Some(Op::Sequence(ops.into())))
-    }
-
-    fn set(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let (Some(operator), Some(to), Some(ty)) =
-            (opcode.take_of(&COMPARISONS), opcode.take_type(), opcode.take_type())
-        else {
-            return Ok(None);
-        };
-        let Some((compare, combine)) = self.comparison(opcode, ty, operator) else { return Ok(None) };
-        let finish = match to {
-            Scalar::U32 | Scalar::S32 => integer::truth_mask,
-            Scalar::F32 => float::truth_float,
-            _ => return Ok(None),
-        };
-        let count = if combine.is_some() { 4 } else { 3 };
-        self.count(operands, count..=count)?;
-        let d = self.destination(operands[0], to)?;
-        let (a, b) = (self.source(operands[1], ty)?, self.source(operands[2], ty)?);
-        let truth = self.scratch(0);
-        let mut ops = vec![Self::compute(compare, truth, &[a, b])];
-        if let Some(combine) = combine {
-            let c = self.predicate(operands[3], 1, &mut ops)?;
-            ops.push(Self::compute(combine, truth, &[truth, c]));
-        }
-        ops.push(Self::compute(finish, d, &[truth]));
-        Ok(Some(Op::Sequence(ops.into())))
-    }
-
-    fn select(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        let Some(ty) = opcode.take_type().filter(|ty| ty.width() >= 16) else { return Ok(None) };
-        if opcode.name == "selp" {
-            return self.pure(Some(integer::select), operands, ty, &[ty, ty, Scalar::Pred]);
-        }
-        match opcode.take_type() {
-            Some(Scalar::S32) => self.pure(Some(integer::select_sign), operands, ty, &[ty, ty, Scalar::S32]),
-            Some(Scalar::F32) => self.pure(Some(float::select_sign), operands, ty, &[ty, ty, Scalar::F32]),
-            _ => Ok(None),
-        }
-    }
-
-    fn cvt(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        if opcode.take("pack") {
-            let (true, Some(to), Some(Scalar::S32)) = (opcode.take("sat"), opcode.take_type(), opcode.take_type())
-            else {
-                return Ok(None);
+            let d = match texts[0][i] {
+                "_" => None,
+                text if wide => Some(self.wide_register(text)?),
+                text => Some([self.destination(text, ty)?, none]),
             };
-            let Some((f, sources)) = integer::pack(to).filter(|(_, sources)| *sources == 2 || opcode.take("b32"))
-            else {
-                return Ok(None);
-            };
-            return self.pure(Some(f), operands, Scalar::B32, &[Scalar::B32; 3][..sources]);
+            let commutes = matches!(kind, AtomicKind::Fold(_)) && d.is_none() && (!floats || name != "add");
+            if !commutes && !matches!(at.space, Space::Shared | Space::Local) {
+                self.mark_ordered();
+            }
+            self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
+            self.mark_part();
         }
-        let integral = opcode.take_if(convert::Rounding::parse);
-        let rounding = opcode.take_of(&["rn", "rz", "rm", "rp"]);
-        let (ftz, sat) = (opcode.take("ftz"), opcode.take("sat"));
-        let (Some(to), Some(from)) = (opcode.take_type(), opcode.take_type()) else { return Ok(None) };
-        let f = match (to.is_float(), from.is_float()) {
-            (false, false) if integral.is_none() && rounding.is_none() && !ftz => convert::integers(to, from, sat),
-            // A flushed subnormal rounds to zero as before, unless the direction is fixed.
-            (false, true) => match integral {
-                Some(convert::Rounding::Down | convert::Rounding::Up) if ftz => None,
-                Some(integral) => convert::to_integer(to, from, integral),
-                None => None,
-            },
-            (true, false) if integral.is_none() && !sat => {
-                let exact = from.width() < if to == Scalar::F32 { 24 } else { 53 };
-                convert::from_integer(to, from).filter(|_| exact || rounding == Some("rn"))
-            }
-            (true, true) if !ftz && (rounding == Some("rn") || rounding.is_none()) => {
-                convert::floats(to, from, integral, sat)
-            }
-            _ => None,
-        };
-        let Some(f) = f else { return Ok(None) };
-        self.count(operands, 2..=2)?;
-        let (d, width) = self.wider_register(operands[0], to)?;
-        let (a, _) = self.wider_source(operands[1], from)?;
-        let register = self.constant(mask(width));
-        Ok(Some(Self::compute(f, d, &[a, register])))
+        Ok(true)
     }
 
-    fn cvta(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
+    /// `cp.async` without TMA: the copy is made at once, so that groups of them have nothing to wait for.
+    fn copy(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        opcode.take("async");
+        if opcode.take_of(&["commit_group", "wait_group", "wait_all"]).is_some() {
+            self.emit(Op::Nothing);
+            return Ok(true);
+        }
+        if opcode.has("mbarrier") {
+            return Ok(false);
+        }
+        opcode.drop_all(|word| matches!(word, "ca" | "cg") || word.starts_with("L2::"));
+        let to = opcode.take_if(Space::parse);
+        let from = opcode.take_if(Space::parse);
+        let (Some(Space::Shared), Some(Space::Global)) = (to, from) else { return Ok(false) };
+        self.count(operands, 3..=5)?;
+        let size = match Operand::parse(operands[2]) {
+            Some(Operand::Integer(size @ (4 | 8 | 16))) => size as u32,
+            _ => return Err(self.malformed(format!("`{}` bytes: a copy is of 4, 8 or 16", operands[2]))),
+        };
+        let to = self.access(operands[0], Space::Shared, size)?;
+        let from = self.access(operands[1], Space::Global, size)?;
+        // The third operand may also be a predicate that asks for zeros.
+        let source_bytes = match operands.get(3).map(|text| (text, self.is_predicate(text))) {
+            None => None,
+            Some((text, false)) => Some(self.source(text, Scalar::B32)?),
+            Some((text, true)) => {
+                let p = self.source(text, Scalar::Pred)?;
+                let d = self.fresh(Width::Word);
+                let size = self.builder.constant(u64::from(size), Width::Word);
+                self.compute(&binary(|p: bool, size: u32| if p { 0 } else { size }), &[d], &[p, size]);
+                Some(d)
+            }
+        };
+        self.emit(Op::Copy(Box::new(Copy { from, to, source_bytes })));
+        Ok(true)
+    }
+
+    fn is_predicate(&mut self, text: &str) -> bool {
+        self.lookup(text.trim_start_matches('!')).is_some_and(|register| register.ty == Scalar::Pred)
+    }
+
+    fn cvta(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         let to = opcode.take("to");
-        let space = opcode.take_if(|word| match word {
-            "shared::cta" => Some(Space::Shared),
-            "param::entry" => Some(Space::Param),
-            _ => Space::parse(word),
-        });
-        let (Some(space), true) = (space, opcode.take("u64")) else { return Ok(None) };
+        let (Some(space), true) = (opcode.take_if(Space::parse), opcode.take("u64")) else { return Ok(false) };
         self.count(operands, 2..=2)?;
         let ty = Scalar::B64;
         let d = self.destination(operands[0], ty)?;
         let a = self.source(operands[1], ty)?;
-        let base = self.constant(space.base());
-        let f = if to { compute::difference } else { compute::sum };
-        Ok(Some(Self::compute(f, d, &[a, base])))
+        let base = if to { space.base().wrapping_neg() } else { space.base() };
+        if base == 0 {
+            self.copy_register(d, a, Width::Double);
+        } else {
+            let base = self.builder.constant(base, Width::Double);
+            self.compute(&binary(|a: u64, b: u64| a.wrapping_add(b)), &[d], &[a, base]);
+        }
+        Ok(true)
     }
 
-    fn branch(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
+    fn isspacep(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let space = opcode.take_if(|word| match word {
+            "shared::cluster" => Some(Space::Shared),
+            _ => Space::parse(word),
+        });
+        let Some(space) = space else { return Ok(false) };
+        self.count(operands, 2..=2)?;
+        let d = self.destination(operands[0], Scalar::Pred)?;
+        let a = self.source(operands[1], Scalar::B64)?;
+        let compute = match space {
+            // Every address that is in none of the windows is global; constants are there as well.
+            Space::Global | Space::Const | Space::Generic => unary(|a: u64| !matches!(a >> REGION_BITS, 1..=3)),
+            Space::Shared => unary(|a: u64| a >> REGION_BITS == 1),
+            Space::Local => unary(|a: u64| a >> REGION_BITS == 2),
+            Space::Param => unary(|a: u64| a >> REGION_BITS == 3),
+        };
+        self.compute(&compute, &[d], &[a]);
+        Ok(true)
+    }
+
+    fn label(&self, name: &str) -> Result<usize, RunError> {
+        let found = self.builder.module.label(self.scope, name);
+        found.ok_or_else(|| self.malformed(format!("there is no label `{name}` here")))
+    }
+
+    fn branch(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         opcode.take("uni");
         self.count(operands, 1..=1)?;
-        let Some(statement) = self.module.label(self.scope, operands[0]) else {
-            return Err(self.malformed(format!("there is no label `{}` here", operands[0])));
-        };
-        self.branches.push((self.steps.len(), statement));
-        Ok(Some(Op::Branch(0)))
+        let statement = self.label(operands[0])?;
+        let step = self.emit(Op::Branch(0));
+        self.branch_to(step, vec![statement]);
+        Ok(true)
     }
 
-    fn barrier(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        opcode.take("aligned");
-        if opcode.take("warp") {
-            if !opcode.take("sync") {
-                return Ok(None);
+    /// The directive that a label stands before: `.branchtargets`, `.callprototype`.
+    fn labelled_directive(&self, name: &str, directive: &str) -> Option<&str> {
+        let module = self.builder.module;
+        let label = module.label(self.scope, name)?;
+        match &module.statements().get(label + 1)?.kind {
+            StatementKind::Directive { name, arguments } if module.slice(name) == directive => {
+                Some(module.slice(arguments))
             }
-            self.count(operands, 1..=1)?;
-            let members = self.source(operands[0], Scalar::B32)?;
-            let sync = Collective { kind: CollectiveKind::Sync, d: SINK, p: SINK, sources: [NONE; 3], members };
-            return Ok(Some(Op::Warp(Box::new(sync))));
+            _ => None,
         }
-        opcode.take("cta");
+    }
+
+    fn branch_indexed(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        if !opcode.take("idx") {
+            return Ok(false);
+        }
+        opcode.take("uni");
+        self.count(operands, 2..=2)?;
+        let index = self.source(operands[0], Scalar::B32)?;
+        let Some(targets) = self.labelled_directive(operands[1], ".branchtargets") else {
+            return Err(self.malformed(format!("`{}` is no list of branch targets", operands[1])));
+        };
+        let targets = targets.to_owned();
+        let mut statements = Vec::new();
+        for range in lex::split_operands(&targets) {
+            statements.push(self.label(&targets[range])?);
+        }
+        let step = self.emit(Op::BranchIndexed { index, targets: Box::default() });
+        self.branch_to(step, statements);
+        Ok(true)
+    }
+
+    /// `call (results), name, (arguments), prototype`: all but the name may be left out.
+    fn call(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        opcode.take("uni");
+        let inside = |text: &str| Some(text.strip_prefix('(')?.strip_suffix(')')?.to_owned());
+        let mut rest = operands.iter().copied().peekable();
+        let list = |text: Option<String>| -> Vec<String> {
+            let text = text.unwrap_or_default();
+            lex::split_operands(&text).map(|range| text[range].to_owned()).collect()
+        };
+        let results = rest.next_if(|text| text.starts_with('(')).and_then(inside);
+        let Some(name) = rest.next() else { return Err(self.malformed("a call without a function")) };
+        let arguments = rest.next_if(|text| text.starts_with('(')).and_then(inside);
+        let (results, arguments) = (list(results), list(arguments));
+        if let Some(Register { slot, ty, .. }) = self.lookup(name) {
+            if ty.width() != 64 {
+                return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", ty.name())));
+            }
+            self.builder.calls_by_address = true;
+            let results = self.transfers(&results, None, true)?;
+            let arguments = self.transfers(&arguments, None, false)?;
+            let target = CallTarget::Indirect(slot);
+            self.emit(Op::Call(Box::new(Call { target, arguments: arguments.into(), results: results.into() })));
+            self.emit_join();
+            return Ok(true);
+        }
+        let Some((index, function)) = self.callee(name) else { return Err(self.undeclared(name)) };
+        let formals = |list: &[crate::module::Variable]| list.iter().map(|formal| formal.ty.scalar).collect::<Vec<_>>();
+        let (parameter_types, result_types) = (formals(&function.parameters), formals(&function.results));
+        if (results.len(), arguments.len()) != (result_types.len(), parameter_types.len()) {
+            return Err(self.malformed(format!(
+                "`{name}` has {} parameters and {} results, the call {} and {}",
+                parameter_types.len(),
+                result_types.len(),
+                arguments.len(),
+                results.len()
+            )));
+        }
+        let results = self.transfers(&results, Some(&result_types), true)?;
+        let arguments = self.transfers(&arguments, Some(&parameter_types), false)?;
+        if function.body.is_none() {
+            let function = match name {
+                "vprintf" => SystemFunction::Vprintf,
+                "__assertfail" => SystemFunction::AssertFail,
+                _ => {
+                    let error = self.unsupported(format!("function `{name}` has no body in this module"));
+                    return Err(error.with_help("link the modules first; of the CUDA runtime vop run knows vprintf and __assertfail"));
+                }
+            };
+            let result = results.first().copied().unwrap_or(Transfer::Nothing);
+            self.emit(Op::System(Box::new(System { function, arguments: arguments.into(), result })));
+            return Ok(true);
+        }
+        let target = CallTarget::Function(self.builder.function(index));
+        self.emit(Op::Call(Box::new(Call { target, arguments: arguments.into(), results: results.into() })));
+        self.emit_join();
+        Ok(true)
+    }
+
+    /// The arguments or results of a call: `.param` variables, or registers and immediates.
+    fn transfers(
+        &mut self,
+        texts: &[String],
+        types: Option<&[Scalar]>,
+        results: bool,
+    ) -> Result<Vec<Transfer>, RunError> {
+        let mut transfers = Vec::new();
+        for (i, text) in texts.iter().enumerate() {
+            if text == "_" && results {
+                transfers.push(Transfer::Nothing);
+                continue;
+            }
+            if let Some(register) = self.lookup(text) {
+                transfers.push(Transfer::Register(register.slot, width_of(register.ty)));
+                continue;
+            }
+            if let Some(Home::Stack(offset)) = self.variable(text)? {
+                let module = self.builder.module;
+                let bytes = module.variable(self.scope, text, self.span.start).and_then(|v| v.bytes());
+                transfers.push(Transfer::Stack { offset: offset as u32, bytes: bytes.unwrap_or(0) as u32 });
+                continue;
+            }
+            let ty = types.and_then(|types| types.get(i)).copied().filter(|_| !results);
+            let Some(ty) = ty else { return Err(self.undeclared(text)) };
+            let slot = self.source(text, ty)?;
+            transfers.push(Transfer::Register(slot, width_of(ty)));
+        }
+        Ok(transfers)
+    }
+
+    fn warp_barrier(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        opcode.take("warp");
         if !opcode.take("sync") {
-            return Ok(None);
-        }
-        if operands.len() == 2 {
-            return Err(self.unsupported("barriers of fewer threads than the block's are not supported by vop run"));
+            return Ok(false);
         }
         self.count(operands, 1..=1)?;
-        Ok(Some(Op::Barrier(self.source(operands[0], Scalar::B32)?)))
+        let members = self.source(operands[0], Scalar::B32)?;
+        self.emit_collective(CollectiveKind::Sync, None, None, &[], Some(members));
+        Ok(true)
     }
 
-    fn collective(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Result<Option<Op>, RunError> {
-        if !opcode.take("sync") {
-            return Ok(None);
+    fn barrier(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        opcode.take("cta");
+        // `bar` is short for `barrier.aligned`.
+        let aligned = opcode.take("aligned") || opcode.name == "bar";
+        let word = Scalar::B32;
+        let (id, rest, kind) = match opcode.take_of(&["sync", "arrive", "red"]) {
+            Some("sync") => {
+                self.count(operands, 1..=2)?;
+                (operands[0], &operands[1..], BarrierKind::Sync)
+            }
+            Some("arrive") => {
+                self.count(operands, 2..=2)?;
+                (operands[0], &operands[1..], BarrierKind::Arrive)
+            }
+            Some(_) => {
+                let Some(operation) = opcode.take_of(&["popc", "and", "or"]) else { return Ok(false) };
+                let ty = if operation == "popc" { Scalar::U32 } else { Scalar::Pred };
+                if !opcode.take(ty.name()) {
+                    return Ok(false);
+                }
+                self.count(operands, 3..=4)?;
+                let d = self.destination(operands[0], ty)?;
+                let p = self.source(operands[operands.len() - 1], Scalar::Pred)?;
+                let kind = match operation {
+                    "popc" => BarrierKind::Count { d, p },
+                    "and" => BarrierKind::All { d, p },
+                    _ => BarrierKind::Any { d, p },
+                };
+                (operands[1], &operands[2..operands.len() - 1], kind)
+            }
+            None => return Ok(false),
+        };
+        let id = self.source(id, word)?;
+        let count = rest.first().map(|text| self.source(text, word)).transpose()?;
+        self.emit(Op::Barrier(Box::new(Barrier { id, count, kind, aligned })));
+        Ok(true)
+    }
+
+    fn emit_collective(
+        &mut self,
+        kind: CollectiveKind,
+        d: Option<Slot>,
+        p: Option<Slot>,
+        sources: &[Slot],
+        members: Option<Slot>,
+    ) {
+        let none = self.none();
+        // A result that nobody wants has a register all the same.
+        let p = match (kind, p) {
+            (_, Some(p)) => p,
+            (
+                CollectiveKind::ShuffleUp
+                | CollectiveKind::ShuffleDown
+                | CollectiveKind::ShuffleButterfly
+                | CollectiveKind::ShuffleIndex
+                | CollectiveKind::MatchAll(_)
+                | CollectiveKind::Elect,
+                None,
+            ) => self.fresh(Width::Predicate),
+            _ => none,
+        };
+        let sources = std::array::from_fn(|i| sources.get(i).copied().unwrap_or(none));
+        let d = d.unwrap_or(none);
+        self.emit(Op::Warp(Box::new(Collective { kind, d, p, sources, members })));
+    }
+
+    /// `d|p`, or `d` alone.
+    fn pair(&mut self, text: &str, ty: Scalar) -> Result<(Slot, Option<Slot>), RunError> {
+        match Operand::parse(text) {
+            Some(Operand::Pair(d, p)) => Ok((self.destination(d, ty)?, Some(self.destination(p, Scalar::Pred)?))),
+            _ => Ok((self.destination(text, ty)?, None)),
         }
+    }
+
+    fn collective(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        // Before sm_70 the lanes that are there take part.
+        let sync = opcode.take("sync");
         let (pred, word) = (Scalar::Pred, Scalar::B32);
+        let extra = usize::from(sync);
+        let members = |decoder: &mut Self| match operands.last() {
+            Some(text) if sync => decoder.source(text, word).map(Some),
+            _ => Ok(None),
+        };
         match opcode.name {
+            "activemask" => {
+                if !opcode.take("b32") {
+                    return Ok(false);
+                }
+                self.count(operands, 1..=1)?;
+                let d = self.destination(operands[0], word)?;
+                self.emit_collective(CollectiveKind::Active, Some(d), None, &[], None);
+            }
             "shfl" => {
                 let kind = match opcode.take_of(&["up", "down", "bfly", "idx"]) {
                     Some("up") => CollectiveKind::ShuffleUp,
                     Some("down") => CollectiveKind::ShuffleDown,
                     Some("bfly") => CollectiveKind::ShuffleButterfly,
                     Some(_) => CollectiveKind::ShuffleIndex,
-                    None => return Ok(None),
+                    None => return Ok(false),
                 };
                 if !opcode.take("b32") {
-                    return Ok(None);
+                    return Ok(false);
                 }
-                self.count(operands, 5..=5)?;
-                let (d, p) = match Operand::parse(operands[0]) {
-                    Some(Operand::Pair(d, p)) => (self.destination(d, word)?, self.destination(p, pred)?),
-                    _ => (self.destination(operands[0], word)?, SINK),
-                };
-                let mut slots = [NONE; 4];
-                for (slot, text) in slots.iter_mut().zip(&operands[1..]) {
-                    *slot = self.source(text, word)?;
+                self.count(operands, 4 + extra..=4 + extra)?;
+                let (d, p) = self.pair(operands[0], word)?;
+                let mut sources = Vec::new();
+                for text in &operands[1..4] {
+                    sources.push(self.source(text, word)?);
                 }
-                let [a, b, c, members] = slots;
-                Ok(Some(Op::Warp(Box::new(Collective { kind, d, p, sources: [a, b, c], members }))))
+                let members = members(self)?;
+                self.emit_collective(kind, Some(d), p, &sources, members);
             }
             "vote" => {
                 let (kind, result) = match opcode.take_of(&["all", "any", "uni", "ballot"]) {
@@ -777,43 +950,71 @@ impl Decoder<'_> {
                     Some("any") => (CollectiveKind::Any, pred),
                     Some("uni") => (CollectiveKind::Uniform, pred),
                     Some(_) => (CollectiveKind::Ballot, word),
-                    None => return Ok(None),
+                    None => return Ok(false),
                 };
                 if !opcode.take(result.name()) {
-                    return Ok(None);
+                    return Ok(false);
                 }
-                self.count(operands, 3..=3)?;
+                self.count(operands, 2 + extra..=2 + extra)?;
                 let d = self.destination(operands[0], result)?;
-                let (name, negated) = match Operand::parse(operands[1]) {
-                    Some(Operand::Not(name)) => (name, true),
-                    _ => (operands[1], false),
-                };
-                let a = self.source(name, pred)?;
-                let members = self.source(operands[2], word)?;
-                // `!p` is the comparison with one.
-                let flip = if negated { self.constant(1) } else { NONE };
-                Ok(Some(Op::Warp(Box::new(Collective { kind, d, p: SINK, sources: [a, flip, NONE], members }))))
+                let a = self.source(operands[1], pred)?;
+                let members = members(self)?;
+                self.emit_collective(kind, Some(d), None, &[a], members);
             }
-            _ => {
-                let Some(name) = opcode.take_of(&["add", "min", "max", "and", "or", "xor"]) else { return Ok(None) };
-                let Some(ty) = opcode.take_type().filter(|ty| ty.width() == 32 && ty.is_integer()) else {
-                    return Ok(None);
+            "match" if sync => {
+                let Some(which) = opcode.take_of(&["any", "all"]) else { return Ok(false) };
+                let Some(ty) = opcode.take_type().filter(|ty| matches!(ty, Scalar::B32 | Scalar::B64)) else {
+                    return Ok(false);
                 };
-                let Some(f) = integer::arithmetic(name, ty) else { return Ok(None) };
+                self.count(operands, 3..=3)?;
+                let (d, p) = self.pair(operands[0], word)?;
+                let a = self.source(operands[1], ty)?;
+                let members = members(self)?;
+                let width = width_of(ty);
+                let kind =
+                    if which == "any" { CollectiveKind::MatchAny(width) } else { CollectiveKind::MatchAll(width) };
+                self.emit_collective(kind, Some(d), p, &[a], members);
+            }
+            "redux" if sync => {
+                let Some(name) = opcode.take_of(&["add", "min", "max", "and", "or", "xor"]) else { return Ok(false) };
+                let (abs, nan) = (opcode.take("abs"), opcode.take("NaN"));
+                let Some(ty) = opcode.take_type().filter(|ty| ty.width() == 32) else { return Ok(false) };
+                let suffix = [(abs, ".abs"), (nan, ".NaN")].map(|(on, suffix)| if on { suffix } else { "" }).concat();
+                let Some(folds) = fold(&format!("{name}{suffix}"), ty.name()) else { return Ok(false) };
                 self.count(operands, 3..=3)?;
                 let d = self.destination(operands[0], ty)?;
                 let a = self.source(operands[1], ty)?;
-                let members = self.source(operands[2], word)?;
-                let kind = CollectiveKind::Reduce(f);
-                Ok(Some(Op::Warp(Box::new(Collective { kind, d, p: SINK, sources: [a, NONE, NONE], members }))))
+                let members = members(self)?;
+                self.emit_collective(CollectiveKind::Reduce(folds), Some(d), None, &[a], members);
             }
+            "elect" if sync => {
+                self.count(operands, 2..=2)?;
+                let (d, p) = self.pair(operands[0], word)?;
+                let members = members(self)?;
+                self.emit_collective(CollectiveKind::Elect, Some(d), p, &[], members);
+            }
+            _ => return Ok(false),
         }
+        Ok(true)
     }
 }
 
-const COMPARISONS: [&str; 18] = [
-    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
-];
-
-/// The types of packed instructions.
-const PACKED: [&str; 4] = ["u16x2", "s16x2", "u8x4", "s8x4"];
+/// How a type of memory goes into a register of so many bits.
+fn load_transfer(ty: Scalar, register: u32) -> access::Transfer {
+    use access::Transfer::*;
+    match (ty.width(), ty.is_signed(), register) {
+        (8, false, ..=32) => U8_W,
+        (8, true, ..=16) => S8_H,
+        (8, true, ..=32) => S8_W,
+        (8, false, _) => U8_D,
+        (8, true, _) => S8_D,
+        (16, true, 32) => S16_W,
+        (16, _, ..=32) => U16_W,
+        (16, false, _) => U16_D,
+        (16, true, _) => S16_D,
+        (32, _, ..=32) => U32_W,
+        (32, false, _) => U32_D,
+        (32, true, _) => S32_D,
+        _ => U64_D,
+    }
+}

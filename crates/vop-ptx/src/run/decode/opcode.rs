@@ -16,6 +16,11 @@ impl<'a> Opcode<'a> {
         Opcode { name, modifiers: words.collect() }
     }
 
+    /// Whether this modifier is there.
+    pub(in crate::run) fn has(&self, modifier: &str) -> bool {
+        self.modifiers.contains(&modifier)
+    }
+
     /// Takes this modifier; whether it was there.
     pub(in crate::run) fn take(&mut self, modifier: &str) -> bool {
         self.take_if(|word| (word == modifier).then_some(())).is_some()

@@ -13,6 +13,8 @@ pub(super) enum Operand<'a> {
     Single(u32),
     /// `0d…` or decimal: the value.
     Double(f64),
+    /// `x+4`: the address of a variable, and an offset.
+    Sum(&'a str, u64),
     /// `{a, b}`
     Vector(Vec<&'a str>),
     /// `[a]`, `[a+8]`
@@ -43,7 +45,10 @@ impl<'a> Operand<'a> {
         if is_name(text) {
             return Some(Operand::Name(text));
         }
-        constant(text)
+        constant(text).or_else(|| match memory(text)? {
+            Operand::Memory(name, offset) if is_name(name) => Some(Operand::Sum(name, offset)),
+            _ => None,
+        })
     }
 }
 
@@ -117,6 +122,8 @@ mod tests {
             ("{%r1, _}", Operand::Vector(vec!["%r1", "_"])),
             ("!%p1", Operand::Not("%p1")),
             ("%p1|%p2", Operand::Pair("%p1", "%p2")),
+            ("table+16", Operand::Sum("table", 16)),
+            ("table-4", Operand::Sum("table", -4i64 as u64)),
         ];
         for (text, operand) in cases {
             assert_eq!(Operand::parse(text), Some(operand), "{text}");

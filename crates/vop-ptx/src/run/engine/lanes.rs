@@ -10,25 +10,31 @@ use super::level::Level;
 /// Threads of a warp: the unit that loops work on.
 pub(crate) const WARP: usize = 32;
 
-/// Where an operand's column stands in a [`File`]: two bits for the area, the others for the place.
+/// Where an operand's column stands in a [`File`]: three bits for the area, the others for the place.
 ///
-/// In the areas of registers the place is in bytes a thread, so that it does not depend on the block's size.
+/// In areas that have a column for each register the place is in bytes a thread, so that it does not depend on the block's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Slot(u32);
 
 /// A part of a [`File`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Area {
-    /// The running function's registers.
-    Frame,
+    // The running function's registers by width. A column never holds elements of two widths: threads that are at different places
+    // of the code share columns, each its own elements.
+    Predicates,
+    Words,
+    Doubles,
     /// What every thread has of its own and no instruction writes: `%tid`, `%laneid`.
     Thread,
     /// What all threads of the block share: immediates, `%ctaid`. One warp's elements, read for all warps.
     Block,
 }
 
+/// How many areas there are.
+const AREAS: usize = 5;
+
 impl Slot {
-    const SHIFT: u32 = 30;
+    const SHIFT: u32 = 29;
     /// Bytes a thread, or in the block's area altogether, that a slot can address.
     pub(crate) const LIMIT: u32 = 1 << Slot::SHIFT;
 
@@ -39,14 +45,26 @@ impl Slot {
 
     pub(crate) fn area(self) -> Area {
         match self.0 >> Slot::SHIFT {
-            0 => Area::Frame,
-            1 => Area::Thread,
+            0 => Area::Predicates,
+            1 => Area::Words,
+            2 => Area::Doubles,
+            3 => Area::Thread,
             _ => Area::Block,
         }
     }
 
     pub(crate) fn place(self) -> u32 {
         self.0 & (Slot::LIMIT - 1)
+    }
+
+    /// The width of its elements, if it is a register.
+    pub(crate) fn register_width(self) -> Option<Width> {
+        match self.area() {
+            Area::Predicates => Some(Width::Predicate),
+            Area::Words => Some(Width::Word),
+            Area::Doubles => Some(Width::Double),
+            Area::Thread | Area::Block => None,
+        }
     }
 }
 
@@ -61,17 +79,28 @@ pub(crate) struct Operands {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct File {
     /// The areas' starts, by [`Area`].
-    pub(crate) bases: [*mut u8; 3],
+    pub(crate) bases: [*mut u8; AREAS],
     /// What a slot's place is multiplied by: the threads of the padded block, or 1 for the block's area.
-    pub(crate) scales: [usize; 3],
+    pub(crate) scales: [usize; AREAS],
     /// Warps from one warp's elements to the next warp's: 0 for the block's area, which all warps share. In a table, as a
     /// condition would cost more in every turn of every loop.
-    pub(crate) strides: [usize; 3],
+    pub(crate) strides: [usize; AREAS],
     /// Warps of the block.
     pub(crate) warps: usize,
 }
 
 impl File {
+    /// A file of so many warps whose areas are not there yet.
+    pub(crate) fn new(warps: usize) -> File {
+        let lanes = warps * WARP;
+        File {
+            bases: [std::ptr::null_mut(); AREAS],
+            scales: [lanes, lanes, lanes, lanes, 1],
+            strides: [1, 1, 1, 1, 0],
+            warps,
+        }
+    }
+
     /// The slot's elements of a warp.
     ///
     /// # Safety
@@ -79,7 +108,7 @@ impl File {
     #[inline(always)]
     pub(crate) unsafe fn column<T>(&self, slot: Slot) -> Column<T> {
         let area = (slot.0 >> Slot::SHIFT) as usize;
-        // SAFETY: the place lies within the area, as the caller promises; there are three areas.
+        // SAFETY: the place lies within the area, as the caller promises, and a slot's area is one of those there are.
         let start =
             unsafe { self.bases.get_unchecked(area).add(slot.place() as usize * *self.scales.get_unchecked(area)) };
         // SAFETY: as above.
@@ -223,7 +252,7 @@ impl<T: Lane, U: Lane> Results for (T, U) {
     }
 }
 
-/// A loop over the warps of a file. `mask` holds a byte for each thread, 0 or 0xff; null stands for all threads.
+/// A loop over the warps of a file. `mask` holds a byte for each thread, 0 or 0xff.
 pub(crate) type Loop = unsafe fn(file: &File, operands: &Operands, mask: *const u8);
 
 /// What an instruction computes for each active thread, from up to four sources to one result or two.
@@ -257,7 +286,7 @@ unsafe fn conjure<F: Copy>() -> F {
 /// Whether no thread of a warp is active.
 #[inline(always)]
 pub(crate) fn none(mask: &[u8; WARP]) -> bool {
-    mask.iter().fold(0, |any, m| any | m) == 0
+    words(mask).fold(0, |any, m| any | m) == 0
 }
 
 /// # Safety
@@ -285,7 +314,11 @@ where
         );
         let first = file.column::<<R::First as Lane>::Element>(first);
         let second = file.column::<<R::Second as Lane>::Element>(second);
-        let results = |warp: usize| {
+        for warp in 0..file.warps {
+            let active = &*mask.add(warp * WARP).cast::<[u8; WARP]>();
+            if none(active) {
+                continue;
+            }
             let (a, b, c, e) = (a.warp(warp), b.warp(warp), c.warp(warp), e.warp(warp));
             // Results go through arrays of their own: the compiler then knows that they are none of the sources.
             let mut x = [<<R::First as Lane>::Element>::default(); WARP];
@@ -295,25 +328,29 @@ where
                 x[i] = p.write();
                 y[i] = q.write();
             }
-            (x, y)
-        };
-        if mask.is_null() {
-            for warp in 0..file.warps {
-                let (x, y) = results(warp);
-                *first.warp(warp) = x;
-                *second.warp(warp) = y;
-            }
-        } else {
-            for warp in 0..file.warps {
-                let active = &*mask.add(warp * WARP).cast::<[u8; WARP]>();
-                if !none(active) {
-                    let (x, y) = results(warp);
-                    blend(&mut *first.warp(warp), &x, active);
-                    blend(&mut *second.warp(warp), &y, active);
-                }
+            let (first, second) = (&mut *first.warp(warp), &mut *second.warp(warp));
+            // Asked of each warp, not once: the compiler would make two loops of it, each with the whole computation.
+            if all(active) {
+                *first = x;
+                *second = y;
+            } else {
+                blend(first, &x, active);
+                blend(second, &y, active);
             }
         }
     }
+}
+
+/// Whether all threads of a warp are active.
+#[inline(always)]
+pub(crate) fn all(active: &[u8; WARP]) -> bool {
+    words(active).fold(u64::MAX, |every, m| every & m) == u64::MAX
+}
+
+/// A warp's mask, eight threads at a time.
+#[inline(always)]
+fn words(active: &[u8; WARP]) -> impl Iterator<Item = u64> {
+    active.as_chunks().0.iter().map(|eight| u64::from_ne_bytes(*eight))
 }
 
 /// Takes a warp's results where it is active.
@@ -420,12 +457,12 @@ impl Compute {
                 put(column, lane, width, element);
             }
         }
-        let place = |i: usize| Slot::new(Area::Frame, (i * size_of::<u64>()) as u32);
+        let place = |i: usize| Slot::new(Area::Thread, (i * size_of::<u64>()) as u32);
         let operands = Operands { sources: [place(0), place(1), place(2), place(3)], results: [place(4), place(5)] };
         let base = columns.as_mut_ptr().cast::<u8>();
-        let file = File { bases: [base; 3], scales: [WARP, WARP, 1], strides: [1, 1, 0], warps: 1 };
+        let file = File { bases: [base; AREAS], scales: [WARP; AREAS], strides: [1; AREAS], warps: 1 };
         // SAFETY: six columns of the widest elements, one for each operand.
-        unsafe { self.at(level)(&file, &operands, std::ptr::null()) };
+        unsafe { self.at(level)(&file, &operands, [0xff; WARP].as_ptr()) };
         [0, 1].map(|i| match self.results[i] {
             Width::None => 0,
             Width::Predicate => columns[4 + i][0] & 1,

@@ -57,3 +57,30 @@ impl Level {
         [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|level| level.is_available()).collect()
     }
 }
+
+/// Compiles a function for each [`Level`]: declares `fn name(level) -> unsafe fn(…) -> …`, which picks one.
+macro_rules! leveled {
+    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+        $(#[$meta])*
+        fn $name(level: $crate::run::engine::level::Level) -> unsafe fn($($ty),*) $(-> $result)? {
+            use $crate::run::engine::level::Level;
+            unsafe fn portable($($arg: $ty),*) $(-> $result)? $body
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+            unsafe fn avx2($($arg: $ty),*) $(-> $result)? $body
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(
+                enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
+            )]
+            unsafe fn avx512($($arg: $ty),*) $(-> $result)? $body
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => avx512,
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => avx2,
+                _ => portable,
+            }
+        }
+    };
+}
+pub(crate) use leveled;

@@ -1,5 +1,26 @@
 //! The engine: columns, loops over them, and who runs when.
+//!
+//! - [`lanes`]: from a function of one thread to a loop over all; [`level`]: for which instructions of the host.
+//! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of shared memory's bytes.
+//! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where they wait for each other.
+//! - [`system`]: `printf` and `assert`; [`observer`]: profile and trace.
+//! - [`launch`]: arguments in, blocks to cores, reports out.
 
-#[allow(unsafe_code, reason = "SIMD kernels")]
+// Loops over raw columns and raw memory; what is safe about each is said there.
+#![allow(unsafe_code)]
+
+pub(crate) mod access;
+mod barrier;
+mod block;
+mod decimal;
 pub(crate) mod lanes;
+pub(crate) mod launch;
 pub(crate) mod level;
+mod observer;
+pub(crate) mod shadow;
+mod storage;
+mod system;
+mod warp;
+
+pub use level::Level;
+pub use observer::{Profile, StatementProfile};

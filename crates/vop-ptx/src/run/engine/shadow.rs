@@ -1,0 +1,151 @@
+//! What is known of each byte of shared memory, for the checks that a user asks for: reads of bytes that nothing wrote, and races.
+//!
+//! Two accesses race if two threads make them on the same byte, one of them writes, not both are atomic, and no barrier stands
+//! between them. Any barrier of the block orders all; `bar.warp.sync` and the exchanges of a warp order that warp's threads.
+
+use super::lanes::WARP;
+
+/// What to check of shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SharedChecks {
+    pub(crate) races: bool,
+    pub(crate) uninitialized: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// One access as it is remembered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    /// The thread, plus one; 0 for none.
+    thread: u16,
+    atomic: bool,
+    statement: u32,
+    /// How often the thread's warp had synchronised.
+    epoch: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Byte {
+    written: bool,
+    write: Past,
+    /// The last read, and the last one of another warp.
+    reads: [Past; 2],
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    Uninitialized { offset: usize },
+    Race { offset: usize, other: usize, statement: u32, writes: bool },
+}
+
+#[derive(Debug)]
+pub(crate) struct Shadow {
+    checks: SharedChecks,
+    bytes: Vec<Byte>,
+    /// By warp: how often it has synchronised.
+    epochs: Vec<u32>,
+    /// The statement that is being executed.
+    pub(crate) statement: u32,
+}
+
+impl Shadow {
+    pub(crate) fn new(checks: SharedChecks, bytes: usize, warps: usize) -> Shadow {
+        Shadow { checks, bytes: vec![Byte::default(); bytes], epochs: vec![0; warps], statement: 0 }
+    }
+
+    /// A new block: nothing is written, nothing was accessed.
+    pub(crate) fn start(&mut self) {
+        self.bytes.fill(Byte::default());
+        self.epochs.fill(0);
+    }
+
+    /// A barrier of the block.
+    pub(crate) fn barrier(&mut self) {
+        for byte in &mut self.bytes {
+            *byte = Byte { written: byte.written, ..Byte::default() };
+        }
+    }
+
+    /// A barrier of a warp.
+    pub(crate) fn warp_barrier(&mut self, warp: usize) {
+        self.epochs[warp] += 1;
+    }
+
+    /// Looks at a warp's access of `size` bytes a thread; those that are not in shared memory do not matter.
+    pub(crate) fn observe(
+        &mut self,
+        shared: usize,
+        size: usize,
+        warp: usize,
+        active: &[u8; WARP],
+        pointers: &[usize; WARP],
+        kind: Kind,
+    ) -> Result<(), super::access::LaneFault> {
+        for i in (0..WARP).filter(|i| active[*i] != 0) {
+            let offset = pointers[i].wrapping_sub(shared);
+            if offset >= self.bytes.len() {
+                continue;
+            }
+            for offset in offset..(offset + size).min(self.bytes.len()) {
+                if let Some(finding) = self.byte(offset, warp * WARP + i, kind) {
+                    return Err((i, super::access::Problem::Shadow(finding)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn byte(&mut self, offset: usize, thread: usize, kind: Kind) -> Option<Finding> {
+        let warp = thread / WARP;
+        let now = Past {
+            thread: thread as u16 + 1,
+            atomic: kind == Kind::Atomic,
+            statement: self.statement,
+            epoch: self.epochs[warp],
+        };
+        let byte = &mut self.bytes[offset];
+        if self.checks.uninitialized && kind != Kind::Write && !byte.written {
+            return Some(Finding::Uninitialized { offset });
+        }
+        if self.checks.races {
+            let races = |past: &Past| {
+                past.thread != 0
+                    && past.thread != now.thread
+                    && !(past.atomic && now.atomic)
+                    && (usize::from(past.thread - 1) / WARP != warp || past.epoch == now.epoch)
+            };
+            let found = |past: &Past, writes| Finding::Race {
+                offset,
+                other: usize::from(past.thread - 1),
+                statement: past.statement,
+                writes,
+            };
+            if races(&byte.write) {
+                return Some(found(&byte.write, true));
+            }
+            if kind != Kind::Read
+                && let Some(past) = byte.reads.iter().find(|past| races(past))
+            {
+                return Some(found(past, false));
+            }
+        }
+        if kind == Kind::Read {
+            let last = byte.reads[0];
+            if last.thread != 0 && usize::from(last.thread - 1) / WARP != warp {
+                byte.reads[1] = last;
+            }
+            byte.reads[0] = now;
+        } else {
+            byte.written = true;
+            byte.write = now;
+        }
+        None
+    }
+}
