@@ -48,6 +48,7 @@ mod exec;
 mod kernel;
 pub mod launch;
 mod memory;
+mod pure;
 mod types;
 
 pub use array::write_atomically;
