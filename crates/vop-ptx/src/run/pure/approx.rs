@@ -31,7 +31,7 @@ pub(super) fn quotient(name: &str, kind: &str, call: &mut Call<'_, '_>) -> Optio
         (|$($x:ident),*| $f:expr) => {
             by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
                 $(let $x = $x.flush::<FTZ>();)*
-                Single::finish::<FTZ, false>($f)
+                Single::finish::<FTZ>($f)
             }))
         };
     }
@@ -108,7 +108,7 @@ pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
                 FTZ,
                 compute!(|a: f32| {
                     let $x = f64::from(a.flush::<FTZ>());
-                    Single::finish::<FTZ, false>($f)
+                    Single::finish::<FTZ>($f)
                 })
             )
         };

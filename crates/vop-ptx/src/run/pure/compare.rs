@@ -33,18 +33,19 @@ macro_rules! by_operator {
     };
 }
 
-/// Whether the operator holds: of pairs, a predicate for each of both.
-fn comparison(operator: &str, ty: Ty, ftz: bool) -> Option<Compute> {
+/// The steps that compare: to one predicate, or of pairs to one for each half.
+fn comparison(operator: &str, ty: Ty, ftz: bool) -> Option<Vec<Compute>> {
     macro_rules! single {
         (|$a:ident, $b:ident| $f:expr) => {
-            by_flag!(
-                ftz,
-                FTZ,
-                compute!(|a: f32, b: f32| {
-                    let ($a, $b) = (a.flush::<FTZ>(), b.flush::<FTZ>());
-                    $f
-                })
-            )
+            compute!(|$a: f32, $b: f32| $f)
+        };
+    }
+    macro_rules! flushed {
+        (|$a:ident, $b:ident| $f:expr) => {
+            compute!(|a: f32, b: f32| {
+                let ($a, $b) = (a.flush::<true>(), b.flush::<true>());
+                $f
+            })
         };
     }
     macro_rules! double {
@@ -52,71 +53,106 @@ fn comparison(operator: &str, ty: Ty, ftz: bool) -> Option<Compute> {
             compute!(|$a: f64, $b: f64| $f)
         };
     }
-    macro_rules! f16 {
-        (|$a:ident, $b:ident| $f:expr) => {
-            by_flag!(
-                ftz,
-                FTZ,
-                compute!(|a: F16, b: F16| {
-                    let ($a, $b) = (a.flush::<FTZ>().single(), b.flush::<FTZ>().single());
-                    $f
-                })
-            )
-        };
-    }
-    macro_rules! bf16 {
-        (|$a:ident, $b:ident| $f:expr) => {
-            compute!(|a: Bf16, b: Bf16| {
-                let ($a, $b) = (a.single(), b.single());
-                $f
-            })
-        };
-    }
-    macro_rules! f16x2 {
-        (|$a:ident, $b:ident| $f:expr) => {
-            by_flag!(
-                ftz,
-                FTZ,
-                compute!(|a: u32, b: u32| {
-                    let f = |a: F16, b: F16| {
-                        let ($a, $b) = (a.flush::<FTZ>().single(), b.flush::<FTZ>().single());
-                        $f
-                    };
-                    let ([a0, a1], [b0, b1]) = (pair(a), pair(b));
-                    (f(a0, b0), f(a1, b1))
-                })
-            )
-        };
-    }
-    macro_rules! bf16x2 {
-        (|$a:ident, $b:ident| $f:expr) => {
-            compute!(|a: u32, b: u32| {
-                let f = |a: Bf16, b: Bf16| {
-                    let ($a, $b) = (a.single(), b.single());
-                    $f
-                };
-                let ([a0, a1], [b0, b1]) = (pair(a), pair(b));
-                (f(a0, b0), f(a1, b1))
-            })
-        };
-    }
-    Some(match (operator, ty) {
-        (_, Ty::F32) => by_operator!(operator, single),
-        (_, Ty::F64) => by_operator!(operator, double),
-        (_, Ty::F16) => by_operator!(operator, f16),
-        (_, Ty::Bf16) => by_operator!(operator, bf16),
-        (_, Ty::F16x2) => by_operator!(operator, f16x2),
-        (_, Ty::Bf16x2) => by_operator!(operator, bf16x2),
-        ("eq", _) => by_width!(ty, compute!(|a: T, b: T| a == b)),
-        ("ne", _) => by_width!(ty, compute!(|a: T, b: T| a != b)),
+    Some(match ty {
+        Ty::F32 if ftz => vec![by_operator!(operator, flushed)],
+        Ty::F32 => vec![by_operator!(operator, single)],
+        Ty::F64 => vec![by_operator!(operator, double)],
+        Ty::F16 | Ty::Bf16 => {
+            let singles = match (ty, ftz) {
+                (Ty::F16, false) => compute!(|a: F16, b: F16| (a.single(), b.single())),
+                (Ty::F16, true) => {
+                    compute!(|a: F16, b: F16| (a.flush::<true>().single(), b.flush::<true>().single()))
+                }
+                _ => compute!(|a: Bf16, b: Bf16| (a.single(), b.single())),
+            };
+            vec![singles, by_operator!(operator, single)]
+        }
+        Ty::F16x2 | Ty::Bf16x2 => {
+            let relations = match (ty, ftz) {
+                (Ty::F16x2, false) => compute!(|a: u32, b: u32| relations::<F16, false>(a, b)),
+                (Ty::F16x2, true) => compute!(|a: u32, b: u32| relations::<F16, true>(a, b)),
+                _ => compute!(|a: u32, b: u32| relations::<Bf16, false>(a, b)),
+            };
+            vec![relations, among(operator)?]
+        }
+        _ => vec![integers(operator, ty)?],
+    })
+}
+
+fn integers(operator: &str, ty: Ty) -> Option<Compute> {
+    Some(match operator {
+        "eq" => by_width!(ty, compute!(|a: T, b: T| a == b)),
+        "ne" => by_width!(ty, compute!(|a: T, b: T| a != b)),
         // The unsigned spellings.
-        ("lo" | "ls" | "hi" | "hs", _) if ty.is_signed() => return None,
-        ("lt" | "lo", _) => by_integer!(ty, compute!(|a: T, b: T| a < b)),
-        ("le" | "ls", _) => by_integer!(ty, compute!(|a: T, b: T| a <= b)),
-        ("gt" | "hi", _) => by_integer!(ty, compute!(|a: T, b: T| a > b)),
-        ("ge" | "hs", _) => by_integer!(ty, compute!(|a: T, b: T| a >= b)),
+        "lo" | "ls" | "hi" | "hs" if ty.is_signed() => return None,
+        "lt" | "lo" => by_integer!(ty, compute!(|a: T, b: T| a < b)),
+        "le" | "ls" => by_integer!(ty, compute!(|a: T, b: T| a <= b)),
+        "gt" | "hi" => by_integer!(ty, compute!(|a: T, b: T| a > b)),
+        "ge" | "hs" => by_integer!(ty, compute!(|a: T, b: T| a >= b)),
         _ => return None,
     })
+}
+
+const LESS: u16 = 1;
+const EQUAL: u16 = 2;
+const GREATER: u16 = 4;
+const MISSING: u16 = 8;
+
+/// How the halves of two pairs compare.
+#[inline(always)]
+fn relations<H: Half, const FTZ: bool>(a: u32, b: u32) -> u32 {
+    let relation = |a: H, b: H| {
+        let (a, b) = (a.flush::<FTZ>().single(), b.flush::<FTZ>().single());
+        if a < b {
+            LESS
+        } else if a == b {
+            EQUAL
+        } else if a > b {
+            GREATER
+        } else {
+            MISSING
+        }
+    };
+    let ([a0, a1], [b0, b1]) = (pair(a), pair(b));
+    super::packed::from_halves([relation(a0, b0), relation(a1, b1)])
+}
+
+/// Whether each of two relations is among those that an operator names.
+fn among(operator: &str) -> Option<Compute> {
+    macro_rules! relations {
+        ($($names:pat => $relations:expr,)*) => {
+            match operator {
+                $($names => compute!(|relations: u32| {
+                    let [low, high] = super::packed::halves(relations);
+                    (low & ($relations) != 0, high & ($relations) != 0)
+                }),)*
+                _ => return None,
+            }
+        };
+    }
+    Some(relations! {
+        "eq" => EQUAL,
+        "ne" => LESS | GREATER,
+        "lt" => LESS,
+        "le" => LESS | EQUAL,
+        "gt" => GREATER,
+        "ge" => GREATER | EQUAL,
+        "equ" => EQUAL | MISSING,
+        "neu" => LESS | GREATER | MISSING,
+        "ltu" => LESS | MISSING,
+        "leu" => LESS | EQUAL | MISSING,
+        "gtu" => GREATER | MISSING,
+        "geu" => GREATER | EQUAL | MISSING,
+        "num" => LESS | EQUAL | GREATER,
+        "nan" => MISSING,
+    })
+}
+
+/// An instruction that compares, then does something with the predicates.
+fn compared(steps: Vec<Compute>, then: Option<Compute>, results: &[Ty], sources: &[Ty]) -> Option<Pure> {
+    let mut steps = steps.into_iter().chain(then);
+    let first = Pure::new(steps.next()?, results, sources);
+    Some(steps.fold(first, Pure::then))
 }
 
 fn has_ftz(ty: Ty) -> bool {
@@ -130,7 +166,7 @@ pub(super) fn setp(mut call: Call<'_, '_>) -> Option<Pure> {
     let operator = call.opcode.take_of(&OPERATORS)?;
     let combine = call.opcode.take_of(&["and", "or", "xor"]);
     let ftz = has_ftz(ty) && call.take("ftz");
-    let compute = comparison(operator, ty, ftz)?;
+    let steps = comparison(operator, ty, ftz)?;
     let sources = if combine.is_some() { vec![ty, ty, Ty::Pred] } else { vec![ty; 2] };
     let two = call.operands == sources.len() + 2;
     let of_pairs = matches!(ty, Ty::F16x2 | Ty::Bf16x2);
@@ -148,7 +184,7 @@ pub(super) fn setp(mut call: Call<'_, '_>) -> Option<Pure> {
         (Some(_), _, true) => Some(compute!(|t: bool, u: bool, c: bool| (t ^ c, u ^ c))),
     };
     let results: &[Ty] = if two || of_pairs { &[Ty::Pred; 2] } else { &[Ty::Pred] };
-    Some(Pure { then, ..Pure::new(compute, results, &sources) })
+    compared(steps, then, results, &sources)
 }
 
 /// `set`: all ones or 1.0 where the comparison, combined with a predicate, holds. Of pairs each half has its own.
@@ -157,7 +193,7 @@ pub(super) fn set(mut call: Call<'_, '_>) -> Option<Pure> {
     let operator = call.opcode.take_of(&OPERATORS)?;
     let combine = call.opcode.take_of(&["and", "or", "xor"]);
     let ftz = has_ftz(from) && call.take("ftz");
-    let compute = comparison(operator, from, ftz)?;
+    let steps = comparison(operator, from, ftz)?;
     /// The result for a truth, with a predicate or without.
     macro_rules! truth {
         ($yes:expr) => {
@@ -195,7 +231,7 @@ pub(super) fn set(mut call: Call<'_, '_>) -> Option<Pure> {
         _ => return None,
     };
     let sources = if combine.is_some() { vec![from, from, Ty::Pred] } else { vec![from; 2] };
-    Some(Pure { then: Some(then), ..Pure::new(compute, &[to], &sources) })
+    compared(steps, Some(then), &[to], &sources)
 }
 
 #[inline(always)]

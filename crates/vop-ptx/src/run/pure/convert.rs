@@ -1,7 +1,7 @@
 //! `cvt` (PTX manual, section 9.7.9).
 
-use super::float::{Single, by_flag};
-use super::half::{Bf16, F16, Half, HalfExt, from_pair};
+use super::float::{Single, by_flag, or_nan, saturation, to_single};
+use super::half::{Bf16, F16, Half, HalfExt, by_half, from_pair};
 use super::round::{self, Mode, by_mode};
 use super::{Call, Pure, Ty};
 use crate::module::Scalar;
@@ -109,14 +109,16 @@ macro_rules! by_any_width {
     };
 }
 
+/// `cvt`; what is rare takes several steps.
 pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
     let to = call.ty;
     if call.take("pack") {
         return pack(call);
     }
     let from = call.take_type()?;
-    let compute = match (to.is_integer(), from.is_integer()) {
-        (true, true) => integers(to, from, call.take("sat"))?,
+    let steps = match (to.is_integer(), from.is_integer()) {
+        (true, true) if call.take("sat") => clamped(to, from)?,
+        (true, true) => vec![by_any_integer!(from, S, by_any_width!(to, D, compute!(|a: S| a as D)))],
         (true, false) => {
             let rounding = call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"])?;
             let ftz = from == Ty::F32 && call.take("ftz");
@@ -125,74 +127,97 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
             to_integer(to, from, rounding, ftz)?
         }
         (false, true) => {
-            let narrow = from.bits() <= 16 && matches!(to, Ty::F32 | Ty::F64) || from.bits() == 32 && to == Ty::F64;
+            let exact = from.bits() <= 16 && matches!(to, Ty::F32 | Ty::F64) || from.bits() == 32 && to == Ty::F64;
             let mode = call.opcode.take_of(&["rn", "rz", "rm", "rp"]);
-            let mode = if narrow { mode.or(Some("rn")) } else { mode }?;
-            from_integer(to, from, mode, call.take("sat"))?
+            let mode = if exact { "rn" } else { mode? };
+            let mut steps = from_integer(to, from, mode)?;
+            if call.take("sat") {
+                steps.push(saturation(to)?);
+            }
+            steps
         }
         (false, false) => return floats(to, from, call),
     };
-    Some(Pure { wide: true, ..Pure::new(compute, &[to], &[from]) })
+    wide(steps, to, from)
 }
 
-fn integers(to: Ty, from: Ty, sat: bool) -> Option<Compute> {
-    Some(match (sat, from.is_signed()) {
-        (false, _) => by_any_integer!(from, S, by_any_width!(to, D, compute!(|a: S| a as D))),
-        (true, true) => by_signed!(
-            from,
-            S,
+fn wide(steps: Vec<Compute>, to: Ty, from: Ty) -> Option<Pure> {
+    let mut steps = steps.into_iter();
+    let first = Pure { wide: true, ..Pure::new(steps.next()?, &[to], &[from]) };
+    Some(steps.fold(first, Pure::then))
+}
+
+/// `.sat` between integers: from words at once, from all others through the widest type.
+fn clamped(to: Ty, from: Ty) -> Option<Vec<Compute>> {
+    macro_rules! clamp {
+        ($wide:ident, $from:ident) => {
             by_any_integer!(
                 to,
                 D,
-                compute!(|a: S| {
-                    const LOW: i64 = if D::MIN == 0 { 0 } else { D::MIN as i64 };
-                    const HIGH: i64 = if D::MAX as u64 > i64::MAX as u64 { i64::MAX } else { D::MAX as i64 };
-                    i64::from(a).clamp(LOW, HIGH) as D
-                })
-            )
-        ),
-        (true, false) => {
-            by_unsigned!(from, S, by_any_integer!(to, D, compute!(|a: S| u64::from(a).min(D::MAX as u64) as D)))
-        }
-    })
-}
-
-fn to_integer(to: Ty, from: Ty, rounding: &str, ftz: bool) -> Option<Compute> {
-    /// NaN becomes zero, or the sign bit alone where one of both has 64 bits.
-    macro_rules! rounded {
-        ($float:ident, $double:literal, |$a:ident| $value:expr) => {
-            by_any_integer!(
-                to,
-                D,
-                compute!(|$a: $float| {
-                    const NAN: D = if $double || D::BITS == 64 { (1 as D) << (D::BITS - 1) } else { 0 };
-                    let value = $value;
-                    if value.is_nan() { NAN } else { value as D }
+                compute!(|a: $from| {
+                    const LOW: $wide = if D::MIN as i128 > $wide::MIN as i128 { D::MIN as $wide } else { $wide::MIN };
+                    const HIGH: $wide = if (D::MAX as i128) < $wide::MAX as i128 { D::MAX as $wide } else { $wide::MAX };
+                    a.clamp(LOW, HIGH) as D
                 })
             )
         };
     }
-    Some(match (from, rounding, ftz) {
-        (Ty::F32, "rni", _) => rounded!(f32, false, |a| a.round_ties_even()),
-        // The cast rounds to zero.
-        (Ty::F32, "rzi", _) => rounded!(f32, false, |a| a),
-        (Ty::F32, "rmi", false) => rounded!(f32, false, |a| a.floor()),
-        (Ty::F32, "rpi", false) => rounded!(f32, false, |a| a.ceil()),
-        // Elsewhere subnormals become zero anyway.
-        (Ty::F32, "rmi", true) => rounded!(f32, false, |a| a.flush::<true>().floor()),
-        (Ty::F32, _, true) => rounded!(f32, false, |a| a.flush::<true>().ceil()),
-        (Ty::F64, "rni", _) => rounded!(f64, true, |a| a.round_ties_even()),
-        (Ty::F64, "rzi", _) => rounded!(f64, true, |a| a),
-        (Ty::F64, "rmi", _) => rounded!(f64, true, |a| a.floor()),
-        (Ty::F64, _, _) => rounded!(f64, true, |a| a.ceil()),
-        (Ty::F16, "rni", _) => rounded!(F16, false, |a| a.single().round_ties_even()),
-        (Ty::F16, "rzi", _) => rounded!(F16, false, |a| a.single()),
-        (Ty::F16, "rmi", _) => rounded!(F16, false, |a| a.single().floor()),
-        (Ty::F16, _, _) => rounded!(F16, false, |a| a.single().ceil()),
-        (Ty::Bf16, "rni", _) => rounded!(Bf16, false, |a| a.single().round_ties_even()),
-        (Ty::Bf16, "rzi", _) => rounded!(Bf16, false, |a| a.single()),
-        (Ty::Bf16, "rmi", _) => rounded!(Bf16, false, |a| a.single().floor()),
-        (Ty::Bf16, _, _) => rounded!(Bf16, false, |a| a.single().ceil()),
+    Some(match from {
+        Ty::S32 => vec![clamp!(i32, i32)],
+        Ty::U32 => vec![clamp!(u32, u32)],
+        Ty::S64 => vec![clamp!(i64, i64)],
+        Ty::U64 => vec![clamp!(u64, u64)],
+        _ if from.is_signed() => vec![by_signed!(from, S, compute!(|a: S| a as i32)), clamp!(i32, i32)],
+        _ => vec![by_unsigned!(from, S, compute!(|a: S| a as u32)), clamp!(u32, u32)],
+    })
+}
+
+fn to_integer(to: Ty, from: Ty, rounding: &str, ftz: bool) -> Option<Vec<Compute>> {
+    /// NaN becomes zero, or the sign bit alone where one of both has 64 bits. The cast rounds to zero and clamps.
+    macro_rules! truncated {
+        ($float:ident, $double:literal) => {
+            by_any_integer!(
+                to,
+                D,
+                compute!(|a: $float| {
+                    const NAN: D = if $double || D::BITS == 64 { (1 as D) << (D::BITS - 1) } else { 0 };
+                    if a.is_nan() { NAN } else { a as D }
+                })
+            )
+        };
+    }
+    let mut steps = Vec::new();
+    match from {
+        Ty::F16 => steps.push(compute!(|a: F16| a.single())),
+        Ty::Bf16 => steps.push(compute!(|a: Bf16| a.single())),
+        // In the other modes subnormals become zero anyway.
+        Ty::F32 if ftz && matches!(rounding, "rmi" | "rpi") => steps.push(compute!(|a: f32| a.flush::<true>())),
+        Ty::F32 | Ty::F64 => {}
+        _ => return None,
+    }
+    if rounding != "rzi" {
+        let ty = if from == Ty::F64 { from } else { Ty::F32 };
+        steps.push(integral(ty, rounding)?);
+    }
+    steps.push(if from == Ty::F64 { truncated!(f64, true) } else { truncated!(f32, false) });
+    Some(steps)
+}
+
+/// To an integral number.
+fn integral(ty: Ty, rounding: &str) -> Option<Compute> {
+    macro_rules! rounded {
+        ($float:ident) => {
+            match rounding {
+                "rni" => compute!(|a: $float| a.round_ties_even()),
+                "rzi" => compute!(|a: $float| a.trunc()),
+                "rmi" => compute!(|a: $float| a.floor()),
+                _ => compute!(|a: $float| a.ceil()),
+            }
+        };
+    }
+    Some(match ty {
+        Ty::F32 => rounded!(f32),
+        Ty::F64 => rounded!(f64),
         _ => return None,
     })
 }
@@ -256,274 +281,138 @@ fn double<R: Mode>(a: i128) -> f64 {
     f64::from_bits(nearest.to_bits() + u64::from(outwards) - u64::from(inwards))
 }
 
-#[inline(always)]
-fn saturate_double(a: f64) -> f64 {
-    let positive = if a > 0.0 { a } else { 0.0 };
-    if positive < 1.0 { positive } else { 1.0 }
-}
-
-fn from_integer(to: Ty, from: Ty, mode: &str, sat: bool) -> Option<Compute> {
-    macro_rules! half {
-        ($half:ident) => {
-            by_mode!(
-                mode,
-                by_flag!(
-                    sat,
-                    SAT,
-                    by_any_integer!(
-                        from,
-                        S,
-                        compute!(|a: S| { $half::rounded::<R>(round::odd_single(a.odd())).finish::<false, SAT>() })
-                    )
-                )
-            )
+fn from_integer(to: Ty, from: Ty, mode: &str) -> Option<Vec<Compute>> {
+    // Through double precision, where 64 bits must be rounded to odd.
+    macro_rules! odd {
+        () => {
+            by_any_integer!(from, S, compute!(|a: S| a.odd()))
         };
     }
-    Some(match (to, mode, from.bits()) {
-        (Ty::F32, _, 8 | 16) | (Ty::F32, "rn", _) => {
-            by_flag!(sat, SAT, by_any_integer!(from, S, compute!(|a: S| (a as f32).finish::<false, SAT>())))
-        }
-        (Ty::F32, _, _) => by_mode!(
-            mode,
-            by_flag!(
-                sat,
-                SAT,
-                by_any_integer!(from, S, compute!(|a: S| { round::single::<R>(a.odd()).finish::<false, SAT>() }))
-            )
-        ),
-        (Ty::F64, _, 8 | 16 | 32) | (Ty::F64, "rn", _) => by_flag!(
-            sat,
-            SAT,
-            by_any_integer!(
-                from,
-                S,
-                compute!(|a: S| {
-                    let value = a as f64;
-                    if SAT { saturate_double(value) } else { value }
-                })
-            )
-        ),
-        (Ty::F64, _, _) if !sat => by_mode!(
+    Some(match (to, mode) {
+        (Ty::F32, "rn") => vec![by_any_integer!(from, S, compute!(|a: S| a as f32))],
+        (Ty::F32, _) => vec![odd!(), to_single(mode, false)],
+        (Ty::F64, "rn") => vec![by_any_integer!(from, S, compute!(|a: S| a as f64))],
+        (Ty::F64, _) => vec![by_mode!(
             mode,
             match from {
                 Ty::U64 => compute!(|a: u64| double::<R>(i128::from(a))),
                 _ => compute!(|a: i64| double::<R>(i128::from(a))),
             }
-        ),
-        (Ty::F16, _, _) => half!(F16),
-        (Ty::Bf16, _, _) => half!(Bf16),
+        )],
+        (Ty::F16, _) => vec![odd!(), half_of_double::<F16>(mode)],
+        (Ty::Bf16, _) => vec![odd!(), half_of_double::<Bf16>(mode)],
         _ => return None,
     })
 }
 
-/// What a conversion between floats does after rounding.
-#[derive(Clone, Copy)]
-struct Clamp {
-    /// To 0 to 1.
-    sat: bool,
-    /// Negative numbers to zero.
-    relu: bool,
-    /// Infinities to the largest numbers.
-    finite: bool,
+fn half_of_single<H: Half>(mode: &str) -> Compute {
+    by_mode!(mode, compute!(|a: f32| H::rounded::<R>(a)))
+}
+
+fn half_of_double<H: Half>(mode: &str) -> Compute {
+    by_mode!(mode, compute!(|a: f64| H::rounded::<R>(round::odd_single(a))))
 }
 
 /// Between floats. The first of two sources is the higher half.
 fn floats(to: Ty, from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
-    if matches!(to, Ty::F16x2 | Ty::Bf16x2) && from == Ty::F32 {
-        let mode = call.opcode.take_of(&["rn", "rz"])?;
-        let (relu, finite) = (call.take("relu"), call.take("satfinite"));
-        let compute = match to {
-            Ty::F16x2 => halves_of_singles::<F16>(mode, relu, finite),
-            _ => halves_of_singles::<Bf16>(mode, relu, finite),
-        };
-        return Pure::of(compute, to, &[from; 2]);
-    }
     if is_small(to) || is_small(from) {
         return super::small::convert(to, from, call);
     }
-    if to == Ty::Tf32 {
-        return tensor_single(from, call);
+    match (to, from) {
+        (Ty::F16x2, Ty::F32) => return halves_of_singles::<F16>(call),
+        (Ty::Bf16x2, Ty::F32) => return halves_of_singles::<Bf16>(call),
+        (Ty::Tf32, Ty::F32) => return tensor_single(call),
+        _ => {}
     }
-    let integral = if to == from { call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"]) } else { None };
-    let narrows = match (to, from) {
-        (Ty::F32, Ty::F64) | (Ty::F16 | Ty::Bf16, Ty::F32 | Ty::F64) => true,
-        (Ty::F16, Ty::Bf16) | (Ty::Bf16, Ty::F16) => true,
-        _ => false,
-    };
+    let narrows = matches!(
+        (to, from),
+        (Ty::F32, Ty::F64) | (Ty::F16 | Ty::Bf16, Ty::F32 | Ty::F64) | (Ty::F16, Ty::Bf16) | (Ty::Bf16, Ty::F16)
+    );
     let mode = if narrows { call.opcode.take_of(&["rn", "rz", "rm", "rp"])? } else { "rn" };
     let ftz = (to == Ty::F32 || from == Ty::F32) && call.take("ftz");
-    let sat = call.take("sat");
-    let half_of_single = matches!((to, from), (Ty::F16 | Ty::Bf16, Ty::F32)) && matches!(mode, "rn" | "rz") && !sat;
-    let clamp =
-        Clamp { sat, relu: half_of_single && call.take("relu"), finite: half_of_single && call.take("satfinite") };
-    let compute = match (to, from) {
-        (Ty::F16, Ty::F32) => half_of::<F16>(mode, ftz, clamp),
-        (Ty::Bf16, Ty::F32) => half_of::<Bf16>(mode, ftz, clamp),
-        (Ty::F16, Ty::F64) => half_of_double::<F16>(mode, sat),
-        (Ty::Bf16, Ty::F64) => half_of_double::<Bf16>(mode, sat),
-        (Ty::F16, Ty::Bf16) => by_mode!(
-            mode,
-            by_flag!(sat, SAT, compute!(|a: Bf16| { F16::rounded::<R>(a.single()).finish::<false, SAT>() }))
-        ),
-        (Ty::Bf16, Ty::F16) => by_mode!(
-            mode,
-            by_flag!(sat, SAT, compute!(|a: F16| { Bf16::rounded::<R>(a.single()).finish::<false, SAT>() }))
-        ),
-        (Ty::F32, Ty::F16) => by_flag!(sat, SAT, compute!(|a: F16| a.single().finish::<false, SAT>())),
+    let mut steps = match (to, from) {
+        (Ty::F16, Ty::F32) => vec![half_of_single::<F16>(mode)],
+        (Ty::Bf16, Ty::F32) => vec![half_of_single::<Bf16>(mode)],
+        (Ty::F16, Ty::F64) => vec![half_of_double::<F16>(mode)],
+        (Ty::Bf16, Ty::F64) => vec![half_of_double::<Bf16>(mode)],
+        (Ty::F16, Ty::Bf16) => vec![compute!(|a: Bf16| a.single()), half_of_single::<F16>(mode)],
+        (Ty::Bf16, Ty::F16) => vec![compute!(|a: F16| a.single()), half_of_single::<Bf16>(mode)],
+        (Ty::F32, Ty::F16) => vec![compute!(|a: F16| a.single().canonical())],
         // The upper half of a word: a NaN keeps its bits.
-        (Ty::F32, Ty::Bf16) if !ftz && !sat => compute!(|a: Bf16| a.single()),
-        (Ty::F32, Ty::Bf16) => {
-            by_flag!(ftz, FTZ, by_flag!(sat, SAT, compute!(|a: Bf16| a.single().finish::<FTZ, SAT>())))
+        (Ty::F32, Ty::Bf16) => vec![compute!(|a: Bf16| a.single())],
+        (Ty::F32, Ty::F64) => vec![to_single(mode, ftz)],
+        (Ty::F64, Ty::F16) => vec![compute!(|a: F16| a.double())],
+        (Ty::F64, Ty::Bf16) => vec![compute!(|a: Bf16| a.double())],
+        (Ty::F64, Ty::F32) => vec![compute!(|a: f32| f64::from(a))],
+        (Ty::F64, Ty::F64) | (Ty::F32, Ty::F32) => match call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"]) {
+            Some(rounding) if to == Ty::F64 => {
+                vec![integral(to, rounding)?, compute!(|a: f64| or_nan(a, [a; 3]))]
+            }
+            Some(rounding) => vec![integral(to, rounding)?, compute!(|a: f32| a.canonical())],
+            None if to == Ty::F64 => vec![compute!(|a: f64| or_nan(a, [a; 3]))],
+            None => vec![compute!(|a: f32| a.canonical())],
+        },
+        (Ty::F16, Ty::F16) => {
+            let mut steps = vec![compute!(|a: F16| a.single())];
+            if let Some(rounding) = call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"]) {
+                steps.push(integral(Ty::F32, rounding)?);
+            }
+            steps.push(half_of_single::<F16>("rn"));
+            steps
         }
-        (Ty::F32, Ty::F64) => by_mode!(
-            mode,
-            by_flag!(ftz, FTZ, by_flag!(sat, SAT, compute!(|a: f64| { round::single::<R>(a).finish::<FTZ, SAT>() })))
-        ),
-        (Ty::F64, Ty::F16) => by_flag!(sat, SAT, compute!(|a: F16| doubled::<SAT>(a.single()))),
-        (Ty::F64, Ty::Bf16) => by_flag!(sat, SAT, compute!(|a: Bf16| doubled::<SAT>(a.single()))),
-        (Ty::F64, Ty::F32) => {
-            by_flag!(ftz, FTZ, by_flag!(sat, SAT, compute!(|a: f32| doubled::<SAT>(a.flush::<FTZ>()))))
+        (Ty::Bf16, Ty::Bf16) => {
+            let mut steps = vec![compute!(|a: Bf16| a.single())];
+            if let Some(rounding) = call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"]) {
+                steps.push(integral(Ty::F32, rounding)?);
+            }
+            steps.push(half_of_single::<Bf16>("rn"));
+            steps
         }
-        (Ty::F64, Ty::F64) => integral_double(integral, sat)?,
-        (Ty::F32, Ty::F32) => integral_single(integral, ftz, sat)?,
-        (Ty::F16, Ty::F16) => integral_half::<F16>(integral, sat)?,
-        (Ty::Bf16, Ty::Bf16) => integral_half::<Bf16>(integral, sat)?,
         _ => return None,
     };
-    Some(Pure { wide: true, ..Pure::new(compute, &[to], &[from]) })
+    if ftz {
+        let flush = compute!(|a: f32| a.flush::<true>());
+        match (to, from) {
+            (_, Ty::F32) => steps.insert(0, flush),
+            (_, Ty::F64) => {}
+            _ => steps.push(flush),
+        }
+    }
+    if call.take("sat") {
+        steps.push(saturation(to)?);
+    } else if matches!((to, from), (Ty::F16 | Ty::Bf16, Ty::F32)) && matches!(mode, "rn" | "rz") {
+        if call.take("satfinite") {
+            steps.push(by_half!(to, |a| a.finite()));
+        }
+        if call.take("relu") {
+            steps.push(by_half!(to, |a| a.relu()));
+        }
+    }
+    wide(steps, to, from)
 }
 
 fn is_small(ty: Ty) -> bool {
     matches!(ty, Ty::E4m3x2 | Ty::E5m2x2 | Ty::E2m3x2 | Ty::E3m2x2 | Ty::E2m1x2 | Ty::Ue8m0x2)
 }
 
-#[inline(always)]
-fn doubled<const SAT: bool>(a: f32) -> f64 {
-    let value = f64::from(a);
-    if SAT { saturate_double(value) } else { value }
-}
-
-fn half_of<H: Half>(mode: &str, ftz: bool, clamp: Clamp) -> Compute {
-    match (clamp.relu, clamp.finite) {
-        (false, false) => by_mode!(
-            mode,
-            by_flag!(
-                ftz,
-                FTZ,
-                by_flag!(
-                    clamp.sat,
-                    SAT,
-                    compute!(|a: f32| { H::rounded::<R>(a.flush::<FTZ>()).finish::<false, SAT>() })
-                )
-            )
-        ),
-        (true, false) => by_mode!(mode, compute!(|a: f32| H::rounded::<R>(a).relu())),
-        (false, true) => by_mode!(mode, compute!(|a: f32| H::rounded::<R>(a).finite())),
-        (true, true) => by_mode!(mode, compute!(|a: f32| H::rounded::<R>(a).finite().relu())),
+fn halves_of_singles<H: Half>(mut call: Call<'_, '_>) -> Option<Pure> {
+    let to = call.ty;
+    let compute = by_mode!(
+        call.opcode.take_of(&["rn", "rz"])?,
+        compute!(|a: f32, b: f32| from_pair([H::rounded::<R>(b), H::rounded::<R>(a)]))
+    );
+    let mut pure = Pure::new(compute, &[to], &[Ty::F32; 2]);
+    if call.take("satfinite") {
+        pure = pure.then(by_half!(to, |a| a.finite()));
     }
-}
-
-fn half_of_double<H: Half>(mode: &str, sat: bool) -> Compute {
-    by_mode!(
-        mode,
-        by_flag!(sat, SAT, compute!(|a: f64| { H::rounded::<R>(round::odd_single(a)).finish::<false, SAT>() }))
-    )
-}
-
-fn halves_of_singles<H: Half>(mode: &str, relu: bool, finite: bool) -> Compute {
-    by_mode!(
-        mode,
-        by_flag!(
-            relu,
-            RELU,
-            by_flag!(
-                finite,
-                FINITE,
-                compute!(|a: f32, b: f32| {
-                    let f = |x: f32| {
-                        let rounded = H::rounded::<R>(x);
-                        let rounded = if FINITE { rounded.finite() } else { rounded };
-                        if RELU { rounded.relu() } else { rounded }
-                    };
-                    from_pair([f(b), f(a)])
-                })
-            )
-        )
-    )
-}
-
-fn integral_single(rounding: Option<&str>, ftz: bool, sat: bool) -> Option<Compute> {
-    macro_rules! rounded {
-        (|$a:ident| $f:expr) => {
-            by_flag!(
-                ftz,
-                FTZ,
-                by_flag!(
-                    sat,
-                    SAT,
-                    compute!(|a: f32| {
-                        let $a = a.flush::<FTZ>();
-                        $f.finish::<FTZ, SAT>()
-                    })
-                )
-            )
-        };
+    if call.take("relu") {
+        pure = pure.then(by_half!(to, |a| a.relu()));
     }
-    Some(match rounding {
-        None => rounded!(|a| a),
-        Some("rni") => rounded!(|a| a.round_ties_even()),
-        Some("rzi") => rounded!(|a| a.trunc()),
-        Some("rmi") => rounded!(|a| a.floor()),
-        Some(_) => rounded!(|a| a.ceil()),
-    })
-}
-
-fn integral_double(rounding: Option<&str>, sat: bool) -> Option<Compute> {
-    macro_rules! rounded {
-        (|$a:ident| $f:expr) => {
-            by_flag!(
-                sat,
-                SAT,
-                compute!(|$a: f64| {
-                    let value = $f;
-                    if SAT { saturate_double(value) } else { super::float::or_nan(value, [$a; 3]) }
-                })
-            )
-        };
-    }
-    Some(match rounding {
-        None => rounded!(|a| a),
-        Some("rni") => rounded!(|a| a.round_ties_even()),
-        Some("rzi") => rounded!(|a| a.trunc()),
-        Some("rmi") => rounded!(|a| a.floor()),
-        Some(_) => rounded!(|a| a.ceil()),
-    })
-}
-
-fn integral_half<H: Half>(rounding: Option<&str>, sat: bool) -> Option<Compute> {
-    macro_rules! rounded {
-        (|$a:ident| $f:expr) => {
-            by_flag!(
-                sat,
-                SAT,
-                compute!(|a: H| {
-                    let $a = a.single();
-                    H::nearest($f).finish::<false, SAT>()
-                })
-            )
-        };
-    }
-    Some(match rounding {
-        None => rounded!(|a| a),
-        Some("rni") => rounded!(|a| a.round_ties_even()),
-        Some("rzi") => rounded!(|a| a.trunc()),
-        Some("rmi") => rounded!(|a| a.floor()),
-        Some(_) => rounded!(|a| a.ceil()),
-    })
+    Some(pure)
 }
 
 /// `.tf32`: single precision with ten bits of fraction; the others are zero.
-fn tensor_single(from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
+fn tensor_single(mut call: Call<'_, '_>) -> Option<Pure> {
     const DROPPED: u32 = 13;
     const KEPT: u32 = u32::MAX << DROPPED;
     /// Half of the last place that stays, and less by one where a tie goes to an even number that is below.
@@ -542,9 +431,6 @@ fn tensor_single(from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
         let rounded = if RELU && bits >> 31 == 1 { 0 } else { rounded };
         if a.is_nan() { 0x7fff_ffff } else { rounded }
     }
-    if from != Ty::F32 {
-        return None;
-    }
     let mode = call.opcode.take_of(&["rn", "rna", "rz"])?;
     let (relu, finite) = (mode != "rna" && call.take("relu"), call.take("satfinite"));
     let compute = by_flag!(
@@ -560,7 +446,7 @@ fn tensor_single(from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
             }
         )
     );
-    Pure::of(compute, Ty::Tf32, &[from])
+    Pure::of(compute, Ty::Tf32, &[Ty::F32])
 }
 
 /// `cvt.pack.sat`: two words clamped to a type, the second in the lower place; bytes below the lower half of a third word.
@@ -589,7 +475,6 @@ fn pack(mut call: Call<'_, '_>) -> Option<Pure> {
         (Ty::S16, None) => two!(i16),
         (Ty::U8, Some(Ty::B32)) => four!(|x| x.clamp(0, 0xff) as u8),
         (Ty::S8, Some(Ty::B32)) => four!(|x| x.clamp(-0x80, 0x7f) as u8),
-        (Ty::U8, None) | (Ty::S8, None) => return None,
         _ => return None,
     };
     let sources: &[Ty] = if call.ty.bits() == 8 { &[Ty::S32, Ty::S32, Ty::B32] } else { &[Ty::S32; 2] };

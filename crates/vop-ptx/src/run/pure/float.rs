@@ -3,8 +3,10 @@
 //! A NaN that arithmetic gives is `0x7fffffff` in `.f32`. In `.f64` it is the first operand that is a NaN, quiet; where none is,
 //! `0xfff8000000000000`.
 
+use super::half::{HalfExt, by_half};
 use super::round::{self, Mode, by_mode};
 use super::{Call, Pure, Ty};
+use crate::run::engine::lanes::Compute;
 
 /// The expression with a constant for whether a modifier was there.
 macro_rules! by_flag {
@@ -29,7 +31,7 @@ pub(super) trait Single {
     /// NaN as arithmetic gives it.
     fn canonical(self) -> Self;
     /// The result of an operation.
-    fn finish<const FTZ: bool, const SAT: bool>(self) -> Self;
+    fn finish<const FTZ: bool>(self) -> Self;
 }
 
 impl Single for f32 {
@@ -50,9 +52,8 @@ impl Single for f32 {
         f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits })
     }
     #[inline(always)]
-    fn finish<const FTZ: bool, const SAT: bool>(self) -> f32 {
-        let result = self.flush::<FTZ>();
-        if SAT { result.saturate() } else { result.canonical() }
+    fn finish<const FTZ: bool>(self) -> f32 {
+        self.flush::<FTZ>().canonical()
     }
 }
 
@@ -76,35 +77,6 @@ pub(super) fn or_nan(result: f64, sources: [f64; 3]) -> f64 {
     };
     // In integers: of floats a compiler may take one NaN for another.
     f64::from_bits(if result.is_nan() { nan.to_bits() } else { result.to_bits() })
-}
-
-#[inline(always)]
-pub(super) fn sum<R: Mode>(a: f32, b: f32) -> f32 {
-    if R::NEAREST { a + b } else { round::single::<R>(round::odd_sum_signed::<R>(f64::from(a), f64::from(b))) }
-}
-
-#[inline(always)]
-fn product<R: Mode>(a: f32, b: f32) -> f32 {
-    if R::NEAREST { a * b } else { round::single::<R>(f64::from(a) * f64::from(b)) }
-}
-
-#[inline(always)]
-pub(super) fn fused<R: Mode>(a: f32, b: f32, c: f32) -> f32 {
-    if R::NEAREST {
-        a.mul_add(b, c)
-    } else {
-        round::single::<R>(round::odd_sum_signed::<R>(f64::from(a) * f64::from(b), f64::from(c)))
-    }
-}
-
-#[inline(always)]
-fn quotient<R: Mode>(a: f32, b: f32) -> f32 {
-    if R::NEAREST { a / b } else { round::single::<R>(round::odd_quotient(f64::from(a), f64::from(b))) }
-}
-
-#[inline(always)]
-fn root<R: Mode>(a: f32) -> f32 {
-    if R::NEAREST { a.sqrt() } else { round::single::<R>(round::odd_root(f64::from(a))) }
 }
 
 #[inline(always)]
@@ -167,11 +139,17 @@ fn extreme<const MAX: bool, const FTZ: bool, const NAN: bool>(a: f32, b: f32) ->
     if NAN && (a.is_nan() || b.is_nan()) { f32::from_bits(0x7fff_ffff) } else { chosen.canonical() }
 }
 
+/// `.abs`: of the magnitudes.
+#[inline(always)]
+fn extreme_of_magnitudes<const MAX: bool, const FTZ: bool, const NAN: bool>(a: f32, b: f32) -> f32 {
+    extreme::<MAX, FTZ, NAN>(a.abs(), b.abs())
+}
+
 /// `.xorsign.abs`: of the magnitudes, with the sign of the product.
 #[inline(always)]
 fn extreme_magnitude<const MAX: bool, const FTZ: bool, const NAN: bool>(a: f32, b: f32) -> f32 {
     let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
-    let chosen = extreme::<MAX, FTZ, NAN>(a.abs(), b.abs());
+    let chosen = extreme_of_magnitudes::<MAX, FTZ, NAN>(a, b);
     if chosen.is_nan() { chosen } else { f32::from_bits(chosen.to_bits() | sign) }
 }
 
@@ -203,35 +181,70 @@ fn single(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
         return super::approx::quotient(name, kind, call);
     }
     let (mode, ftz) = (mode(name, call)?, call.take("ftz"));
-    let sat = matches!(name, "add" | "sub" | "mul" | "fma" | "mad") && call.take("sat");
     /// The operation between flushed sources and a finished result.
-    macro_rules! finished {
+    macro_rules! nearest {
         (|$($x:ident),*| $f:expr) => {
-            by_mode!(mode, by_flag!(ftz, FTZ, by_flag!(sat, SAT, compute!(|$($x: f32),*| {
+            by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
                 $(let $x = $x.flush::<FTZ>();)*
-                Single::finish::<FTZ, SAT>($f)
-            }))))
+                Single::finish::<FTZ>($f)
+            }))
         };
     }
-    /// The same for what does not saturate.
-    macro_rules! flushed {
+    /// The operation in double precision, rounded to odd, which the next step rounds by the mode.
+    macro_rules! directed {
         (|$($x:ident),*| $f:expr) => {
-            by_mode!(mode, by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
-                $(let $x = $x.flush::<FTZ>();)*
-                Single::finish::<FTZ, false>($f)
-            })))
+            by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
+                $(let $x = f64::from($x.flush::<FTZ>());)*
+                $f
+            }))
         };
     }
-    match name {
-        "add" => Pure::of(finished!(|a, b| sum::<R>(a, b)), ty, &[ty; 2]),
-        "sub" => Pure::of(finished!(|a, b| sum::<R>(a, -b)), ty, &[ty; 2]),
-        "mul" => Pure::of(finished!(|a, b| product::<R>(a, b)), ty, &[ty; 2]),
-        "fma" | "mad" => Pure::of(finished!(|a, b, c| fused::<R>(a, b, c)), ty, &[ty; 3]),
-        "div" => Pure::of(flushed!(|a, b| quotient::<R>(a, b)), ty, &[ty; 2]),
-        "rcp" => Pure::of(flushed!(|a| quotient::<R>(1.0, a)), ty, &[ty]),
-        "sqrt" => Pure::of(flushed!(|a| root::<R>(a)), ty, &[ty]),
-        _ => None,
+    macro_rules! signed {
+        (|$($x:ident),*| $f:expr) => { by_flag!(mode == "rm", DOWN, directed!(|$($x),*| $f)) };
     }
+    let (compute, sources) = match (name, mode) {
+        ("add", "rn") => (nearest!(|a, b| a + b), 2),
+        ("sub", "rn") => (nearest!(|a, b| a - b), 2),
+        ("mul", "rn") => (nearest!(|a, b| a * b), 2),
+        ("fma" | "mad", "rn") => (nearest!(|a, b, c| a.mul_add(b, c)), 3),
+        ("div", "rn") => (nearest!(|a, b| a / b), 2),
+        ("rcp", "rn") => (nearest!(|a| 1.0 / a), 1),
+        ("sqrt", "rn") => (nearest!(|a| a.sqrt()), 1),
+        ("add", _) => (signed!(|a, b| round::odd_sum::<DOWN>(a, b)), 2),
+        ("sub", _) => (signed!(|a, b| round::odd_sum::<DOWN>(a, -b)), 2),
+        // Exact: 48 bits, and no exponent is too small.
+        ("mul", _) => (directed!(|a, b| a * b), 2),
+        ("fma" | "mad", _) => (signed!(|a, b, c| round::odd_sum::<DOWN>(a * b, c)), 3),
+        ("div", _) => (directed!(|a, b| round::odd_quotient(a, b)), 2),
+        ("rcp", _) => (directed!(|a| round::odd_quotient(1.0, a)), 1),
+        ("sqrt", _) => (directed!(|a| round::odd_root(a)), 1),
+        _ => return None,
+    };
+    let mut pure = Pure::new(compute, &[ty], &[ty; 3][..sources]);
+    if mode != "rn" {
+        pure = pure.then(to_single(mode, ftz));
+    }
+    if matches!(name, "add" | "sub" | "mul" | "fma" | "mad") && call.take("sat") {
+        pure = pure.then(saturation(ty)?);
+    }
+    Some(pure)
+}
+
+/// From what is exact or rounded to odd in double precision.
+pub(super) fn to_single(mode: &str, ftz: bool) -> Compute {
+    by_flag!(ftz, FTZ, by_mode!(mode, compute!(|a: f64| round::single::<R>(a).finish::<FTZ>())))
+}
+
+/// `.sat`: clamps to 0 to 1, NaN to +0.0.
+pub(super) fn saturation(ty: Ty) -> Option<Compute> {
+    Some(match ty {
+        Ty::F32 => compute!(|a: f32| a.saturate()),
+        Ty::F64 => compute!(|a: f64| {
+            let positive = if a > 0.0 { a } else { 0.0 };
+            if positive < 1.0 { positive } else { 1.0 }
+        }),
+        _ => by_half!(ty, |a| a.saturate()),
+    })
 }
 
 fn double(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
@@ -256,58 +269,30 @@ fn double(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
     }
 }
 
-/// `min` and `max` of two numbers of single precision, or of three.
+/// `min` and `max` of two numbers of single precision, or of three: of two, and then with the third.
 fn extremes(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     let (ftz, nan, max) = (call.take("ftz"), call.take("NaN"), name == "max");
-    let magnitude = call.take("xorsign");
-    if magnitude && !call.take("abs") {
-        return None;
-    }
     let three = call.operands == 4;
-    let magnitude_of_sources = !magnitude && three && call.take("abs");
-    let compute = match (three, magnitude, magnitude_of_sources) {
-        (false, false, _) => by_flag!(
-            max,
-            MAX,
-            by_flag!(ftz, FTZ, by_flag!(nan, NAN, compute!(|a: f32, b: f32| extreme::<MAX, FTZ, NAN>(a, b))))
-        ),
-        (false, true, _) => by_flag!(
-            max,
-            MAX,
-            by_flag!(ftz, FTZ, by_flag!(nan, NAN, compute!(|a: f32, b: f32| extreme_magnitude::<MAX, FTZ, NAN>(a, b))))
-        ),
-        (true, false, false) => by_flag!(
-            max,
-            MAX,
+    let sign = !three && call.take("xorsign");
+    let magnitude = (sign || three) && call.take("abs");
+    macro_rules! choice {
+        ($f:ident) => {
             by_flag!(
-                ftz,
-                FTZ,
-                by_flag!(
-                    nan,
-                    NAN,
-                    compute!(|a: f32, b: f32, c: f32| { extreme::<MAX, FTZ, NAN>(extreme::<MAX, FTZ, NAN>(a, b), c) })
-                )
+                max,
+                MAX,
+                by_flag!(ftz, FTZ, by_flag!(nan, NAN, compute!(|a: f32, b: f32| $f::<MAX, FTZ, NAN>(a, b))))
             )
-        ),
-        (true, false, true) => by_flag!(
-            max,
-            MAX,
-            by_flag!(
-                ftz,
-                FTZ,
-                by_flag!(
-                    nan,
-                    NAN,
-                    compute!(|a: f32, b: f32, c: f32| {
-                        extreme::<MAX, FTZ, NAN>(extreme::<MAX, FTZ, NAN>(a.abs(), b.abs()), c.abs())
-                    })
-                )
-            )
-        ),
-        _ => return None,
+        };
+    }
+    let compute = match (sign, magnitude) {
+        (true, true) => choice!(extreme_magnitude),
+        (true, false) => return None,
+        (false, true) => choice!(extreme_of_magnitudes),
+        (false, false) => choice!(extreme),
     };
-    Pure::of(compute, ty, &[ty; 3][..if three { 3 } else { 2 }])
+    let pure = Pure::new(compute, &[ty], &[ty; 3][..if three { 3 } else { 2 }]);
+    Some(if three { pure.then(compute) } else { pure })
 }
 
 /// What changes the sign alone, and the choice in double precision.

@@ -70,7 +70,7 @@ pub(crate) fn fold(operation: &str, ty: &str) -> Option<Fold> {
         ("s64", _) => integers!(i64, u64),
         ("b16" | "b32" | "b64", _) => bits(operation)?,
         ("f32", "add") => singles!(|a, b| (a + b).canonical()),
-        ("f32", "add.ftz") => singles!(|a, b| (a.flush::<true>() + b.flush::<true>()).finish::<true, false>()),
+        ("f32", "add.ftz") => singles!(|a, b| (a.flush::<true>() + b.flush::<true>()).finish::<true>()),
         ("f32", "min") => singles!(|a, b| a.least(b).canonical()),
         ("f32", "max") => singles!(|a, b| a.greatest(b).canonical()),
         ("f32", "min.NaN") => singles!(|a, b| or_missing(a, b, a.least(b))),

@@ -2,9 +2,9 @@
 //! once. NaN is `0x7fff` in both.
 
 use super::float::{Order, Single, by_flag};
-use super::round::{self, Mode, by_mode};
+use super::round::{self, Mode};
 use super::{Call, Pure, Ty};
-use crate::run::engine::lanes::{Lane, Width};
+use crate::run::engine::lanes::{Compute, Lane, Width};
 
 /// A number of 16 bits.
 pub(crate) trait Half: Lane {
@@ -135,6 +135,11 @@ pub(super) trait HalfExt: Half {
     }
 
     #[inline(always)]
+    fn double(self) -> f64 {
+        f64::from(self.single())
+    }
+
+    #[inline(always)]
     fn is_nan(self) -> bool {
         self.single().is_nan()
     }
@@ -165,17 +170,10 @@ pub(super) trait HalfExt: Half {
         Self::nearest(self.single().saturate())
     }
 
-    #[inline(always)]
-    fn finish<const FTZ: bool, const SAT: bool>(self) -> Self {
-        let result = self.flush::<FTZ>();
-        if SAT { result.saturate() } else { result }
-    }
-
     /// `a * b + c`, rounded once: the product is exact in double precision.
     #[inline(always)]
     fn fused(self, b: Self, c: Self) -> Self {
-        let product = f64::from(self.single()) * f64::from(b.single());
-        Self::nearest(round::odd_single(round::odd_sum(product, f64::from(c.single()))))
+        Self::nearest(round::odd_single(round::odd_sum::<false>(self.double() * b.double(), c.double())))
     }
 
     #[inline(always)]
@@ -243,69 +241,70 @@ macro_rules! by_half {
 }
 pub(super) use by_half;
 
+/// As [`by_half`], with a constant for whether `.ftz` is there, which `.bf16` does not have.
+macro_rules! by_half_flushed {
+    ($ty:expr, $ftz:expr, $name:ident, |$($x:ident),+| $f:expr) => {
+        if $ftz && matches!($ty, Ty::F16 | Ty::F16x2) {
+            const $name: bool = true;
+            type H = F16;
+            match $ty {
+                Ty::F16 => compute!(|$($x: H),+| $f),
+                _ => by_half!(pairs |$($x),+| $f),
+            }
+        } else {
+            const $name: bool = false;
+            by_half!($ty, |$($x),+| $f)
+        }
+    };
+}
+
 pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     let ieee = matches!(ty, Ty::F16 | Ty::F16x2);
-    if matches!(name, "add" | "sub" | "mul") {
-        call.take("rn");
-    }
-    if name == "fma" && !call.take("rn") {
-        return None;
-    }
+    let rounded = call.take("rn");
     let ftz = ieee && call.take("ftz");
-    let sat = ieee && matches!(name, "add" | "sub" | "mul" | "fma") && call.take("sat");
-    /// The operation between flushed sources and a finished result.
-    macro_rules! finished {
+    /// The operation between flushed sources and a flushed result.
+    macro_rules! flushed {
         (|$($x:ident),*| $f:expr) => {
-            by_flag!(ftz, FTZ, by_flag!(sat, SAT, by_half!(ty, |$($x),*| {
+            by_half_flushed!(ty, ftz, FTZ, |$($x),*| {
                 $(let $x = $x.flush::<FTZ>();)*
                 let result: H = $f;
-                result.finish::<FTZ, SAT>()
-            })))
+                result.flush::<FTZ>()
+            })
         };
     }
-    match name {
-        "add" => Pure::of(finished!(|a, b| H::nearest(a.single() + b.single())), ty, &[ty; 2]),
-        "sub" => Pure::of(finished!(|a, b| H::nearest(a.single() - b.single())), ty, &[ty; 2]),
-        "mul" => Pure::of(finished!(|a, b| H::nearest(a.single() * b.single())), ty, &[ty; 2]),
-        "fma" if !sat && call.take("relu") => Pure::of(
-            by_flag!(
-                ftz,
-                FTZ,
-                by_half!(ty, |a, b, c| {
-                    a.flush::<FTZ>().fused(b.flush::<FTZ>(), c.flush::<FTZ>()).flush::<FTZ>().relu()
-                })
-            ),
-            ty,
-            &[ty; 3],
-        ),
-        "fma" => Pure::of(finished!(|a, b, c| a.fused(b, c)), ty, &[ty; 3]),
-        "neg" => {
-            Pure::of(by_flag!(ftz, FTZ, by_half!(ty, |a| H::from_bits(a.flush::<FTZ>().bits() ^ 0x8000))), ty, &[ty])
-        }
-        "abs" => {
-            Pure::of(by_flag!(ftz, FTZ, by_half!(ty, |a| H::from_bits(a.flush::<FTZ>().bits() & 0x7fff))), ty, &[ty])
-        }
-        "min" | "max" => {
-            let (nan, max) = (call.take("NaN"), name == "max");
-            let magnitude = call.take("xorsign");
-            if magnitude && !call.take("abs") {
-                return None;
-            }
-            macro_rules! extremes {
-                ($f:ident) => {
-                    by_flag!(
-                        max,
-                        MAX,
-                        by_flag!(ftz, FTZ, by_flag!(nan, NAN, by_half!(ty, |a, b| a.$f::<MAX, FTZ, NAN>(b))))
-                    )
-                };
-            }
-            let compute = if magnitude { extremes!(extreme_magnitude) } else { extremes!(extreme) };
-            Pure::of(compute, ty, &[ty; 2])
-        }
-        _ => None,
+    let (compute, sources) = match (name, rounded) {
+        ("add", _) => (flushed!(|a, b| H::nearest(a.single() + b.single())), 2),
+        ("sub", _) => (flushed!(|a, b| H::nearest(a.single() - b.single())), 2),
+        ("mul", _) => (flushed!(|a, b| H::nearest(a.single() * b.single())), 2),
+        ("fma", true) => (flushed!(|a, b, c| a.fused(b, c)), 3),
+        ("neg", false) => (by_half_flushed!(ty, ftz, FTZ, |a| H::from_bits(a.flush::<FTZ>().bits() ^ 0x8000)), 1),
+        ("abs", false) => (by_half_flushed!(ty, ftz, FTZ, |a| H::from_bits(a.flush::<FTZ>().bits() & 0x7fff)), 1),
+        ("min" | "max", false) => (extremes(name == "max", ftz, &mut call)?, 2),
+        _ => return None,
+    };
+    let mut pure = Pure::new(compute, &[ty], &[ty; 3][..sources]);
+    if ieee && matches!(name, "add" | "sub" | "mul" | "fma") && call.take("sat") {
+        pure = pure.then(super::float::saturation(ty)?);
+    } else if name == "fma" && call.take("relu") {
+        pure = pure.then(by_half!(ty, |a| a.relu()));
     }
+    Some(pure)
+}
+
+fn extremes(max: bool, ftz: bool, call: &mut Call<'_, '_>) -> Option<Compute> {
+    let ty = call.ty;
+    let nan = call.take("NaN");
+    macro_rules! choice {
+        ($f:ident) => {
+            by_flag!(max, MAX, by_flag!(nan, NAN, by_half_flushed!(ty, ftz, FTZ, |a, b| a.$f::<MAX, FTZ, NAN>(b))))
+        };
+    }
+    Some(match (call.take("xorsign"), call.take("abs")) {
+        (true, true) => choice!(extreme_magnitude),
+        (false, false) => choice!(extreme),
+        _ => return None,
+    })
 }
 
 /// Sums and products of halves in single precision: `add.f32.f16`, `fma.f32.bf16` (PTX manual, section 9.7.5).
@@ -316,31 +315,28 @@ pub(super) fn mixed(name: &str, source: Ty, mut call: Call<'_, '_>) -> Option<Pu
         ("add" | "sub" | "fma", Some(mode)) => mode,
         _ => return None,
     };
-    let sat = call.take("sat");
-    macro_rules! of {
+    /// In double precision, rounded to odd.
+    macro_rules! odd {
         ($half:ident) => {
-            by_mode!(
-                mode,
-                by_flag!(
-                    sat,
-                    SAT,
-                    match name {
-                        "add" =>
-                            compute!(|a: $half, c: f32| super::float::sum::<R>(a.single(), c).finish::<false, SAT>()),
-                        "sub" =>
-                            compute!(|a: $half, c: f32| super::float::sum::<R>(a.single(), -c).finish::<false, SAT>()),
-                        _ => compute!(|a: $half, b: $half, c: f32| {
-                            super::float::fused::<R>(a.single(), b.single(), c).finish::<false, SAT>()
-                        }),
-                    }
-                )
+            by_flag!(
+                mode == "rm",
+                DOWN,
+                match name {
+                    "add" => compute!(|a: $half, c: f32| round::odd_sum::<DOWN>(a.double(), f64::from(c))),
+                    "sub" => compute!(|a: $half, c: f32| round::odd_sum::<DOWN>(a.double(), -f64::from(c))),
+                    _ => compute!(|a: $half, b: $half, c: f32| {
+                        round::odd_sum::<DOWN>(a.double() * b.double(), f64::from(c))
+                    }),
+                }
             )
         };
     }
     let compute = match source {
-        Ty::F16 => of!(F16),
-        Ty::Bf16 => of!(Bf16),
+        Ty::F16 => odd!(F16),
+        Ty::Bf16 => odd!(Bf16),
         _ => return None,
     };
-    Pure::of(compute, ty, &[source, source, ty][if name == "fma" { 0 } else { 1 }..])
+    let sources = &[source, source, ty][if name == "fma" { 0 } else { 1 }..];
+    let pure = Pure::new(compute, &[ty], sources).then(super::float::to_single(mode, false));
+    Some(if call.take("sat") { pure.then(super::float::saturation(ty)?) } else { pure })
 }

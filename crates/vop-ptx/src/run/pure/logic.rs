@@ -113,5 +113,5 @@ fn lop3(call: Call<'_, '_>) -> Option<Pure> {
         Some(_) => compute!(|d: u32, q: bool| (d, (d != 0) | q)),
     };
     let sources = [WORD, WORD, WORD, Ty::U32, Ty::Pred];
-    Some(Pure { then: Some(then), ..Pure::new(compute, &[WORD, Ty::Pred], &sources) })
+    Some(Pure::new(compute, &[WORD, Ty::Pred], &sources).then(then))
 }

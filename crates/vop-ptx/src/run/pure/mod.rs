@@ -151,9 +151,10 @@ pub(crate) struct Pure {
     pub(crate) carry_out: bool,
     /// The source that must not be zero.
     pub(crate) divisor: Option<usize>,
-    /// Where it is there, `compute` takes the first sources, as many as it has, and this takes `compute`'s results and the
-    /// sources left, and its results are the instruction's. What compares and then combines would be too many loops otherwise.
-    pub(crate) then: Option<Compute>,
+    /// Steps after `compute`, for combinations that would be too many loops otherwise. `compute` takes the first sources, as many
+    /// as it has; each step takes the results before it, then the sources that are next. The last step's results are the
+    /// instruction's.
+    pub(crate) then: Vec<Compute>,
 }
 
 impl Pure {
@@ -167,8 +168,14 @@ impl Pure {
             carry_in: false,
             carry_out: false,
             divisor: None,
-            then: None,
+            then: Vec::new(),
         }
+    }
+
+    /// With one more step.
+    fn then(mut self, step: Compute) -> Pure {
+        self.then.push(step);
+        self
     }
 
     /// An instruction of one result.

@@ -10,7 +10,6 @@ use rustc_apfloat::{Float as _, Round, ieee::Double};
 pub(super) trait Mode: Copy + 'static {
     const ROUND: Round;
     const NEAREST: bool = matches!(Self::ROUND, Round::NearestTiesToEven);
-    const DOWN: bool = matches!(Self::ROUND, Round::TowardNegative);
 
     /// Whether a number rounded to the nearest must go to the neighbour below, from what it was before; or above.
     #[inline(always)]
@@ -95,13 +94,15 @@ fn odd(rounded: f64, error: f64) -> f64 {
     f64::from_bits(if inexact && bits & 1 == 0 { bits.wrapping_add(step) } else { bits })
 }
 
-/// The sum, rounded to odd.
+/// The sum, rounded to odd. `DOWN` says that the mode to come makes a sum of zero negative, unless both are positive.
 #[inline(always)]
-pub(super) fn odd_sum(a: f64, b: f64) -> f64 {
+pub(super) fn odd_sum<const DOWN: bool>(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let second = sum - a;
     // Exact (Knuth); NaN where the sum is no number.
-    odd(sum, (a - (sum - second)) + (b - second))
+    let error = (a - (sum - second)) + (b - second);
+    let negative = DOWN && sum == 0.0 && (a.is_sign_negative() || b.is_sign_negative());
+    if negative { -0.0 } else { odd(sum, error) }
 }
 
 /// The quotient of two numbers of single precision, rounded to odd.
@@ -136,14 +137,6 @@ pub(super) fn odd_single(a: f64) -> f32 {
 pub(super) fn single<R: Mode>(a: f64) -> f32 {
     let rounded = a as f32;
     f32::from_bits(R::correct(f64::from(rounded), a).step(rounded.to_bits()))
-}
-
-/// The sum with the sign that a zero has by the mode.
-#[inline(always)]
-pub(super) fn odd_sum_signed<R: Mode>(a: f64, b: f64) -> f64 {
-    let sum = odd_sum(a, b);
-    let negative = R::DOWN && sum == 0.0 && (a.is_sign_negative() || b.is_sign_negative());
-    if negative { -0.0 } else { sum }
 }
 
 fn double(a: f64) -> Double {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Pure, extend, fold::fold, low_word, pure};
 use crate::module::{Scalar, lex};
 use crate::run::decode::opcode::Opcode;
-use crate::run::engine::lanes::{Compute, Width};
+use crate::run::engine::lanes::Width;
 use crate::run::engine::level::Level;
 
 /// The opcode, taken whole.
@@ -14,25 +14,23 @@ fn known(opcode: &str, operands: usize, immediates: &[Option<u64>]) -> Option<Pu
     pure(&mut parts, operands, immediates).filter(|_| parts.rest().is_none())
 }
 
-fn count(compute: &Compute) -> usize {
-    compute.sources.iter().filter(|width| **width != Width::None).count()
+fn count(widths: &[Width]) -> usize {
+    widths.iter().filter(|width| **width != Width::None).count()
 }
 
 /// One thread's results: sources are registers' bits, with the carry last where there is one.
 fn run(instruction: &Pure, level: Level, sources: &[u64]) -> [u64; 2] {
-    let first = count(&instruction.compute);
-    let take = |values: &[u64]| std::array::from_fn(|i| values.get(i).copied().unwrap_or(0));
-    let results = instruction.compute.once(level, take(&sources[..first]));
-    match &instruction.then {
-        None => results,
-        Some(then) => {
-            let given = instruction.compute.results.iter().filter(|width| **width != Width::None).count();
-            let mut values = results[..given].to_vec();
-            values.extend(&sources[first..]);
-            assert_eq!(count(then), values.len());
-            then.once(level, take(&values))
+    let mut sources = sources.iter().copied();
+    let mut results: Vec<u64> = Vec::new();
+    for step in [instruction.compute].iter().chain(&instruction.then) {
+        let mut values = [0; 4];
+        for (value, given) in values[..count(&step.sources)].iter_mut().zip(results.drain(..).chain(&mut sources)) {
+            *value = given;
         }
+        results.extend(&step.once(level, values)[..count(&step.results)]);
     }
+    assert_eq!(sources.next(), None);
+    [results[0], results.get(1).copied().unwrap_or(0)]
 }
 
 fn bits(text: &str, ty: Scalar) -> u64 {
