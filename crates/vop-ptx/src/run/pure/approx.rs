@@ -1,0 +1,147 @@
+//! The instructions that the manual calls approximate (PTX manual, sections 9.7.3 and 9.7.4).
+//!
+//! Hardware's bits are not published. Each is computed in double precision and rounded to the nearest, so its error is half a unit
+//! in the last place, and what the manual bounds the errors by holds:
+//!
+//! | instruction | maximum error by the manual |
+//! |---|---|
+//! | `div.approx.f32` | 2 ulp, for 2^-126 ≤ abs(b) ≤ 2^126; beyond, see below |
+//! | `div.full.f32` | 2 ulp |
+//! | `rcp.approx.f32`, `sqrt.approx.f32` | 1 ulp |
+//! | `rsqrt.approx.f32` | relative 2^-22.9 |
+//! | `sin.approx.f32`, `cos.approx.f32` | absolute 2^-20.5 from -π to π |
+//! | `lg2.approx.f32` | absolute 2^-22 near 1, relative 2^-22 elsewhere |
+//! | `ex2.approx.f32` | 2 ulp |
+//! | `tanh.approx.f32` | relative 2^-11 |
+//! | `ex2.approx.f16`, `.bf16` | relative 2^-9.9, 2^-7 |
+//! | `tanh.approx.f16`, `.bf16` | absolute 2^-10.987, 2^-8 |
+//! | `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64` | those of single precision: the low words of the operand count for nothing |
+//!
+//! `div.approx` gives 0 where 2^126 < abs(b) < 2^128 and `a` is finite, and NaN where `a` is infinite, as the manual says: it
+//! multiplies with a reciprocal that is flushed.
+
+use super::float::{Single, by_flag};
+use super::half::{Half, HalfExt, by_half};
+use super::{Call, Pure, Ty};
+
+/// `div.approx`, `div.full`, `rcp.approx`, `sqrt.approx` in single precision.
+pub(super) fn quotient(name: &str, kind: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
+    let (ty, ftz) = (call.ty, call.take("ftz"));
+    macro_rules! flushed {
+        (|$($x:ident),*| $f:expr) => {
+            by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
+                $(let $x = $x.flush::<FTZ>();)*
+                Single::finish::<FTZ>($f)
+            }))
+        };
+    }
+    match (name, kind) {
+        ("div", "approx") => Pure::of(flushed!(|a, b| divide_approximately(a, b)), ty, &[ty; 2]),
+        ("div", _) => Pure::of(flushed!(|a, b| a / b), ty, &[ty; 2]),
+        ("rcp", "approx") => Pure::of(flushed!(|a| 1.0 / a), ty, &[ty]),
+        ("sqrt", "approx") => Pure::of(flushed!(|a| a.sqrt()), ty, &[ty]),
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn divide_approximately(a: f32, b: f32) -> f32 {
+    let huge = b.abs() > f32::from_bits((126 + 127) << 23) && b.is_finite();
+    // The reciprocal that is zero, with the sign of b.
+    if huge { a * f32::from_bits(b.to_bits() & 0x8000_0000) } else { a / b }
+}
+
+/// `rcp.approx.ftz.f64`: of the high word alone, and the low word of the result is zero.
+pub(super) fn reciprocal_double(call: &mut Call<'_, '_>) -> Option<Pure> {
+    call.take("ftz").then_some(())?;
+    Pure::of(compute!(|a: f64| coarse(a, |a| 1.0 / a)), Ty::F64, &[Ty::F64])
+}
+
+#[inline(always)]
+fn coarse(a: f64, f: impl Fn(f64) -> f64) -> f64 {
+    const HIGH: u64 = 0xffff_ffff_0000_0000;
+    let flush = |bits: u64| if bits & 0x7ff0_0000_0000_0000 == 0 { bits & 1 << 63 } else { bits };
+    let a = f64::from_bits(flush(a.to_bits() & HIGH));
+    let result = super::float::or_nan(f(a), [a; 3]).to_bits();
+    // To the nearest, where that is finite.
+    let rounded = if f64::from_bits(result).is_finite() { result + (1 << 31) } else { result };
+    f64::from_bits(flush(rounded & HIGH))
+}
+
+pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
+    let ty = call.ty;
+    if !call.take("approx") {
+        return None;
+    }
+    if ty == Ty::F64 {
+        let known = name == "rsqrt";
+        let ftz = known && call.take("ftz");
+        let compute = match (known, ftz) {
+            (true, true) => compute!(|a: f64| coarse(a, |a| 1.0 / a.sqrt())),
+            (true, false) => compute!(|a: f64| super::float::or_nan(1.0 / a.sqrt(), [a; 3])),
+            _ => return None,
+        };
+        return Pure::of(compute, ty, &[ty]);
+    }
+    if ty.is_half() {
+        // In `.bf16` subnormals are flushed by `ex2`, which must say so.
+        let bf16 = matches!(ty, Ty::Bf16 | Ty::Bf16x2);
+        let compute = match name {
+            "ex2" if bf16 && !call.take("ftz") => return None,
+            "ex2" if bf16 => {
+                by_half!(ty, |a| { H::nearest(exponential(f64::from(a.flush::<true>().single()))).flush::<true>() })
+            }
+            "ex2" => by_half!(ty, |a| H::nearest(exponential(f64::from(a.single())))),
+            "tanh" => by_half!(ty, |a| H::nearest(hyperbolic_tangent(a.single()))),
+            _ => return None,
+        };
+        return Pure::of(compute, ty, &[ty]);
+    }
+    if ty != Ty::F32 {
+        return None;
+    }
+    let ftz = name != "tanh" && call.take("ftz");
+    macro_rules! flushed {
+        (|$x:ident| $f:expr) => {
+            by_flag!(
+                ftz,
+                FTZ,
+                compute!(|a: f32| {
+                    let $x = f64::from(a.flush::<FTZ>());
+                    Single::finish::<FTZ>($f)
+                })
+            )
+        };
+    }
+    let compute = match name {
+        "rsqrt" => flushed!(|a| (1.0 / a.sqrt()) as f32),
+        "sin" => flushed!(|a| sine(a)),
+        "cos" => flushed!(|a| cosine(a)),
+        "lg2" => flushed!(|a| logarithm(a)),
+        "ex2" => flushed!(|a| exponential(a)),
+        _ => compute!(|a: f32| hyperbolic_tangent(a).canonical()),
+    };
+    Pure::of(compute, ty, &[ty])
+}
+
+// The library's functions are calls, so there is nothing to gain from making them part of the loops.
+
+fn sine(a: f64) -> f32 {
+    a.sin() as f32
+}
+
+fn cosine(a: f64) -> f32 {
+    a.cos() as f32
+}
+
+fn logarithm(a: f64) -> f32 {
+    a.log2() as f32
+}
+
+fn exponential(a: f64) -> f32 {
+    a.exp2() as f32
+}
+
+fn hyperbolic_tangent(a: f32) -> f32 {
+    f64::from(a).tanh() as f32
+}
