@@ -2,6 +2,7 @@
 //
 // nvcc -arch=sm_75
 // clang --cuda-gpu-arch=sm_75 -O1 # clang
+// clang-22 --cuda-gpu-arch=sm_75 -O0 # clang-22
 // launch divide64 grid=4 block=32
 // buffer a u64 @lcg 128 seed 21
 // buffer b u64 @lcg 128 seed 22

@@ -3,6 +3,7 @@
 // nvcc -arch=sm_75
 // nvcc -arch=sm_90 -lineinfo # lineinfo
 // clang --cuda-gpu-arch=sm_75 -O2 # clang
+// clang-22 --cuda-gpu-arch=sm_90 -O2 # clang-22
 // launch dynamic_shared grid=3 block=64 shared=768
 // buffer in s32 @lcg 192 seed 5
 // buffer out s64 *192

@@ -3,6 +3,7 @@
 // nvcc -arch=sm_75
 // clang --cuda-gpu-arch=sm_75 -O1 # clang
 // clang --cuda-gpu-arch=sm_70 -O0 # clang-O0
+// clang-22 --cuda-gpu-arch=sm_75 -O0 # clang-22
 // launch fibonacci grid=2 block=9
 // buffer fib u32 *18
 // buffer ack u32 *18

@@ -155,7 +155,24 @@ struct dim3 {
     unsigned x, y, z;
     __device__ dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
-#include <__clang_cuda_builtin_vars.h>
+
+// `threadIdx.x` reads a special register.
+#define AXIS(name, axis) \
+    __declspec(property(get = read_##axis)) unsigned axis; \
+    static __device__ inline __attribute__((always_inline)) unsigned read_##axis() { return __nvvm_read_ptx_sreg_##name##_##axis(); }
+#define INDEX(object, name) \
+    struct object##_type { \
+        AXIS(name, x) \
+        AXIS(name, y) \
+        AXIS(name, z) \
+    }; \
+    extern const __device__ __attribute__((weak)) object##_type object;
+INDEX(threadIdx, tid)
+INDEX(blockIdx, ctaid)
+INDEX(blockDim, ntid)
+INDEX(gridDim, nctaid)
+#undef AXIS
+#undef INDEX
 
 extern "C" __device__ int printf(const char *, ...);
 

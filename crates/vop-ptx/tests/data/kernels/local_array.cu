@@ -3,6 +3,7 @@
 // nvcc -arch=sm_75
 // nvcc -arch=sm_120 -Xcicc -O0 # O0
 // clang --cuda-gpu-arch=sm_75 -O2 # clang
+// clang-22 --cuda-gpu-arch=sm_75 -O2 # clang-22
 // launch local_array grid=2 block=32
 // buffer in u8 @lcg 1024 seed 8
 // buffer out u32 *64

@@ -3,14 +3,16 @@
 
     make.py [NAME...]            all kernels, or those named
 
-It needs nvcc (release 13.5 made what is committed), clang 14 or later, g++ and Python 3.9, nothing else: no GPU.
+It needs nvcc, clang, clang-22, g++ and Python 3.9, nothing else: no GPU. Release 13.5 of nvcc and 14 of clang made what is committed;
+clang-22 may be a script that calls the `zig clang` of PyPI's package ziglang.
 
 NAME.cu begins with comments that say what is to be done:
 
     // What the kernel is there for, in a sentence or two.
     //
     // nvcc -arch=sm_75                            compiles NAME.cu to NAME.ptx; a second such line to NAME.SUFFIX.ptx,
-    // clang --cuda-gpu-arch=sm_75 -O1             where SUFFIX tells the builds apart (`# SUFFIX` at the line's end)
+    // clang --cuda-gpu-arch=sm_75 -O1             where SUFFIX tells the builds apart (`# SUFFIX` at the line's end); `clang-22`
+                                                   is that release
     // host -ffast-math                            more options for the host's compiler; seldom needed
     // launch ENTRY grid=2 block=4,2 shared=64     one or more; what follows are its arguments in order
     // buffer in u32 1 2 3                         a buffer with these elements
@@ -50,7 +52,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 FORMATS = {"u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "u64": "Q", "s64": "q", "f32": "f", "f64": "d"}
-KEYWORDS = {"nvcc", "clang", "host", "launch", "buffer", "value", "struct", "within", "printed", "fails"}
+COMPILERS = {"nvcc", "clang", "clang-22"}
+KEYWORDS = COMPILERS | {"host", "launch", "buffer", "value", "struct", "within", "printed", "fails"}
 
 
 def size(ty):
@@ -173,7 +176,7 @@ def compile_ptx(name, builds):
             command = ["nvcc", "-std=c++17", "-ptx", *options, f"{name}.cu", "-o", output]
         else:
             fixed = "-x cuda -S --cuda-device-only -nocudainc -nocudalib -Wno-unknown-cuda-version -std=c++17".split()
-            command = ["clang", *fixed, *options, f"{name}.cu", "-o", output]
+            command = [tool, *fixed, *options, f"{name}.cu", "-o", output]
         run(command, cwd=folder)
         text = (folder / output).read_text()
         text = re.sub(r'"[^"\n]*/(cu13|nvidia|lib/clang|clang|c\+\+)/([^"\n]*)"', r'"\1/\2"', text)
@@ -252,7 +255,7 @@ def main():
     for name in names:
         print(name, flush=True)
         description, lines = header(HERE / f"{name}.cu")
-        builds = [line for line in lines if line.split()[0] in ("nvcc", "clang")]
+        builds = [line for line in lines if line.split()[0] in COMPILERS]
         assert builds, f"{name}.cu says no compiler"
         text = expectation(name, description, lines)
         (HERE / f"{name}.case").write_text(text)

@@ -3,6 +3,7 @@
 // nvcc -arch=sm_75
 // nvcc -arch=sm_90 -Xcicc -O0 # O0
 // clang --cuda-gpu-arch=sm_75 -O1 # clang
+// clang-22 --cuda-gpu-arch=sm_75 -O2 # clang-22
 // launch nested_loops grid=3 block=50
 // buffer out u32 *150
 // buffer returned u32 *150

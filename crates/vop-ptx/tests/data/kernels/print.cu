@@ -3,6 +3,7 @@
 // nvcc -arch=sm_75
 // nvcc -arch=sm_80 -G # debug
 // clang --cuda-gpu-arch=sm_75 -O1 # clang
+// clang-22 --cuda-gpu-arch=sm_90 -O2 # clang-22
 // launch print grid=1 block=1
 // value s32 -42
 // value f64 3.14159

@@ -4,6 +4,7 @@
 // nvcc -arch=sm_75
 // nvcc -arch=sm_86 -Xcicc -O0 # O0
 // clang --cuda-gpu-arch=sm_75 -O1 # clang
+// clang-22 --cuda-gpu-arch=sm_75 -O2 # clang-22
 // launch struct_value grid=1 block=24
 // struct u8 7 s16 -300 f32 1.5 f64 0.25 u64 0x123456789abcdef0 s32 10 20 30 40 50 u8 1 2 3
 // buffer out f64 *24

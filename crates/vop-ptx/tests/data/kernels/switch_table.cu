@@ -1,8 +1,9 @@
-// A small machine of bytecode: a dense switch in a loop, which nvcc makes a table of branch targets (brx.idx) of.
+// A small machine of bytecode: a dense switch in a loop, which clang 22 makes a table of branch targets of (brx.idx).
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 -Xcicc -O1 # O1
+// nvcc -arch=sm_120 -G # debug
 // clang --cuda-gpu-arch=sm_75 -O2 # clang
+// clang-22 --cuda-gpu-arch=sm_75 -O2 # clang-22
 // launch switch_table grid=1 block=64
 // buffer code u8 @lcg 2048 seed 9
 // buffer out u32 *64

@@ -4,6 +4,7 @@
 // nvcc -arch=sm_75
 // nvcc -arch=sm_120 -lineinfo # sm_120
 // clang --cuda-gpu-arch=sm_75 -O1 # clang
+// clang-22 --cuda-gpu-arch=sm_90 -O2 # clang-22
 // launch virtual_calls grid=2 block=40
 // buffer in s32 @lcg 80 seed 3 range -1000 1000
 // buffer areas s32 *80
