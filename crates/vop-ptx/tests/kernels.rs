@@ -61,7 +61,8 @@ fn random(words: &[&str], ty: Scalar) -> Vec<u64> {
         match words.get(4..6) {
             Some([low, high]) if is_float(ty) => {
                 let (low, high): (f64, f64) = (low.parse().unwrap(), high.parse().unwrap());
-                let fraction = if wide { (bits >> 11) as f64 / (1u64 << 53) as f64 } else { (bits >> 8) as f64 / 16777216.0 };
+                let fraction =
+                    if wide { (bits >> 11) as f64 / (1u64 << 53) as f64 } else { (bits >> 8) as f64 / 16777216.0 };
                 let value = low + fraction * (high - low);
                 if wide { value.to_bits() } else { u64::from((value as f32).to_bits()) }
             }
@@ -116,9 +117,12 @@ enum CaseArg {
     Other(Arg),
 }
 
+/// Buffers by name: their elements' type, and what they hold at first.
+type Buffers = BTreeMap<String, (Scalar, Vec<u8>)>;
+
 /// What a case asks for, before `=>`.
-fn read_launches(text: &str) -> (Vec<Launch>, BTreeMap<String, (Scalar, Vec<u8>)>) {
-    let (mut launches, mut buffers): (Vec<Launch>, BTreeMap<_, _>) = Default::default();
+fn read_launches(text: &str) -> (Vec<Launch>, Buffers) {
+    let (mut launches, mut buffers) = (Vec::<Launch>::new(), Buffers::new());
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let arg = match words[..] {
@@ -169,14 +173,17 @@ fn shown(word: u64, ty: Scalar) -> String {
     match ty {
         Scalar::F32 => format!("{:?} ({word:#x})", f32::from_bits(word as u32)),
         Scalar::F64 => format!("{:?} ({word:#x})", f64::from_bits(word)),
-        _ if is_signed(ty) => format!("{} ({word:#x})", (word << (64 - 8 * size(ty)) as u32) as i64 >> (64 - 8 * size(ty))),
+        _ if is_signed(ty) => {
+            format!("{} ({word:#x})", (word << (64 - 8 * size(ty)) as u32) as i64 >> (64 - 8 * size(ty)))
+        }
         _ => format!("{word} ({word:#x})"),
     }
 }
 
 /// Whether two floats lie within `4ulp`, `1e-6` (absolute) or `4ulp|1e-6` (either) of each other; what is no number equals itself.
 fn close(a: u64, b: u64, ty: Scalar, tolerance: &str) -> bool {
-    let value = |bits: u64| if ty == Scalar::F32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) };
+    let value =
+        |bits: u64| if ty == Scalar::F32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) };
     // Floats in order, as integers: a step is an ulp.
     let rank = |bits: u64| {
         let magnitude = (bits & (u64::MAX >> (65 - 8 * size(ty)))) as i128;
@@ -304,5 +311,9 @@ fn kernels_compute_what_their_sources_do_on_a_host() {
         }
     }
     assert!(!only.is_empty() || cases.len() >= 20, "{} kernels", cases.len());
-    assert!(failures.is_empty(), "of {} modules, these did something else than their cases say:\n{failures}", files.len());
+    assert!(
+        failures.is_empty(),
+        "of {} modules, these did something else than their cases say:\n{failures}",
+        files.len()
+    );
 }
