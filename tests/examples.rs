@@ -1,0 +1,407 @@
+//! The examples beside `motion`, which has a test of its own: every output is what plain loops compute, and pictures are the committed
+//! ones.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+
+use vop_ptx::run::{RunOptions, Summary, run_launch_file};
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
+}
+
+/// Runs an example; its outputs are in the folder.
+fn run(name: &str) -> (Summary, tempfile::TempDir) {
+    let output = tempfile::tempdir().unwrap();
+    let options = RunOptions { output: Some(output.path().to_owned()), ..RunOptions::default() };
+    let summary = run_launch_file(&example(name).join(format!("{name}.toml")), &options).unwrap();
+    (summary, output)
+}
+
+/// How many video instructions the launches of a kernel executed.
+fn video(summary: &Summary, entry: &str) -> u64 {
+    summary.launches.iter().filter(|launch| launch.entry == entry).map(|launch| launch.counts.video).sum()
+}
+
+/// A picture's width, height and samples.
+fn read_png(path: &Path) -> (usize, usize, Vec<u8>) {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut samples = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut samples).unwrap();
+    samples.truncate(info.buffer_size());
+    (info.width as usize, info.height as usize, samples)
+}
+
+fn read_npy<T: npyz::Deserialize>(path: &Path, shape: &[u64]) -> Vec<T> {
+    let npy = npyz::NpyFile::new(std::fs::File::open(path).unwrap()).unwrap();
+    assert_eq!(npy.shape(), shape);
+    npy.into_vec().unwrap()
+}
+
+/// Fails at the first element that differs.
+fn assert_equal<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let different = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    if let Some(at) = different {
+        panic!("{what}: element {at} is {:?}, expected {:?}", found[at], expected[at]);
+    }
+}
+
+/// BLOSUM62 as it is published.
+const BLOSUM62: &str = "\
+   A  R  N  D  C  Q  E  G  H  I  L  K  M  F  P  S  T  W  Y  V  B  Z  X  *
+A  4 -1 -2 -2  0 -1 -1  0 -2 -1 -1 -1 -1 -2 -1  1  0 -3 -2  0 -2 -1  0 -4
+R -1  5  0 -2 -3  1  0 -2  0 -3 -2  2 -1 -3 -2 -1 -1 -3 -2 -3 -1  0 -1 -4
+N -2  0  6  1 -3  0  0  0  1 -3 -3  0 -2 -3 -2  1  0 -4 -2 -3  3  0 -1 -4
+D -2 -2  1  6 -3  0  2 -1 -1 -3 -4 -1 -3 -3 -1  0 -1 -4 -3 -3  4  1 -1 -4
+C  0 -3 -3 -3  9 -3 -4 -3 -3 -1 -1 -3 -1 -2 -3 -1 -1 -2 -2 -1 -3 -3 -2 -4
+Q -1  1  0  0 -3  5  2 -2  0 -3 -2  1  0 -3 -1  0 -1 -2 -1 -2  0  3 -1 -4
+E -1  0  0  2 -4  2  5 -2  0 -3 -3  1 -2 -3 -1  0 -1 -3 -2 -2  1  4 -1 -4
+G  0 -2  0 -1 -3 -2 -2  6 -2 -4 -4 -2 -3 -3 -2  0 -2 -2 -3 -3 -1 -2 -1 -4
+H -2  0  1 -1 -3  0  0 -2  8 -3 -3 -1 -2 -1 -2 -1 -2 -2  2 -3  0  0 -1 -4
+I -1 -3 -3 -3 -1 -3 -3 -4 -3  4  2 -3  1  0 -3 -2 -1 -3 -1  3 -3 -3 -1 -4
+L -1 -2 -3 -4 -1 -2 -3 -4 -3  2  4 -2  2  0 -3 -2 -1 -2 -1  1 -4 -3 -1 -4
+K -1  2  0 -1 -3  1  1 -2 -1 -3 -2  5 -1 -3 -1  0 -1 -3 -2 -2  0  1 -1 -4
+M -1 -1 -2 -3 -1  0 -2 -3 -2  1  2 -1  5  0 -2 -1 -1 -1 -1  1 -3 -1 -1 -4
+F -2 -3 -3 -3 -2 -3 -3 -3 -1  0  0 -3  0  6 -4 -2 -2  1  3 -1 -3 -3 -1 -4
+P -1 -2 -2 -1 -3 -1 -1 -2 -2 -3 -3 -1 -2 -4  7 -1 -1 -4 -3 -2 -2 -1 -2 -4
+S  1 -1  1  0 -1  0  0  0 -1 -2 -2  0 -1 -2 -1  4  1 -3 -2 -2  0  0  0 -4
+T  0 -1  0 -1 -1 -1 -1 -2 -2 -1 -1 -1 -1 -2 -1  1  5 -2 -2  0 -1 -1  0 -4
+W -3 -3 -4 -4 -2 -2 -3 -2 -2 -3 -2 -3 -1  1 -4 -3 -2 11  2 -3 -4 -3 -2 -4
+Y -2 -2 -2 -3 -2 -1 -2 -3  2 -1 -1 -2 -1  3 -3 -2 -2  2  7 -1 -3 -2 -1 -4
+V  0 -3 -3 -3 -1 -2 -2 -3 -3  3  1 -2  1 -1 -2 -2  0 -3 -1  4 -3 -2 -1 -4
+B -2 -1  3  4 -3  0  1 -1  0 -3 -4  0 -3 -3 -2  0 -1 -4 -3 -3  4  1 -1 -4
+Z -1  0  0  1 -3  3  4 -2  0 -3 -3  1 -1 -3 -1  0 -1 -3 -2 -2  1  4 -1 -4
+X  0 -1 -1 -1 -2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -2  0  0 -2 -1 -1 -1 -1 -1 -4
+* -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4  1
+";
+
+/// The names and sequences of a FASTA file.
+fn read_fasta(path: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut records: Vec<(String, Vec<u8>)> = Vec::new();
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        match line.strip_prefix('>') {
+            Some(name) => records.push((name.to_owned(), Vec::new())),
+            None => records.last_mut().unwrap().1.extend(line.bytes()),
+        }
+    }
+    records
+}
+
+/// The score of the best local alignment (Smith and Waterman, with Gotoh's affine gaps: a gap of n residues costs 10 + n).
+fn local_alignment(a: &[u8], b: &[u8], score: impl Fn(u8, u8) -> i32) -> i32 {
+    const NEVER: i32 = i32::MIN / 2;
+    let mut best = 0;
+    // Of the row above: the best alignments that end in each cell, and those that end there in a gap of `b`.
+    let (mut above, mut gap_of_b) = (vec![0; b.len() + 1], vec![NEVER; b.len() + 1]);
+    for residue in a {
+        let mut row = vec![0; b.len() + 1];
+        let mut gap_of_a = NEVER;
+        for j in 1..=b.len() {
+            gap_of_a = (gap_of_a - 1).max(row[j - 1] - 11);
+            gap_of_b[j] = (gap_of_b[j] - 1).max(above[j] - 11);
+            let both = above[j - 1] + score(*residue, b[j - 1]);
+            row[j] = both.max(gap_of_a).max(gap_of_b[j]).max(0);
+            best = best.max(row[j]);
+        }
+        above = row;
+    }
+    best
+}
+
+#[test]
+fn smith_waterman_scores_are_those_of_a_plain_search() {
+    let (summary, output) = run("smith-waterman");
+    assert!(video(&summary, "search") > 10_000_000 && video(&summary, "search_again") > 100_000, "{summary:?}");
+    let found: Vec<i32> = read_npy(&output.path().join("scores.npy"), &[126]);
+
+    let mut rows = BLOSUM62.lines();
+    let columns: Vec<u8> = rows.next().unwrap().bytes().filter(|letter| *letter != b' ').collect();
+    let mut scores = [[0; 128]; 128];
+    for row in rows {
+        let values = row[1..].split_whitespace().map(|value| value.parse::<i32>().unwrap());
+        for (column, value) in columns.iter().zip(values) {
+            scores[usize::from(row.as_bytes()[0])][usize::from(*column)] = value;
+        }
+    }
+    let database = read_fasta(&example("smith-waterman/database.fasta"));
+    let query = &read_fasta(&example("smith-waterman/query.fasta"))[0].1;
+    let score = |a, b| scores[usize::from(a)][usize::from(b)];
+    let expected: Vec<i32> = database.iter().map(|(_, protein)| local_alignment(query, protein, score)).collect();
+    assert_equal(&found, &expected, "scores");
+
+    // What the search is for: close relatives stand out, and their scores need more than a byte.
+    let best_stranger =
+        database.iter().zip(&found).filter(|((name, _), _)| name.ends_with("random")).map(|(_, s)| *s).max();
+    let close = |name: &str| ["95%", "80%", "60%"].iter().any(|kept| name.contains(kept));
+    let worst_relative = database.iter().zip(&found).filter(|((name, _), _)| close(name)).map(|(_, s)| *s).min();
+    assert!(worst_relative > best_stranger.map(|score| 2 * score), "{worst_relative:?} {best_stranger:?}");
+    assert!(worst_relative > Some(127));
+}
+
+type Vector = [f32; 3];
+
+fn plus(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+fn minus(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|i| a[i] - b[i])
+}
+
+fn times(a: Vector, s: f32) -> Vector {
+    a.map(|x| x * s)
+}
+
+fn dot(a: Vector, b: Vector) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|i| {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        a[j] * b[k] - a[k] * b[j]
+    })
+}
+
+fn unit(a: Vector) -> Vector {
+    times(a, 1.0 / dot(a, a).sqrt())
+}
+
+/// A corner of a triangle and the ways to the two others.
+type Triangle = [Vector; 3];
+
+struct Scene {
+    triangles: Vec<Triangle>,
+    /// Red, green, blue, and how much a triangle reflects.
+    colours: Vec<[f32; 4]>,
+    /// Runs of triangles with a ball around each, centre and squared radius, generous enough that rounding doesn't matter: what a ray
+    /// passes by need not be asked.
+    balls: Vec<(std::ops::Range<usize>, [f64; 3], f64)>,
+}
+
+impl Scene {
+    fn read() -> Scene {
+        let triangles: Vec<f32> = read_npy(&example("raytrace/triangles.npy"), &[4482, 3, 3]);
+        let vector = |words: &[f32]| -> Vector { words.try_into().unwrap() };
+        let triangles: Vec<Triangle> =
+            triangles.chunks(9).map(|words| [vector(&words[..3]), vector(&words[3..6]), vector(&words[6..])]).collect();
+        let colours: Vec<f32> = read_npy(&example("raytrace/colours.npy"), &[4482, 4]);
+        let colours = colours.chunks(4).map(|words| words.try_into().unwrap()).collect();
+        let run = |first: usize| {
+            let range = first..(first + 16).min(triangles.len());
+            let corners = || {
+                triangles[range.clone()].iter().flat_map(|[corner, a, b]| {
+                    [*corner, plus(*corner, *a), plus(*corner, *b)].map(|point| point.map(f64::from))
+                })
+            };
+            let count = corners().count() as f64;
+            let centre: [f64; 3] = std::array::from_fn(|i| corners().map(|point| point[i]).sum::<f64>() / count);
+            let squared = corners().map(|point| (0..3).map(|i| (point[i] - centre[i]).powi(2)).sum::<f64>());
+            let radius = squared.fold(0.0, f64::max).sqrt() * 1.01 + 1e-3;
+            (range, centre, radius * radius)
+        };
+        let balls = (0..triangles.len()).step_by(16).map(run).collect();
+        Scene { triangles, colours, balls }
+    }
+
+    /// The nearest triangle that a ray meets and its distance: the one with the lowest number of several (Möller and Trumbore).
+    fn trace(&self, origin: Vector, direction: Vector) -> Option<(f32, usize)> {
+        let (from, along) = (origin.map(f64::from), direction.map(f64::from));
+        let mut hit: Option<(f32, usize)> = None;
+        for (range, centre, radius) in &self.balls {
+            let to: [f64; 3] = std::array::from_fn(|i| centre[i] - from[i]);
+            let ahead = (0..3).map(|i| to[i] * along[i]).sum::<f64>();
+            let squared = (0..3).map(|i| to[i] * to[i]).sum::<f64>();
+            let length = (0..3).map(|i| along[i] * along[i]).sum::<f64>();
+            if squared - ahead * ahead / length > *radius {
+                continue;
+            }
+            for number in range.clone() {
+                let [corner, a, b] = self.triangles[number];
+                let across = cross(direction, b);
+                let scale = 1.0 / dot(a, across);
+                let from = minus(origin, corner);
+                let u = dot(from, across) * scale;
+                let other = cross(from, a);
+                let v = dot(direction, other) * scale;
+                let distance = dot(b, other) * scale;
+                let inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && distance > 0.0;
+                if inside && hit.is_none_or(|(nearest, _)| distance < nearest) {
+                    hit = Some((distance, number));
+                }
+            }
+        }
+        hit
+    }
+
+    /// The light that comes from a direction, by up to `bounces` reflections; and what is met first.
+    fn light(&self, origin: Vector, direction: Vector, sun: Vector, bounces: u32) -> (Vector, Option<(f32, usize)>) {
+        let (mut colour, mut weight, mut ray) = ([0.0; 3], 1.0, (origin, direction));
+        let mut first = None;
+        for bounce in 0..=bounces {
+            let (origin, direction) = ray;
+            let hit = self.trace(origin, direction);
+            if bounce == 0 {
+                first = hit;
+            }
+            let Some((distance, number)) = hit else {
+                let height = direction[1].max(0.0);
+                let sky = plus(times([0.75, 0.82, 0.90], 1.0 - height), times([0.18, 0.32, 0.62], height));
+                colour = plus(colour, times(sky, weight));
+                break;
+            };
+            let [_, a, b] = self.triangles[number];
+            let mut normal = unit(cross(a, b));
+            if dot(normal, direction) > 0.0 {
+                normal = times(normal, -1.0);
+            }
+            let point = plus(origin, times(direction, distance));
+            let off = plus(point, times(normal, 1e-3));
+            let [red, green, blue, mirror] = self.colours[number];
+            let mirror = if bounce == bounces { 0.0 } else { mirror };
+            // The floor is a chessboard.
+            let dark = number < 2 && (point[0].floor() as i32 + point[2].floor() as i32) & 1 == 1;
+            let own = if dark { times([red, green, blue], 0.35) } else { [red, green, blue] };
+            let facing = dot(normal, sun);
+            let direct = if facing > 0.0 && self.trace(off, sun).is_none() { facing } else { 0.0 };
+            let shaded = times(own, direct * 0.85 + normal[1] * 0.1 + 0.2);
+            colour = plus(colour, times(shaded, weight * (1.0 - mirror)));
+            if mirror == 0.0 {
+                break;
+            }
+            weight *= mirror;
+            ray = (off, minus(direction, times(normal, 2.0 * dot(normal, direction))));
+        }
+        (colour, first)
+    }
+}
+
+#[test]
+fn raytrace_sees_what_asking_every_triangle_sees() {
+    let (summary, output) = run("raytrace");
+    assert!(video(&summary, "render") > 10_000_000, "{summary:?}");
+    let seen: Vec<i32> = read_npy(&output.path().join("seen.npy"), &[300, 400]);
+    let depth: Vec<f32> = read_npy(&output.path().join("depth.npy"), &[300, 400]);
+    let picture = read_png(&output.path().join("raytrace.png"));
+
+    let scene = Scene::read();
+    let (width, height) = (400, 300);
+    let [eye, forward, right, up] =
+        [[0.6, 3.4, 7.2], [-0.0831, -0.2838, -0.9553], [0.5579, 0.0, -0.0485], [-0.0103, 0.4027, -0.1188]];
+    let mut expected = (Vec::new(), Vec::new(), Vec::new());
+    for y in 0..height {
+        for x in 0..width {
+            let across = (2 * x + 1 - width) as f32 / width as f32;
+            let down = (2 * y + 1 - height) as f32 / height as f32;
+            let direction = unit(minus(plus(forward, times(right, across)), times(up, down)));
+            let (colour, first) = scene.light(eye, direction, [0.4613, 0.7842, 0.4151], 2);
+            expected.0.push(first.map_or(-1, |(_, number)| number as i32));
+            expected.1.push(first.map_or(1e30, |(distance, _)| distance));
+            expected.2.extend(colour.map(|light| (light.min(1.0).sqrt() * 255.0 + 0.5) as u8));
+        }
+    }
+    assert_equal(&seen, &expected.0, "triangles");
+    assert_equal(&depth, &expected.1, "distances");
+    assert_equal(&picture.2, &expected.2, "the picture");
+    assert!(
+        picture == read_png(&example("raytrace/raytrace.png")),
+        "the picture differs from the committed raytrace.png"
+    );
+}
+
+/// For each pixel of `image` the disparity at which an 11 x 9 window is most like that of `other`, `direction` * disparity pixels to the
+/// right; beyond its edges a picture goes on as it is there.
+fn disparities(image: &[u8], other: &[u8], width: usize, height: usize, direction: i32) -> Vec<u8> {
+    let at = |picture: &[u8], x: i32, y: i32| {
+        let (x, y) = (x.clamp(0, width as i32 - 1), y.clamp(0, height as i32 - 1));
+        i32::from(picture[y as usize * width + x as usize])
+    };
+    let mut best = vec![(i32::MAX, 0); width * height];
+    for d in 0..48u8 {
+        // The differences of each row of windows, those above and below the picture included.
+        let mut rows = vec![0; width * (height + 8)];
+        for y in 0..height + 8 {
+            for x in 0..width {
+                let (x, line, there) = (x as i32, y as i32 - 4, x as i32 + direction * i32::from(d));
+                let differences = (-5..=5).map(|i| (at(image, x + i, line) - at(other, there + i, line)).abs());
+                rows[y * width + x as usize] = differences.sum();
+            }
+        }
+        for y in 0..height {
+            for x in 0..width {
+                let there = x as i32 + direction * i32::from(d);
+                let sum: i32 = (0..9).map(|row| rows[(y + row) * width + x]).sum();
+                if (0..width as i32).contains(&there) && sum < best[y * width + x].0 {
+                    best[y * width + x] = (sum, d);
+                }
+            }
+        }
+    }
+    best.into_iter().map(|(_, d)| d).collect()
+}
+
+#[test]
+fn stereo_finds_the_disparities_of_a_plain_search() {
+    let (summary, output) = run("stereo");
+    assert!(video(&summary, "match") > 10_000_000, "{summary:?}");
+    let found: Vec<u8> = read_npy(&output.path().join("disparity.npy"), &[288, 384]);
+
+    let (width, height, left) = read_png(&example("stereo/left.png"));
+    let (_, _, right) = read_png(&example("stereo/right.png"));
+    let from_left = disparities(&left, &right, width, height, -1);
+    let from_right = disparities(&right, &left, width, height, 1);
+    let confirmed = |(i, d): (usize, &u8)| if d.abs_diff(from_right[i - usize::from(*d)]) <= 1 { *d } else { 255 };
+    let expected: Vec<u8> = from_left.iter().enumerate().map(confirmed).collect();
+    assert_equal(&found, &expected, "disparities");
+
+    // What the search is for: nearly all of what both cameras see is found, and right.
+    let (_, _, truth) = read_png(&example("stereo/truth.png"));
+    let visible = || truth.iter().zip(&found).filter(|(truth, _)| **truth != 255);
+    let answered = visible().filter(|(_, found)| **found != 255).count();
+    let right = visible().filter(|(truth, found)| truth.abs_diff(**found) <= 1).count();
+    let visible = visible().count();
+    assert!(20 * answered > 19 * visible && 20 * right > 18 * visible, "{answered} and {right} of {visible}");
+
+    let picture = read_png(&output.path().join("stereo.png"));
+    assert!(picture == read_png(&example("stereo/stereo.png")), "the picture differs from the committed stereo.png");
+}
+
+#[test]
+fn histogram_counts_and_equalises() {
+    let (_, output) = run("histogram");
+    let (width, height, pixels) = read_png(&example("motion/frame0.png"));
+    let mut counts = [0u32; 256];
+    for pixel in &pixels {
+        counts[usize::from(*pixel)] += 1;
+    }
+    let found: Vec<u32> = read_npy(&output.path().join("histogram.npy"), &[256]);
+    assert_equal(&found, &counts, "the histogram");
+
+    let sum: u64 = pixels.iter().map(|pixel| u64::from(*pixel)).sum();
+    let squares: u64 = pixels.iter().map(|pixel| u64::from(*pixel).pow(2)).sum();
+    let (darkest, brightest) = (u64::from(*pixels.iter().min().unwrap()), u64::from(*pixels.iter().max().unwrap()));
+    let found: Vec<u64> = read_npy(&output.path().join("statistics.npy"), &[4]);
+    assert_eq!(found, [sum, squares, 255 - darkest, brightest]);
+
+    // A level becomes the share of the pixels at most as bright, without those of the darkest level, rounded to nearest.
+    let dark = pixels.iter().filter(|pixel| u64::from(**pixel) == darkest).count();
+    let level = |level: usize| {
+        let up_to = counts[..=level].iter().map(|count| *count as usize).sum::<usize>();
+        let span = pixels.len() - dark;
+        ((up_to.saturating_sub(dark) * 255 + span / 2) / span) as u8
+    };
+    let levels: Vec<u8> = (0..256).map(level).collect();
+    let equalised: Vec<u8> = pixels.iter().map(|pixel| levels[usize::from(*pixel)]).collect();
+    let (found_width, found_height, found) = read_png(&output.path().join("equalised.png"));
+    assert_eq!((found_width, found_height), (width, height));
+    assert_equal(&found, &equalised, "the equalised picture");
+
+    let picture = read_png(&output.path().join("histogram.png"));
+    assert!(
+        picture == read_png(&example("histogram/histogram.png")),
+        "the picture differs from the committed histogram.png"
+    );
+}
