@@ -10,13 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use vop_ptx::module::Scalar;
-use vop_ptx::run::{Arg, BufferId, Counts, LaunchOptions, Memory, Program};
-
-/// What a launch printed.
-// TODO(engine): the one place to take the text of `vprintf` from.
-fn printed(_counts: &Counts) -> String {
-    String::new()
-}
+use vop_ptx::run::{Arg, BufferId, LaunchOptions, Memory, Program};
 
 fn size(ty: Scalar) -> usize {
     ty.bits().unwrap() as usize / 8
@@ -246,12 +240,10 @@ fn run(ptx: &str, case: &str) -> Vec<String> {
         };
         let args: Vec<Arg> = args.into_iter().map(arg).collect();
         let result = program.kernel(&entry).and_then(|kernel| kernel.launch(grid, block, &args, &mut memory, &options));
-        match result {
-            Ok(counts) => output += &printed(&counts),
-            Err(errors) => {
-                failure = Some(errors.0.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join("\n    "));
-                break;
-            }
+        output += &memory.take_printed();
+        if let Err(errors) = result {
+            failure = Some(errors.0.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join("\n    "));
+            break;
         }
     }
 

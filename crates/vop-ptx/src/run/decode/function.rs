@@ -14,6 +14,7 @@ use crate::run::engine::access::GRANULE;
 use crate::run::engine::lanes::{Area, Compute, Operands, Slot, Width, binary, unary};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::Space;
+use crate::run::pure;
 use crate::run::types::{Kind, mask};
 
 /// A register, before it has a place: a slot whose place is its number, and the second one of a `.b128`.
@@ -588,7 +589,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 return Ok(register.slot);
             }
             let d = self.fresh(width_of(ty));
-            self.compute(&unary(|x: u64| x as u32), &[d], &[register.slot]);
+            self.compute(&pure::low_word(), &[d], &[register.slot]);
             return Ok(d);
         }
         self.source(text, ty)

@@ -184,11 +184,11 @@ impl Decoder<'_, '_> {
             destinations.push(carry);
         }
         let mut last = compute;
-        if let Some(then) = then {
-            let taken = compute.sources.iter().filter(|width| **width != Width::None).count();
+        for then in then {
+            let taken = last.sources.iter().filter(|width| **width != Width::None).count();
             let between: Vec<Slot> =
-                compute.results.into_iter().filter(|width| *width != Width::None).map(|w| self.fresh(w)).collect();
-            self.compute(&compute, &between, &slots);
+                last.results.into_iter().filter(|width| *width != Width::None).map(|w| self.fresh(w)).collect();
+            self.compute(&last, &between, &slots);
             slots = between.into_iter().chain(slots.drain(taken..)).collect();
             last = then;
         }
@@ -198,25 +198,12 @@ impl Decoder<'_, '_> {
         }
         self.compute(&last, &destinations, &slots);
         if let Some((register, narrow, ty)) = extend {
-            self.extend(register, narrow, ty)?;
+            match pure::extend(ty, register.ty.width()) {
+                Some(extend) => self.compute(&extend, &[register.slot], &[narrow]),
+                None => self.copy_register(register.slot, narrow, width_of(register.ty)),
+            }
         }
         Ok(true)
-    }
-
-    /// Widens a value of a type to a register that is wider, by the type's signedness.
-    fn extend(&mut self, to: Register, from: Slot, ty: Scalar) -> Result<(), RunError> {
-        let compute = match (ty, to.ty.width()) {
-            (Scalar::S8, 16) => unary(|x: i8| i16::from(x)),
-            (Scalar::S8, 32) => unary(|x: i8| i32::from(x)),
-            (Scalar::S16, 32) => unary(|x: i16| i32::from(x)),
-            (Scalar::S8, _) => unary(|x: i8| i64::from(x)),
-            (Scalar::S16, _) => unary(|x: i16| i64::from(x)),
-            (Scalar::S32, _) => unary(|x: i32| i64::from(x)),
-            (_, 64) => unary(|x: u32| u64::from(x)),
-            _ => unary(|x: u32| x),
-        };
-        self.compute(&compute, &[to.slot], &[from]);
-        Ok(())
     }
 
     fn copy_register(&mut self, d: Slot, a: Slot, width: Width) {
