@@ -2,7 +2,7 @@
 // and swap.
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 # sm_90
+// nvcc -arch=sm_120 # sm_120
 // launch atomic_scopes grid=4 block=64
 // buffer in u32 @lcg 256 seed 141 range 0 1000
 // buffer sums f64 *4

@@ -1,7 +1,7 @@
 // Atomic operations of all kinds on integers in global memory, with results that don't depend on the order.
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 # sm_90
+// nvcc -arch=sm_120 # sm_120
 // launch atomics grid=4 block=96
 // buffer in u32 @lcg 384 seed 17
 // buffer words u32 0 0xffffffff 0 0x7fffffff 0x80000000 0xffffffff 0 0 0 0 0

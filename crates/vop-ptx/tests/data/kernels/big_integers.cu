@@ -1,7 +1,7 @@
 // Integers of 256 bits: chains of carries (add.cc, addc.cc, subc, madc) in inline assembly, and products of all words.
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 # sm_90
+// nvcc -arch=sm_90 -Xcicc -O0 # O0
 // clang --cuda-gpu-arch=sm_75 -O2 # clang
 // launch big_integers grid=1 block=48
 // buffer a u32 @lcg 384 seed 121

@@ -1,7 +1,7 @@
 // float64: exponentials, logarithms, powers, sines, division and roots, which nvcc writes out from polynomials and halves of words.
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 # sm_90
+// nvcc -arch=sm_120 # sm_120
 // launch double_functions grid=1 block=16
 // buffer in f64 @lcg 16 seed 79 range -5 5
 // buffer out f64 *256

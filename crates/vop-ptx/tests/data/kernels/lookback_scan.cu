@@ -2,7 +2,7 @@
 // got that far (decoupled lookback). Blocks take their number from a counter, so that those waited for have started.
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 # sm_90
+// nvcc -arch=sm_120 # sm_120
 // launch lookback_scan grid=20 block=64
 // buffer in u32 @lcg 1280 seed 107 range 0 99999
 // buffer out u32 *1280

@@ -1,7 +1,7 @@
 // Named barriers for parts of a block: one warp makes what the others take, by bar.arrive and bar.sync with counts, turn by turn.
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 # sm_90
+// nvcc -arch=sm_120 # sm_120
 // launch named_barriers grid=2 block=96
 // buffer in s32 @lcg 256 seed 61 range 0 1000
 // buffer out s32 *128

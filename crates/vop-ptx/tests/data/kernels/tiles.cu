@@ -1,7 +1,7 @@
 // Cooperative groups: tiles of a warp of several sizes, their shuffles, votes and ranks, coalesced groups in divergent code.
 //
 // nvcc -arch=sm_75
-// nvcc -arch=sm_90 # sm_90
+// nvcc -arch=sm_120 # sm_120
 // launch tiles grid=2 block=64
 // buffer in s32 @lcg 128 seed 51 range -500 500
 // buffer out s32 *768
