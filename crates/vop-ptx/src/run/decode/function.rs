@@ -192,8 +192,14 @@ impl<'b, 'p> Decoder<'b, 'p> {
         let index = self.index;
         let own = module.scopes().iter().filter(|scope| scope.function == Some(index));
         for variable in own.flat_map(|scope| scope.variables()) {
-            if matches!(variable.space, Declared::Local | Declared::Param) {
-                self.on_stack(variable)?;
+            match variable.space {
+                Declared::Local | Declared::Param => {
+                    self.on_stack(variable)?;
+                }
+                Declared::Shared => {
+                    self.builder.shared_offset(variable)?;
+                }
+                _ => {}
             }
         }
         if self.stack > MAX_LOCAL {
