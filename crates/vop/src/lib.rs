@@ -27,10 +27,15 @@
 //! assert_eq!(faults[0].span, 23..27);
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 extern crate alloc;
+#[cfg(feature = "bulk")]
+extern crate std;
 
+#[cfg(feature = "bulk")]
+#[allow(unsafe_code, reason = "vector registers, and pointers to what they hold")]
+pub mod bulk;
 pub mod cost;
 mod describe;
 pub mod diagnostic;

@@ -1,0 +1,237 @@
+//! Which kernel a form has, at which level.
+
+use super::constants::{Lanes, Scalar, reads_in_place, takes_all};
+use super::kernels::*;
+use super::vector::Vector;
+use super::{CHUNK, Level};
+use crate::isa::form::{Finish, Form};
+use crate::isa::types::{Comparison, Operation, Secondary, Shape};
+use crate::semantics::Deviations;
+
+/// A kernel on so many chunks: the words of a, b and c, and where those of d go.
+///
+/// # Safety
+///
+/// So many chunks must be there, and d may be one of the sources but not begin inside one. The processor must have the
+/// level that the kernel was chosen for.
+type Run<C> = unsafe fn(&C, *const u32, *const u32, *const u32, *mut u32, usize);
+
+/// A form's constants and the kernel that takes them.
+#[derive(Debug, Clone)]
+pub(super) enum Compiled {
+    Lanes(Lanes, Run<Lanes>),
+    Scalar(Scalar, Run<Scalar>),
+}
+
+impl Compiled {
+    /// # Safety
+    ///
+    /// As [`Run`] says.
+    #[inline]
+    pub(super) unsafe fn run(&self, [a, b, c]: [*const u32; 3], d: *mut u32, chunks: usize) {
+        // SAFETY: the caller's.
+        match self {
+            Compiled::Lanes(constants, run) => unsafe { run(constants, a, b, c, d, chunks) },
+            Compiled::Scalar(constants, run) => unsafe { run(constants, a, b, c, d, chunks) },
+        }
+    }
+
+    /// The processor must have the level for what this returns to be run.
+    pub(super) fn new(form: Form, by: Deviations, level: Level) -> Compiled {
+        match form.mnemonic().shape() {
+            Shape::Scalar => {
+                let (constants, narrow) = Scalar::new(form, by);
+                Compiled::Scalar(constants, scalar(form, narrow, level))
+            }
+            Shape::Halves => Compiled::Lanes(Lanes::new(form), lanes::<Halves>(form, level)),
+            Shape::Bytes => Compiled::Lanes(Lanes::new(form), lanes::<Bytes>(form, level)),
+        }
+    }
+}
+
+/// A kernel compiled for a level.
+fn at<K: Kernel>(level: Level) -> Run<K::Constants> {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => avx2::<K>,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::<K>,
+        _ => portable::<K>,
+    }
+}
+
+/// # Safety
+///
+/// As [`Run`] says.
+unsafe fn portable<K: Kernel>(
+    k: &K::Constants,
+    a: *const u32,
+    b: *const u32,
+    c: *const u32,
+    d: *mut u32,
+    chunks: usize,
+) {
+    for i in 0..chunks {
+        // Copies, so that the compiler knows of no other place that the loop writes to.
+        // SAFETY: the caller's.
+        let [a, b, c] = [a, b, c].map(|source| unsafe { source.cast::<[u32; CHUNK]>().add(i).read() });
+        let mut results = [0; CHUNK];
+        for i in 0..CHUNK {
+            results[i] = K::step(k, a[i], b[i], c[i]);
+        }
+        // SAFETY: the caller's.
+        unsafe { d.cast::<[u32; CHUNK]>().add(i).write(results) };
+    }
+}
+
+/// # Safety
+///
+/// As [`Run`] says; and V must be a register of the processor.
+#[inline(always)]
+unsafe fn in_registers<K: Kernel, V: Vector>(
+    k: &K::Constants,
+    a: *const u32,
+    b: *const u32,
+    c: *const u32,
+    d: *mut u32,
+    chunks: usize,
+) {
+    for i in 0..chunks {
+        for j in 0..CHUNK / V::WORDS {
+            let at = i * CHUNK + j * V::WORDS;
+            // SAFETY: the caller's. Words are read before any are written in their place.
+            unsafe {
+                let [a, b, c] = [a, b, c].map(|source| source.add(at).cast::<V>().read_unaligned());
+                d.add(at).cast::<V>().write_unaligned(K::step(k, a, b, c));
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`Run`] says.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2<K: Kernel>(k: &K::Constants, a: *const u32, b: *const u32, c: *const u32, d: *mut u32, chunks: usize) {
+    // SAFETY: the caller's.
+    unsafe { in_registers::<K, core::arch::x86_64::__m256i>(k, a, b, c, d, chunks) }
+}
+
+/// # Safety
+///
+/// As [`Run`] says.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn avx512<K: Kernel>(k: &K::Constants, a: *const u32, b: *const u32, c: *const u32, d: *mut u32, chunks: usize) {
+    // SAFETY: the caller's.
+    unsafe { in_registers::<K, core::arch::x86_64::__m512i>(k, a, b, c, d, chunks) }
+}
+
+/// The kernel of a SIMD form.
+fn lanes<C: Container>(form: Form, level: Level) -> Run<Lanes> {
+    let sums = matches!(form.finish(), Finish::Accumulate(_));
+    if let Some(packed) = packed(form) {
+        macro_rules! of {
+            ($($operation:ident)*) => {
+                match packed {
+                    // Only this one's sum is so common that it has a kernel of its own.
+                    Packed::AbsdiffUnsigned if sums => return at::<InPlace<C, { Packed::AbsdiffUnsigned as u8 }, true>>(level),
+                    $(Packed::$operation if !sums => return at::<InPlace<C, { Packed::$operation as u8 }, false>>(level),)*
+                    _ => {}
+                }
+            };
+        }
+        of! {
+            Add Sub AddSigned AddUnsigned SubSigned SubUnsigned MinSigned MinUnsigned MaxSigned MaxUnsigned AvrgUnsigned
+            AbsdiffUnsigned Equal
+        }
+    }
+    macro_rules! of {
+        ($($operation:ident $number:ident,)*) => {
+            match (form.mnemonic().operation(), !reads_in_place(form), sums) {
+                $(
+                    (Operation::$operation, false, false) => at::<InLanes<C, $number, false, false>>(level),
+                    (Operation::$operation, false, true) => at::<InLanes<C, $number, false, true>>(level),
+                    (Operation::$operation, true, false) => at::<InLanes<C, $number, true, false>>(level),
+                    (Operation::$operation, true, true) => at::<InLanes<C, $number, true, true>>(level),
+                )*
+                // The others have no SIMD form.
+                (Operation::Set | Operation::Shl | Operation::Shr | Operation::Mad, gathers, sums) => {
+                    match (gathers, sums) {
+                        (false, false) => at::<InLanes<C, SET, false, false>>(level),
+                        (false, true) => at::<InLanes<C, SET, false, true>>(level),
+                        (true, false) => at::<InLanes<C, SET, true, false>>(level),
+                        (true, true) => at::<InLanes<C, SET, true, true>>(level),
+                    }
+                }
+            }
+        };
+    }
+    of! { Add ADD, Sub SUB, Avrg AVRG, Absdiff ABSDIFF, Min MIN, Max MAX, }
+}
+
+/// The packed operation that a SIMD form is in all its lanes, whether they are written or summed; `None` if there is
+/// none, or the form has selectors or a mask.
+fn packed(form: Form) -> Option<Packed> {
+    let sums = matches!(form.finish(), Finish::Accumulate(_));
+    if !reads_in_place(form) || !takes_all(form) {
+        return None;
+    }
+    let inputs = (form.atype() == form.btype()).then(|| form.atype().is_signed());
+    let result = form.is_signed();
+    // Where all three types are the same, results that are an input are in its range, saturated or not.
+    let same = inputs == Some(result);
+    match (form.mnemonic().operation(), form.sat()) {
+        // Modulo the lane's size types do not matter; a sum of lanes takes the exact values.
+        (Operation::Add, false) if !sums => Some(Packed::Add),
+        (Operation::Sub, false) if !sums => Some(Packed::Sub),
+        (Operation::Add, true) if same => Some(if result { Packed::AddSigned } else { Packed::AddUnsigned }),
+        (Operation::Sub, true) if same => Some(if result { Packed::SubSigned } else { Packed::SubUnsigned }),
+        (Operation::Min, sat) if same || !sat && inputs.is_some() => {
+            Some(if inputs == Some(true) { Packed::MinSigned } else { Packed::MinUnsigned })
+        }
+        (Operation::Max, sat) if same || !sat && inputs.is_some() => {
+            Some(if inputs == Some(true) { Packed::MaxSigned } else { Packed::MaxUnsigned })
+        }
+        (Operation::Avrg, sat) if inputs == Some(false) && (same || !sat) => Some(Packed::AvrgUnsigned),
+        (Operation::Absdiff, sat) if inputs == Some(false) && (same || !sat) => Some(Packed::AbsdiffUnsigned),
+        (Operation::Set, _) if inputs.is_some() && form.comparison() == Some(Comparison::Eq) => Some(Packed::Equal),
+        _ => None,
+    }
+}
+
+/// The kernel of a scalar form, `narrow` if 32 bits are enough for it.
+fn scalar(form: Form, narrow: bool, level: Level) -> Run<Scalar> {
+    let end = match form.finish() {
+        Finish::Plain => end::PLAIN,
+        Finish::Secondary(Secondary::Add) => end::ADD,
+        Finish::Secondary(Secondary::Min) => end::MIN,
+        Finish::Secondary(Secondary::Max) => end::MAX,
+        Finish::Merge(_) | Finish::Lanes(_) | Finish::Accumulate(_) => end::LOWER,
+    };
+    macro_rules! of {
+        ($($operation:ident $number:ident,)*) => {
+            match form.mnemonic().operation() {
+                $(Operation::$operation => match (narrow, reads_in_place(form), end) {
+                    (true, true, end::PLAIN) => at::<InWords<$number, true, { end::PLAIN }>>(level),
+                    (true, true, end::ADD) => at::<InWords<$number, true, { end::ADD }>>(level),
+                    (true, true, end::MIN) => at::<InWords<$number, true, { end::MIN }>>(level),
+                    (true, true, end::MAX) => at::<InWords<$number, true, { end::MAX }>>(level),
+                    (true, _, end::MIN) => at::<InWords<$number, false, { end::MIN }>>(level),
+                    (true, _, end::MAX) => at::<InWords<$number, false, { end::MAX }>>(level),
+                    (true, _, _) => at::<InWords<$number, false, { end::LOWER }>>(level),
+                    (false, _, end::MIN) => at::<Exactly<$number, { end::MIN }>>(level),
+                    (false, _, end::MAX) => at::<Exactly<$number, { end::MAX }>>(level),
+                    (false, _, _) => at::<Exactly<$number, { end::LOWER }>>(level),
+                },)*
+                Operation::Mad | Operation::Avrg => match (narrow, reads_in_place(form)) {
+                    (true, true) => at::<InWords<MAD, true, { end::PLAIN }>>(level),
+                    (true, false) => at::<InWords<MAD, false, { end::PLAIN }>>(level),
+                    (false, _) => at::<Exactly<MAD, { end::LOWER }>>(level),
+                },
+            }
+        };
+    }
+    of! { Add ADD, Sub SUB, Absdiff ABSDIFF, Min MIN, Max MAX, Shl SHL, Shr SHR, Set SET, }
+}
