@@ -101,8 +101,13 @@ unsafe fn in_registers<K: Kernel, V: Vector>(
             let at = i * CHUNK + j * V::WORDS;
             // SAFETY: the caller's. Words are read before any are written in their place.
             unsafe {
-                let [a, b, c] = [a, b, c].map(|source| source.add(at).cast::<V>().read_unaligned());
-                d.add(at).cast::<V>().write_unaligned(K::step(k, a, b, c));
+                let results = K::step(
+                    k,
+                    a.add(at).cast::<V>().read_unaligned(),
+                    b.add(at).cast::<V>().read_unaligned(),
+                    c.add(at).cast::<V>().read_unaligned(),
+                );
+                d.add(at).cast::<V>().write_unaligned(results);
             }
         }
     }
@@ -210,24 +215,54 @@ fn scalar(form: Form, narrow: bool, level: Level) -> Run<Scalar> {
         Finish::Secondary(Secondary::Max) => end::MAX,
         Finish::Merge(_) | Finish::Lanes(_) | Finish::Accumulate(_) => end::LOWER,
     };
+    let read = match (reads_in_place(form), form.atype() == form.btype(), form.is_signed() == form.atype().is_signed())
+    {
+        (false, ..) => read::PARTS,
+        (true, true, true) if form.is_signed() => read::SIGNED,
+        (true, true, true) => read::UNSIGNED,
+        (true, ..) => read::WORDS,
+    };
+    // Of the least and the greatest, types that are all the same have kernels of their own.
+    macro_rules! ordered {
+        ($number:ident) => {
+            match (read, end) {
+                (read::SIGNED, end::PLAIN) => return at::<InWords<$number, { read::SIGNED }, { end::PLAIN }>>(level),
+                (read::SIGNED, end::ADD) => return at::<InWords<$number, { read::SIGNED }, { end::ADD }>>(level),
+                (read::SIGNED, end::MIN) => return at::<InWords<$number, { read::SIGNED }, { end::MIN }>>(level),
+                (read::SIGNED, end::MAX) => return at::<InWords<$number, { read::SIGNED }, { end::MAX }>>(level),
+                (read::UNSIGNED, end::PLAIN) => {
+                    return at::<InWords<$number, { read::UNSIGNED }, { end::PLAIN }>>(level)
+                }
+                (read::UNSIGNED, end::ADD) => return at::<InWords<$number, { read::UNSIGNED }, { end::ADD }>>(level),
+                (read::UNSIGNED, end::MIN) => return at::<InWords<$number, { read::UNSIGNED }, { end::MIN }>>(level),
+                (read::UNSIGNED, end::MAX) => return at::<InWords<$number, { read::UNSIGNED }, { end::MAX }>>(level),
+                _ => {}
+            }
+        };
+    }
+    match form.mnemonic().operation() {
+        Operation::Min if narrow => ordered!(MIN),
+        Operation::Max if narrow => ordered!(MAX),
+        _ => {}
+    }
     macro_rules! of {
         ($($operation:ident $number:ident,)*) => {
             match form.mnemonic().operation() {
                 $(Operation::$operation => match (narrow, reads_in_place(form), end) {
-                    (true, true, end::PLAIN) => at::<InWords<$number, true, { end::PLAIN }>>(level),
-                    (true, true, end::ADD) => at::<InWords<$number, true, { end::ADD }>>(level),
-                    (true, true, end::MIN) => at::<InWords<$number, true, { end::MIN }>>(level),
-                    (true, true, end::MAX) => at::<InWords<$number, true, { end::MAX }>>(level),
-                    (true, _, end::MIN) => at::<InWords<$number, false, { end::MIN }>>(level),
-                    (true, _, end::MAX) => at::<InWords<$number, false, { end::MAX }>>(level),
-                    (true, _, _) => at::<InWords<$number, false, { end::LOWER }>>(level),
+                    (true, true, end::PLAIN) => at::<InWords<$number, { read::WORDS }, { end::PLAIN }>>(level),
+                    (true, true, end::ADD) => at::<InWords<$number, { read::WORDS }, { end::ADD }>>(level),
+                    (true, true, end::MIN) => at::<InWords<$number, { read::WORDS }, { end::MIN }>>(level),
+                    (true, true, end::MAX) => at::<InWords<$number, { read::WORDS }, { end::MAX }>>(level),
+                    (true, _, end::MIN) => at::<InWords<$number, { read::PARTS }, { end::MIN }>>(level),
+                    (true, _, end::MAX) => at::<InWords<$number, { read::PARTS }, { end::MAX }>>(level),
+                    (true, _, _) => at::<InWords<$number, { read::PARTS }, { end::LOWER }>>(level),
                     (false, _, end::MIN) => at::<Exactly<$number, { end::MIN }>>(level),
                     (false, _, end::MAX) => at::<Exactly<$number, { end::MAX }>>(level),
                     (false, _, _) => at::<Exactly<$number, { end::LOWER }>>(level),
                 },)*
                 Operation::Mad | Operation::Avrg => match (narrow, reads_in_place(form)) {
-                    (true, true) => at::<InWords<MAD, true, { end::PLAIN }>>(level),
-                    (true, false) => at::<InWords<MAD, false, { end::PLAIN }>>(level),
+                    (true, true) => at::<InWords<MAD, { read::WORDS }, { end::PLAIN }>>(level),
+                    (true, false) => at::<InWords<MAD, { read::PARTS }, { end::PLAIN }>>(level),
                     (false, _) => at::<Exactly<MAD, { end::LOWER }>>(level),
                 },
             }

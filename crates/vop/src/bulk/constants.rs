@@ -241,8 +241,8 @@ impl Scalar {
         };
         let top = match operation {
             // The lower word stays where the sign bit is moved down, and what remains is greater than any word.
-            Operation::Shl => !a.signed && !(by.has(Deviation::ShiftsIn64) && form.variant() == CLAMP),
-            Operation::Mad => !a.signed && !b.signed,
+            Operation::Shl => !(a.signed || by.has(Deviation::ShiftsIn64) && form.variant() == CLAMP),
+            Operation::Mad => !(a.signed || b.signed),
             _ => false,
         };
 
@@ -335,4 +335,9 @@ pub(super) fn reads_in_place(form: Form) -> bool {
 /// Whether a SIMD form writes or sums all its lanes.
 pub(super) fn takes_all(form: Form) -> bool {
     form.mask() == Some(Mask::full(form.mnemonic().shape()))
+}
+
+/// Whether d depends on c.
+pub(super) fn takes_c(form: Form) -> bool {
+    form.uses_c() && !(matches!(form.finish(), Finish::Lanes(_)) && takes_all(form))
 }

@@ -2,6 +2,9 @@
 //!
 //! They are the stages of `eval.rs` once more, where that takes one value of any form at a time: the tests hold both
 //! together.
+//!
+//! All of it is inlined into functions that have the processor's features, and must be: what stays a function of its own,
+//! be it a closure, has them not, and calls each instruction as one.
 
 use super::constants::{Cut, Input, Lane, Lanes, Scalar};
 use super::vector::{Vector, Wide};
@@ -220,32 +223,7 @@ impl<C: Container, const PACKED: u8, const SUMS: bool> Kernel for InPlace<C, PAC
 
     #[inline(always)]
     fn step<V: Vector>(_: &Lanes, a: V, b: V, c: V) -> V {
-        macro_rules! packed {
-            ($($operation:ident $bytes:ident $halves:ident,)*) => {
-                $(if PACKED == Packed::$operation as u8 {
-                    return if C::LANE == 8 { a.$bytes(b) } else { a.$halves(b) };
-                })*
-            };
-        }
-        let operate = || {
-            packed! {
-                Add add8 add16,
-                Sub sub8 sub16,
-                AddSigned adds8 adds16,
-                AddUnsigned addsu8 addsu16,
-                SubSigned subs8 subs16,
-                SubUnsigned subsu8 subsu16,
-                MinSigned min8 min16,
-                MinUnsigned minu8 minu16,
-                MaxSigned max8 max16,
-                MaxUnsigned maxu8 maxu16,
-                AvrgUnsigned avgu8 avgu16,
-                Equal eq8 eq16,
-            }
-            // One of the two differences is 0 when it saturates.
-            if C::LANE == 8 { a.subsu8(b).or(b.subsu8(a)) } else { a.subsu16(b).or(b.subsu16(a)) }
-        };
-        let lanes = operate();
+        let lanes = operate_packed::<C, PACKED, V>(a, b);
         if !SUMS {
             lanes
         } else if C::LANE == 8 {
@@ -254,6 +232,33 @@ impl<C: Container, const PACKED: u8, const SUMS: bool> Kernel for InPlace<C, PAC
             lanes.and(V::splat(0xffff)).add32(lanes.shr32(16)).add32(c)
         }
     }
+}
+
+#[inline(always)]
+fn operate_packed<C: Container, const PACKED: u8, V: Vector>(a: V, b: V) -> V {
+    macro_rules! packed {
+        ($($operation:ident $bytes:ident $halves:ident,)*) => {
+            $(if PACKED == Packed::$operation as u8 {
+                return if C::LANE == 8 { a.$bytes(b) } else { a.$halves(b) };
+            })*
+        };
+    }
+    packed! {
+        Add add8 add16,
+        Sub sub8 sub16,
+        AddSigned adds8 adds16,
+        AddUnsigned addsu8 addsu16,
+        SubSigned subs8 subs16,
+        SubUnsigned subsu8 subsu16,
+        MinSigned min8 min16,
+        MinUnsigned minu8 minu16,
+        MaxSigned max8 max16,
+        MaxUnsigned maxu8 maxu16,
+        AvrgUnsigned avgu8 avgu16,
+        Equal eq8 eq16,
+    }
+    // One of the two differences is 0 when it saturates.
+    if C::LANE == 8 { a.subsu8(b).or(b.subsu8(a)) } else { a.subsu16(b).or(b.subsu16(a)) }
 }
 
 /// Last stages of scalar forms.
@@ -267,34 +272,35 @@ pub(super) mod end {
     pub(in super::super) const MAX: u8 = 4;
 }
 
-/// Scalar forms that 32 bits are enough for. `WORDS` where no selector takes a part of a or b.
-pub(super) struct InWords<const OPERATION: u8, const WORDS: bool, const END: u8>;
+/// How the inputs of scalar forms are read.
+pub(super) mod read {
+    /// As the constants say: also for the others.
+    pub(in super::super) const PARTS: u8 = 0;
+    /// As they are.
+    pub(in super::super) const WORDS: u8 = 1;
+    /// As they are; and they, the result and c compare as signed, or as unsigned, without anything being done to them.
+    pub(in super::super) const SIGNED: u8 = 2;
+    pub(in super::super) const UNSIGNED: u8 = 3;
+}
 
-impl<const OPERATION: u8, const WORDS: bool, const END: u8> Kernel for InWords<OPERATION, WORDS, END> {
+/// Scalar forms that 32 bits are enough for.
+pub(super) struct InWords<const OPERATION: u8, const READ: u8, const END: u8>;
+
+impl<const OPERATION: u8, const READ: u8, const END: u8> Kernel for InWords<OPERATION, READ, END> {
     type Constants = Scalar;
 
     #[inline(always)]
     fn step<V: Vector>(k: &Scalar, a: V, b: V, c: V) -> V {
-        let (a, b) = if WORDS { (a, b) } else { (read_word(&k.a, a), read_word(&k.b, b)) };
-        let ordered = || {
-            let order = V::splat(k.order);
-            (a.xor(order), b.xor(order))
-        };
+        let (a, b) = if READ == read::PARTS { (read_word(&k.a, a), read_word(&k.b, b)) } else { (a, b) };
         let t = match OPERATION {
             ADD => a.add32(b),
             SUB => a.sub32(b),
             ABSDIFF => {
-                let (a, b) = ordered();
-                a.max32(b).sub32(a.min32(b))
+                let [less, greater] = [least_word::<READ, V>(k.order, a, b), greatest_word::<READ, V>(k.order, a, b)];
+                greater.sub32(less)
             }
-            MIN => {
-                let (a, b) = ordered();
-                a.min32(b).xor(V::splat(k.order))
-            }
-            MAX => {
-                let (a, b) = ordered();
-                a.max32(b).xor(V::splat(k.order))
-            }
+            MIN => least_word::<READ, V>(k.order, a, b),
+            MAX => greatest_word::<READ, V>(k.order, a, b),
             // What is shifted by 32 is gone, without its being asked for.
             SHL => a.shlv32(b.and(V::splat(k.amount))),
             SHR => {
@@ -303,28 +309,50 @@ impl<const OPERATION: u8, const WORDS: bool, const END: u8> Kernel for InWords<O
                 a.xor(sign).shrv32(b.and(V::splat(k.amount))).xor(sign)
             }
             MAD => {
-                let [product, addend] = [(a.mul32(b), k.negate_product), (c, k.negate_c)].map(|(value, negate)| {
-                    let negate = V::splat(negate as u32);
-                    value.xor(negate).sub32(negate)
-                });
-                product.add32(addend).add32(V::splat(k.plus_one as u32))
+                let product = negate_word(a.mul32(b), k.negate_product);
+                product.add32(negate_word(c, k.negate_c)).add32(V::splat(k.plus_one as u32))
             }
             _ => {
-                let (a, b) = ordered();
+                let (a, b) = (a.xor(V::splat(k.order)), b.xor(V::splat(k.order)));
                 let less = b.gt32(a).and(V::splat(k.holds.less as u32));
                 let greater = a.gt32(b).and(V::splat(k.holds.greater as u32));
                 less.or(greater).and(V::splat(1)).xor(V::splat(k.holds.otherwise as u32))
             }
         };
-        let order = V::splat(k.secondary_order);
         match END {
             end::PLAIN => t,
             end::ADD => t.add32(c),
-            end::MIN => t.xor(order).min32(c.xor(order)).xor(order),
-            end::MAX => t.xor(order).max32(c.xor(order)).xor(order),
+            end::MIN => least_word::<READ, V>(k.secondary_order, t, c),
+            end::MAX => greatest_word::<READ, V>(k.secondary_order, t, c),
             _ => lower_end(k, t, c),
         }
     }
+}
+
+#[inline(always)]
+fn least_word<const READ: u8, V: Vector>(order: u32, a: V, b: V) -> V {
+    let order = V::splat(order);
+    match READ {
+        read::SIGNED => a.min32(b),
+        read::UNSIGNED => a.minu32(b),
+        _ => a.xor(order).min32(b.xor(order)).xor(order),
+    }
+}
+
+#[inline(always)]
+fn greatest_word<const READ: u8, V: Vector>(order: u32, a: V, b: V) -> V {
+    let order = V::splat(order);
+    match READ {
+        read::SIGNED => a.max32(b),
+        read::UNSIGNED => a.maxu32(b),
+        _ => a.xor(order).max32(b.xor(order)).xor(order),
+    }
+}
+
+#[inline(always)]
+fn negate_word<V: Vector>(value: V, negate: u64) -> V {
+    let negate = V::splat(negate as u32);
+    value.xor(negate).sub32(negate)
 }
 
 #[inline(always)]
@@ -356,30 +384,25 @@ impl<const OPERATION: u8, const END: u8> Kernel for Exactly<OPERATION, END> {
 
 #[inline(always)]
 fn exactly<const OPERATION: u8, const END: u8, W: Wide>(k: &Scalar, a: W, b: W, c: W) -> W {
-    let [a, b] = [(a, &k.a), (b, &k.b)].map(|(value, input)| {
-        let part = value.shrv64(W::splat64(input.shift.into()));
-        cut(part, input.cut)
-    });
-    let amount = || b.and64(W::splat64(k.amount.into())).min64(W::splat64(32));
+    let a = cut(a.shrv64(W::splat64(k.a.shift.into())), k.a.cut);
+    let b = cut(b.shrv64(W::splat64(k.b.shift.into())), k.b.cut);
     let t = match OPERATION {
         ADD => a.add64(b),
         SUB => a.sub64(b),
         ABSDIFF => a.sub64(b).max64(b.sub64(a)),
         MIN => a.min64(b),
         MAX => a.max64(b),
-        SHL => below_top(k, a.shlv64(amount())),
+        SHL => below_top(k, a.shlv64(amount(k, b))),
         SHR => {
             // Without its sign: a multiple of all that is divided by is added before.
-            let (amount, added) = (amount(), W::splat64(1 << 40));
+            let (amount, added) = (amount(k, b), W::splat64(1 << 40));
             a.add64(added).shrv64(amount).sub64(added.shrv64(amount))
         }
         MAD => {
-            let negate = |value: W, negate| value.xor64(W::splat64(negate)).sub64(W::splat64(negate));
-            let product = negate(below_top(k, a.mul64(b)).min64(W::splat64(k.greatest_product)), k.negate_product);
-            let addend = negate(cut(c, k.c), k.negate_c);
-            let sum = product.add64(addend).add64(W::splat64(k.plus_one));
+            let product = below_top(k, a.mul64(b)).min64(W::splat64(k.greatest_product));
+            let sum = negate(product, k.negate_product).add64(negate(cut(c, k.c), k.negate_c));
             let sign = W::splat64(k.scaled_sign);
-            sum.shrv64(W::splat64(k.scale)).xor64(sign).sub64(sign)
+            sum.add64(W::splat64(k.plus_one)).shrv64(W::splat64(k.scale)).xor64(sign).sub64(sign)
         }
         _ => {
             let less = a.sub64(b).and64(W::splat64(k.holds.less));
@@ -407,6 +430,17 @@ fn exactly<const OPERATION: u8, const END: u8, W: Wide>(k: &Scalar, a: W, b: W, 
 fn cut<W: Wide>(value: W, cut: Cut) -> W {
     let sign = W::splat64(cut.sign);
     value.and64(W::splat64(cut.bits)).xor64(sign).sub64(sign)
+}
+
+#[inline(always)]
+fn negate<W: Wide>(value: W, negate: u64) -> W {
+    let negate = W::splat64(negate);
+    value.xor64(negate).sub64(negate)
+}
+
+#[inline(always)]
+fn amount<W: Wide>(k: &Scalar, b: W) -> W {
+    b.and64(W::splat64(k.amount.into())).min64(W::splat64(32))
 }
 
 /// Shifted values and products of 2^63 and more, by 2^62 less: they are not negative then, they are still greater than

@@ -170,13 +170,15 @@ impl Plan {
     ///
     /// If a source's words are not as many as the destination's.
     pub fn run(&self, a: Source<'_>, b: Source<'_>, c: Source<'_>, d: &mut [u32]) {
-        let c = if self.form.uses_c() { c } else { Source::Destination };
-        let sources = [a, b, c];
-        for (source, name) in sources.iter().zip(["a", "b", "c"]) {
-            if let Source::Words(words) = source {
+        for (source, name, used) in [(a, "a", true), (b, "b", true), (c, "c", self.form.uses_c())] {
+            if let Source::Words(words) = source
+                && used
+            {
                 assert_eq!(words.len(), d.len(), "{name} has {} words, the destination {}", words.len(), d.len());
             }
         }
+        // Kernels read some c, to take no bit of it where the form takes none.
+        let sources = [a, b, if constants::takes_c(self.form) { c } else { a }];
         let (len, whole) = (d.len(), d.len() - d.len() % CHUNK);
         let destination = d.as_mut_ptr();
         // Where the words of a source are from some place on; one value for all is in `filled`, whatever the place.

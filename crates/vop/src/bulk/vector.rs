@@ -28,6 +28,9 @@ pub(super) trait Vector: Copy {
     fn mul32(self, other: Self) -> Self;
     fn min32(self, other: Self) -> Self;
     fn max32(self, other: Self) -> Self;
+    /// The lesser and the greater, unsigned.
+    fn minu32(self, other: Self) -> Self;
+    fn maxu32(self, other: Self) -> Self;
     /// All bits where the signed value is greater, else none.
     fn gt32(self, other: Self) -> Self;
     /// Shifts by less than 32.
@@ -191,6 +194,14 @@ impl Vector for u32 {
         max(self, other)
     }
     #[inline(always)]
+    fn minu32(self, other: u32) -> u32 {
+        Ord::min(self, other)
+    }
+    #[inline(always)]
+    fn maxu32(self, other: u32) -> u32 {
+        Ord::max(self, other)
+    }
+    #[inline(always)]
     fn gt32(self, other: u32) -> u32 {
         u32::from(self as i32 > other as i32).wrapping_neg()
     }
@@ -266,11 +277,11 @@ impl Vector for u32 {
     }
     #[inline(always)]
     fn shl16(self, by: u32) -> u32 {
-        self << by & (0xffff << by & 0xffff) * 0x1_0001
+        (self << by) & ((0xffff << by & 0xffff) * 0x1_0001)
     }
     #[inline(always)]
     fn shr16(self, by: u32) -> u32 {
-        self >> by & (0xffff >> by) * 0x1_0001
+        (self >> by) & ((0xffff >> by) * 0x1_0001)
     }
     #[inline(always)]
     fn sra16(self, by: u32) -> u32 {

@@ -96,7 +96,7 @@ macro_rules! register {
 register! {
     __m256i, 8, [_mm256_set1_epi8 _mm256_set1_epi16 _mm256_set1_epi32 _mm256_set1_epi64x] _mm256_broadcastsi128_si256 _mm256_shuffle_epi8
     _mm256_or_si256 [_mm256_madd_epi16 _mm256_maddubs_epi16],
-    one { and = _mm256_and_si256; or = _mm256_or_si256; xor = _mm256_xor_si256; add32 = _mm256_add_epi32; sub32 = _mm256_sub_epi32; mul32 = _mm256_mullo_epi32; min32 = _mm256_min_epi32; max32 = _mm256_max_epi32; shlv32 = _mm256_sllv_epi32; shrv32 = _mm256_srlv_epi32; add16 = _mm256_add_epi16; sub16 = _mm256_sub_epi16; min16 = _mm256_min_epi16; max16 = _mm256_max_epi16; minu16 = _mm256_min_epu16; maxu16 = _mm256_max_epu16; adds16 = _mm256_adds_epi16; addsu16 = _mm256_adds_epu16; subs16 = _mm256_subs_epi16; subsu16 = _mm256_subs_epu16; avgu16 = _mm256_avg_epu16; add8 = _mm256_add_epi8; sub8 = _mm256_sub_epi8; min8 = _mm256_min_epi8; max8 = _mm256_max_epi8; minu8 = _mm256_min_epu8; maxu8 = _mm256_max_epu8; adds8 = _mm256_adds_epi8; addsu8 = _mm256_adds_epu8; subs8 = _mm256_subs_epi8; subsu8 = _mm256_subs_epu8; avgu8 = _mm256_avg_epu8; }
+    one { and = _mm256_and_si256; or = _mm256_or_si256; xor = _mm256_xor_si256; add32 = _mm256_add_epi32; sub32 = _mm256_sub_epi32; mul32 = _mm256_mullo_epi32; min32 = _mm256_min_epi32; max32 = _mm256_max_epi32; minu32 = _mm256_min_epu32; maxu32 = _mm256_max_epu32; shlv32 = _mm256_sllv_epi32; shrv32 = _mm256_srlv_epi32; add16 = _mm256_add_epi16; sub16 = _mm256_sub_epi16; min16 = _mm256_min_epi16; max16 = _mm256_max_epi16; minu16 = _mm256_min_epu16; maxu16 = _mm256_max_epu16; adds16 = _mm256_adds_epi16; addsu16 = _mm256_adds_epu16; subs16 = _mm256_subs_epi16; subsu16 = _mm256_subs_epu16; avgu16 = _mm256_avg_epu16; add8 = _mm256_add_epi8; sub8 = _mm256_sub_epi8; min8 = _mm256_min_epi8; max8 = _mm256_max_epi8; minu8 = _mm256_min_epu8; maxu8 = _mm256_max_epu8; adds8 = _mm256_adds_epi8; addsu8 = _mm256_adds_epu8; subs8 = _mm256_subs_epi8; subsu8 = _mm256_subs_epu8; avgu8 = _mm256_avg_epu8; }
     shift { shl32 = _mm256_sll_epi32; shr32 = _mm256_srl_epi32; sra32 = _mm256_sra_epi32; shl16 = _mm256_sll_epi16; shr16 = _mm256_srl_epi16; sra16 = _mm256_sra_epi16; }
     wide { and64 = _mm256_and_si256; or64 = _mm256_or_si256; xor64 = _mm256_xor_si256; add64 = _mm256_add_epi64; sub64 = _mm256_sub_epi64; shlv64 = _mm256_sllv_epi64; shrv64 = _mm256_srlv_epi64; }
     own {
@@ -121,8 +121,8 @@ register! {
         fn mul64(self, other: __m256i) -> __m256i {
             // SAFETY: as above.
             unsafe {
-                let high = |x| _mm256_srli_epi64::<32>(x);
-                let crossed = _mm256_add_epi64(_mm256_mul_epu32(high(self), other), _mm256_mul_epu32(high(other), self));
+                let (high, other_high) = (_mm256_srli_epi64::<32>(self), _mm256_srli_epi64::<32>(other));
+                let crossed = _mm256_add_epi64(_mm256_mul_epu32(high, other), _mm256_mul_epu32(other_high, self));
                 _mm256_add_epi64(_mm256_mul_epu32(self, other), _mm256_slli_epi64::<32>(crossed))
             }
         }
@@ -142,7 +142,7 @@ register! {
 register! {
     __m512i, 16, [_mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32 _mm512_set1_epi64] _mm512_broadcast_i32x4 _mm512_shuffle_epi8
     _mm512_or_si512 [_mm512_madd_epi16 _mm512_maddubs_epi16],
-    one { and = _mm512_and_si512; or = _mm512_or_si512; xor = _mm512_xor_si512; add32 = _mm512_add_epi32; sub32 = _mm512_sub_epi32; mul32 = _mm512_mullo_epi32; min32 = _mm512_min_epi32; max32 = _mm512_max_epi32; shlv32 = _mm512_sllv_epi32; shrv32 = _mm512_srlv_epi32; add16 = _mm512_add_epi16; sub16 = _mm512_sub_epi16; min16 = _mm512_min_epi16; max16 = _mm512_max_epi16; minu16 = _mm512_min_epu16; maxu16 = _mm512_max_epu16; adds16 = _mm512_adds_epi16; addsu16 = _mm512_adds_epu16; subs16 = _mm512_subs_epi16; subsu16 = _mm512_subs_epu16; avgu16 = _mm512_avg_epu16; add8 = _mm512_add_epi8; sub8 = _mm512_sub_epi8; min8 = _mm512_min_epi8; max8 = _mm512_max_epi8; minu8 = _mm512_min_epu8; maxu8 = _mm512_max_epu8; adds8 = _mm512_adds_epi8; addsu8 = _mm512_adds_epu8; subs8 = _mm512_subs_epi8; subsu8 = _mm512_subs_epu8; avgu8 = _mm512_avg_epu8; }
+    one { and = _mm512_and_si512; or = _mm512_or_si512; xor = _mm512_xor_si512; add32 = _mm512_add_epi32; sub32 = _mm512_sub_epi32; mul32 = _mm512_mullo_epi32; min32 = _mm512_min_epi32; max32 = _mm512_max_epi32; minu32 = _mm512_min_epu32; maxu32 = _mm512_max_epu32; shlv32 = _mm512_sllv_epi32; shrv32 = _mm512_srlv_epi32; add16 = _mm512_add_epi16; sub16 = _mm512_sub_epi16; min16 = _mm512_min_epi16; max16 = _mm512_max_epi16; minu16 = _mm512_min_epu16; maxu16 = _mm512_max_epu16; adds16 = _mm512_adds_epi16; addsu16 = _mm512_adds_epu16; subs16 = _mm512_subs_epi16; subsu16 = _mm512_subs_epu16; avgu16 = _mm512_avg_epu16; add8 = _mm512_add_epi8; sub8 = _mm512_sub_epi8; min8 = _mm512_min_epi8; max8 = _mm512_max_epi8; minu8 = _mm512_min_epu8; maxu8 = _mm512_max_epu8; adds8 = _mm512_adds_epi8; addsu8 = _mm512_adds_epu8; subs8 = _mm512_subs_epi8; subsu8 = _mm512_subs_epu8; avgu8 = _mm512_avg_epu8; }
     shift { shl32 = _mm512_sll_epi32; shr32 = _mm512_srl_epi32; sra32 = _mm512_sra_epi32; shl16 = _mm512_sll_epi16; shr16 = _mm512_srl_epi16; sra16 = _mm512_sra_epi16; }
     wide { and64 = _mm512_and_si512; or64 = _mm512_or_si512; xor64 = _mm512_xor_si512; add64 = _mm512_add_epi64; sub64 = _mm512_sub_epi64; shlv64 = _mm512_sllv_epi64; shrv64 = _mm512_srlv_epi64; mul64 = _mm512_mullo_epi64; min64 = _mm512_min_epi64; max64 = _mm512_max_epi64; }
     own {
