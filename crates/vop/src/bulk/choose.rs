@@ -72,15 +72,16 @@ unsafe fn portable<K: Kernel>(
     chunks: usize,
 ) {
     for i in 0..chunks {
-        // Copies, so that the compiler knows of no other place that the loop writes to.
-        // SAFETY: the caller's.
-        let [a, b, c] = [a, b, c].map(|source| unsafe { source.cast::<[u32; CHUNK]>().add(i).read() });
-        let mut results = [0; CHUNK];
-        for i in 0..CHUNK {
-            results[i] = K::step(k, a[i], b[i], c[i]);
+        // SAFETY: the caller's. The sources are copied, so that the compiler sees that nothing which is written is read.
+        unsafe {
+            let a = a.cast::<[u32; CHUNK]>().add(i).read();
+            let b = b.cast::<[u32; CHUNK]>().add(i).read();
+            let c = c.cast::<[u32; CHUNK]>().add(i).read();
+            let d = &mut *d.cast::<[u32; CHUNK]>().add(i);
+            for i in 0..CHUNK {
+                d[i] = K::step(k, a[i], b[i], c[i]);
+            }
         }
-        // SAFETY: the caller's.
-        unsafe { d.cast::<[u32; CHUNK]>().add(i).write(results) };
     }
 }
 

@@ -179,43 +179,59 @@ impl Plan {
         }
         // Kernels read some c, to take no bit of it where the form takes none.
         let sources = [a, b, if constants::takes_c(self.form) { c } else { a }];
-        let (len, whole) = (d.len(), d.len() - d.len() % CHUNK);
-        let destination = d.as_mut_ptr();
-        // Where the words of a source are from some place on; one value for all is in `filled`, whatever the place.
-        let at = |source: &Source<'_>, filled: &[u32], start: usize| match source {
-            Source::Words(words) => words[start..].as_ptr(),
-            Source::All(_) => filled.as_ptr(),
-            // SAFETY: `start` is at most the destination's length.
-            Source::Destination => unsafe { destination.add(start).cast_const() },
-        };
-        let run = |filled: &[[u32; BLOCK]; 3], start: usize, words: usize| {
-            let from = [0, 1, 2].map(|i| at(&sources[i], &filled[i], start));
-            // SAFETY: `words` words are there from each of these places on, a multiple of 32, and what is read is either the
-            // destination at the same place or apart from it, as slices are.
-            unsafe { self.compiled.run(from, destination.add(start), words / CHUNK) }
-        };
+        let whole = d.len() - d.len() % CHUNK;
         if sources.iter().any(|source| matches!(source, Source::All(_))) {
-            let filled = sources.map(|source| [source.value().unwrap_or(0); BLOCK]);
-            for start in (0..whole).step_by(BLOCK) {
-                run(&filled, start, BLOCK.min(whole - start));
+            self.run_blocks(sources, &mut d[..whole]);
+        } else {
+            self.run_chunks(sources, &[[0; BLOCK]; 3], 0, &mut d[..whole]);
+        }
+        if whole < d.len() {
+            self.run_rest(sources, whole, &mut d[whole..]);
+        }
+    }
+
+    /// Whole chunks; the sources' words are those from `start` on, and where a source is one value for all, the ones that
+    /// stand in `filled`, at least as many as the destination's.
+    #[inline]
+    fn run_chunks(&self, sources: [Source<'_>; 3], filled: &[[u32; BLOCK]; 3], start: usize, d: &mut [u32]) {
+        let destination = d.as_mut_ptr();
+        let mut from = [destination.cast_const(); 3];
+        for i in 0..3 {
+            match sources[i] {
+                Source::Words(words) => from[i] = words[start..start + d.len()].as_ptr(),
+                Source::All(_) => from[i] = filled[i][..d.len()].as_ptr(),
+                Source::Destination => {}
             }
-        } else if whole > 0 {
-            run(&[[0; BLOCK]; 3], 0, whole);
         }
-        if whole < len {
-            let [a, b, c] = sources.map(|source| {
-                let mut words = [source.value().unwrap_or(0); CHUNK];
-                match source {
-                    Source::Words(rest) => words[..len - whole].copy_from_slice(&rest[whole..]),
-                    Source::Destination => words[..len - whole].copy_from_slice(&d[whole..]),
-                    Source::All(_) => {}
-                }
-                words
-            });
-            let mut results = [0; CHUNK];
-            self.run_chunk(&a, &b, &c, &mut results);
-            d[whole..].copy_from_slice(&results[..len - whole]);
+        // SAFETY: each slice was found to have the destination's length, and none but the destination itself overlaps it.
+        unsafe { self.compiled.run(from, destination, d.len() / CHUNK) }
+    }
+
+    /// Whole chunks where some source is one value for all.
+    #[inline(never)]
+    fn run_blocks(&self, sources: [Source<'_>; 3], d: &mut [u32]) {
+        let filled = sources.map(|source| [source.value().unwrap_or(0); BLOCK]);
+        for (i, d) in d.chunks_mut(BLOCK).enumerate() {
+            self.run_chunks(sources, &filled, i * BLOCK, d);
         }
+    }
+
+    /// Less than a chunk; the sources' words are those from `start` on.
+    #[inline(never)]
+    fn run_rest(&self, sources: [Source<'_>; 3], start: usize, d: &mut [u32]) {
+        let chunk = |source: &Source<'_>| {
+            let mut words = [source.value().unwrap_or(0); CHUNK];
+            match source {
+                Source::Words(rest) => words[..d.len()].copy_from_slice(&rest[start..]),
+                Source::Destination => words[..d.len()].copy_from_slice(d),
+                Source::All(_) => {}
+            }
+            words
+        };
+        let [a, b, c] = [chunk(&sources[0]), chunk(&sources[1]), chunk(&sources[2])];
+        let mut results = [0; CHUNK];
+        self.run_chunk(&a, &b, &c, &mut results);
+        d.copy_from_slice(&results[..d.len()]);
     }
 
     /// The same for 32 words, at the cost of one call.
