@@ -1,6 +1,6 @@
 //! Which kernel a form has, at which level.
 
-use super::constants::{Lanes, Scalar, reads_in_place, takes_all};
+use super::constants::{Lanes, Precision, Scalar, reads_in_place, takes_all};
 use super::kernels::*;
 use super::vector::Vector;
 use super::{CHUNK, Level};
@@ -40,14 +40,20 @@ impl Compiled {
     pub(super) fn new(form: Form, by: Deviations, level: Level) -> Compiled {
         match form.mnemonic().shape() {
             Shape::Scalar => {
-                let (constants, narrow) = Scalar::new(form, by);
-                Compiled::Scalar(constants, scalar(form, narrow, level))
+                let (constants, precision) = Scalar::new(form, by);
+                Compiled::Scalar(constants, scalar(form, precision, level))
             }
             Shape::Halves => Compiled::Lanes(Lanes::new(form), lanes::<Halves>(form, level)),
             Shape::Bytes => Compiled::Lanes(Lanes::new(form), lanes::<Bytes>(form, level)),
         }
     }
 }
+
+/// So many chunks are not in a near cache: memory is asked for those that lie [`AHEAD`] before their turn comes, as
+/// longer kernels leave the processor no room to see so far by itself.
+const FAR: usize = 1024;
+
+const AHEAD: usize = 16;
 
 /// A kernel compiled for a level.
 fn at<K: Kernel>(level: Level) -> Run<K::Constants> {
@@ -97,7 +103,13 @@ unsafe fn in_registers<K: Kernel, V: Vector>(
     d: *mut u32,
     chunks: usize,
 ) {
+    let far = chunks >= FAR;
     for i in 0..chunks {
+        if far {
+            for source in [a, b, c, d.cast_const()] {
+                V::prefetch(source.wrapping_add((i + AHEAD) * CHUNK));
+            }
+        }
         for j in 0..CHUNK / V::WORDS {
             let at = i * CHUNK + j * V::WORDS;
             // SAFETY: the caller's. Words are read before any are written in their place.
@@ -207,8 +219,8 @@ fn packed(form: Form) -> Option<Packed> {
     }
 }
 
-/// The kernel of a scalar form, `narrow` if 32 bits are enough for it.
-fn scalar(form: Form, narrow: bool, level: Level) -> Run<Scalar> {
+/// The kernel of a scalar form.
+fn scalar(form: Form, precision: Precision, level: Level) -> Run<Scalar> {
     let end = match form.finish() {
         Finish::Plain => end::PLAIN,
         Finish::Secondary(Secondary::Add) => end::ADD,
@@ -241,31 +253,55 @@ fn scalar(form: Form, narrow: bool, level: Level) -> Run<Scalar> {
             }
         };
     }
-    match form.mnemonic().operation() {
-        Operation::Min if narrow => ordered!(MIN),
-        Operation::Max if narrow => ordered!(MAX),
+    match (precision, form.mnemonic().operation()) {
+        (Precision::Words, Operation::Min) => ordered!(MIN),
+        (Precision::Words, Operation::Max) => ordered!(MAX),
         _ => {}
+    }
+    macro_rules! in_words {
+        ($number:ident) => {
+            match (reads_in_place(form), end) {
+                (true, end::PLAIN) => at::<InWords<$number, { read::WORDS }, { end::PLAIN }>>(level),
+                (true, end::ADD) => at::<InWords<$number, { read::WORDS }, { end::ADD }>>(level),
+                (true, end::MIN) => at::<InWords<$number, { read::WORDS }, { end::MIN }>>(level),
+                (true, end::MAX) => at::<InWords<$number, { read::WORDS }, { end::MAX }>>(level),
+                (_, end::MIN) => at::<InWords<$number, { read::PARTS }, { end::MIN }>>(level),
+                (_, end::MAX) => at::<InWords<$number, { read::PARTS }, { end::MAX }>>(level),
+                (..) => at::<InWords<$number, { read::PARTS }, { end::LOWER }>>(level),
+            }
+        };
+    }
+    macro_rules! exactly {
+        ($number:ident, $stages:ident) => {
+            match end {
+                end::MIN => at::<Exactly<$number, { stages::$stages }, { end::MIN }>>(level),
+                end::MAX => at::<Exactly<$number, { stages::$stages }, { end::MAX }>>(level),
+                _ => at::<Exactly<$number, { stages::$stages }, { end::LOWER }>>(level),
+            }
+        };
     }
     macro_rules! of {
         ($($operation:ident $number:ident,)*) => {
-            match form.mnemonic().operation() {
-                $(Operation::$operation => match (narrow, reads_in_place(form), end) {
-                    (true, true, end::PLAIN) => at::<InWords<$number, { read::WORDS }, { end::PLAIN }>>(level),
-                    (true, true, end::ADD) => at::<InWords<$number, { read::WORDS }, { end::ADD }>>(level),
-                    (true, true, end::MIN) => at::<InWords<$number, { read::WORDS }, { end::MIN }>>(level),
-                    (true, true, end::MAX) => at::<InWords<$number, { read::WORDS }, { end::MAX }>>(level),
-                    (true, _, end::MIN) => at::<InWords<$number, { read::PARTS }, { end::MIN }>>(level),
-                    (true, _, end::MAX) => at::<InWords<$number, { read::PARTS }, { end::MAX }>>(level),
-                    (true, _, _) => at::<InWords<$number, { read::PARTS }, { end::LOWER }>>(level),
-                    (false, _, end::MIN) => at::<Exactly<$number, { end::MIN }>>(level),
-                    (false, _, end::MAX) => at::<Exactly<$number, { end::MAX }>>(level),
-                    (false, _, _) => at::<Exactly<$number, { end::LOWER }>>(level),
-                },)*
-                Operation::Mad | Operation::Avrg => match (narrow, reads_in_place(form)) {
-                    (true, true) => at::<InWords<MAD, { read::WORDS }, { end::PLAIN }>>(level),
-                    (true, false) => at::<InWords<MAD, { read::PARTS }, { end::PLAIN }>>(level),
-                    (false, _) => at::<Exactly<MAD, { end::LOWER }>>(level),
-                },
+            match (form.mnemonic().operation(), precision) {
+                $(
+                    (Operation::$operation, Precision::Words) => in_words!($number),
+                    (Operation::$operation, Precision::Exact) => exactly!($number, EXACT),
+                    (Operation::$operation, Precision::Saturated) => exactly!($number, SATURATED),
+                    (Operation::$operation, Precision::Deviating) => exactly!($number, DEVIATING),
+                )*
+                // `vmad` has one last stage, and none that deviates; no scalar form averages.
+                (Operation::Mad | Operation::Avrg, Precision::Words) if reads_in_place(form) => {
+                    at::<InWords<MAD, { read::WORDS }, { end::PLAIN }>>(level)
+                }
+                (Operation::Mad | Operation::Avrg, Precision::Words) => {
+                    at::<InWords<MAD, { read::PARTS }, { end::PLAIN }>>(level)
+                }
+                (Operation::Mad | Operation::Avrg, Precision::Exact) => {
+                    at::<Exactly<MAD, { stages::EXACT }, { end::LOWER }>>(level)
+                }
+                (Operation::Mad | Operation::Avrg, Precision::Saturated | Precision::Deviating) => {
+                    at::<Exactly<MAD, { stages::SATURATED }, { end::LOWER }>>(level)
+                }
             }
         };
     }

@@ -226,9 +226,22 @@ fn order(values: [Interval; 2]) -> Option<u32> {
     }
 }
 
+/// What the stages of a scalar form need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// 32 bits are enough for all of them.
+    Words,
+    /// 64 bits, without saturation,
+    Exact,
+    /// with it,
+    Saturated,
+    /// and with the deviations of the stages from saturation on.
+    Deviating,
+}
+
 impl Scalar {
-    /// The numbers, and whether 32 bits are enough for all of the form's stages.
-    pub(super) fn new(form: Form, by: Deviations) -> (Scalar, bool) {
+    /// The numbers, and what is to be computed with them.
+    pub(super) fn new(form: Form, by: Deviations) -> (Scalar, Precision) {
         let operation = form.mnemonic().operation();
         let shifts = matches!(operation, Operation::Shl | Operation::Shr);
         let [a, b] = [false, true].map(|second| form.input_range(by, second));
@@ -320,7 +333,16 @@ impl Scalar {
             written,
             kept,
         };
-        (scalar, narrow)
+        let cut = |cut: Cut| cut.bits != u64::MAX;
+        let deviates =
+            cut(scalar.saturated) || cut(scalar.compared) || scalar.greatest_order | scalar.compared_order != 0;
+        let precision = match (narrow, deviates, form.sat()) {
+            (true, ..) => Precision::Words,
+            (_, true, _) => Precision::Deviating,
+            (_, _, true) => Precision::Saturated,
+            (_, _, false) => Precision::Exact,
+        };
+        (scalar, precision)
     }
 }
 

@@ -366,24 +366,34 @@ fn lower_end<V: Vector>(k: &Scalar, t: V, c: V) -> V {
     t.shlv32(V::splat(k.left)).and(V::splat(k.written)).add32(c.and(V::splat(k.kept)))
 }
 
-/// All other scalar forms: exact values in 64 bits, but for those that are too great to matter, see [`below_top`].
-pub(super) struct Exactly<const OPERATION: u8, const END: u8>;
+/// Which stages there are between the operation and the last.
+pub(super) mod stages {
+    pub(in super::super) const EXACT: u8 = 0;
+    /// Saturation, as the manual has it.
+    pub(in super::super) const SATURATED: u8 = 1;
+    /// Saturation that looks at some bits alone, or takes negative values for great ones; and of both what the secondary
+    /// operation does: also for the others.
+    pub(in super::super) const DEVIATING: u8 = 2;
+}
 
-impl<const OPERATION: u8, const END: u8> Kernel for Exactly<OPERATION, END> {
+/// All other scalar forms: exact values in 64 bits, but for those that are too great to matter, see [`below_top`].
+pub(super) struct Exactly<const OPERATION: u8, const STAGES: u8, const END: u8>;
+
+impl<const OPERATION: u8, const STAGES: u8, const END: u8> Kernel for Exactly<OPERATION, STAGES, END> {
     type Constants = Scalar;
 
     #[inline(always)]
     fn step<V: Vector>(k: &Scalar, a: V, b: V, c: V) -> V {
         let ([a_even, a_odd], [b_even, b_odd], [c_even, c_odd]) = (a.widen(), b.widen(), c.widen());
-        let even = exactly::<OPERATION, END, _>(k, a_even, b_even, c_even);
-        let odd = exactly::<OPERATION, END, _>(k, a_odd, b_odd, c_odd);
+        let even = exactly::<OPERATION, STAGES, END, _>(k, a_even, b_even, c_even);
+        let odd = exactly::<OPERATION, STAGES, END, _>(k, a_odd, b_odd, c_odd);
         let t = V::narrow([even, odd]);
         if END == end::LOWER { lower_end(k, t, c) } else { t }
     }
 }
 
 #[inline(always)]
-fn exactly<const OPERATION: u8, const END: u8, W: Wide>(k: &Scalar, a: W, b: W, c: W) -> W {
+fn exactly<const OPERATION: u8, const STAGES: u8, const END: u8, W: Wide>(k: &Scalar, a: W, b: W, c: W) -> W {
     let a = cut(a.shrv64(W::splat64(k.a.shift.into())), k.a.cut);
     let b = cut(b.shrv64(W::splat64(k.b.shift.into())), k.b.cut);
     let t = match OPERATION {
@@ -410,18 +420,24 @@ fn exactly<const OPERATION: u8, const END: u8, W: Wide>(k: &Scalar, a: W, b: W, 
             less.or64(greater).shrv64(W::splat64(63)).xor64(W::splat64(k.holds.otherwise))
         }
     };
-    let order = W::splat64(k.greatest_order);
-    let t = if OPERATION == SET {
-        t
-    } else {
-        let t = if matches!(OPERATION, SHL | SHR) { cut(t, k.saturated) } else { t };
-        t.max64(W::splat64(k.least)).xor64(order).min64(W::splat64(k.greatest)).xor64(order)
+    let (least, greatest) = (W::splat64(k.least), W::splat64(k.greatest));
+    let t = match STAGES {
+        stages::EXACT => t,
+        stages::SATURATED => t.max64(least).min64(greatest),
+        _ => {
+            let order = W::splat64(k.greatest_order);
+            cut(t, k.saturated).max64(least).xor64(order).min64(greatest).xor64(order)
+        }
     };
     if END == end::LOWER {
         return t;
     }
+    let c = cut(c, k.c);
+    if STAGES != stages::DEVIATING {
+        return if END == end::MIN { t.min64(c) } else { t.max64(c) };
+    }
     let order = W::splat64(k.compared_order);
-    let (t, c) = (cut(t, k.compared).xor64(order), cut(c, k.c).xor64(order));
+    let (t, c) = (cut(t, k.compared).xor64(order), c.xor64(order));
     if END == end::MIN { t.min64(c).xor64(order) } else { t.max64(c).xor64(order) }
 }
 

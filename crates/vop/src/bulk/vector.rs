@@ -14,6 +14,9 @@ pub(super) trait Vector: Copy {
     /// The words widened to 64 bits: two vectors of as many bits as this one.
     type Wide: Wide;
 
+    /// Has the memory there and behind, as much as a chunk has, brought to the cache. The place may be anywhere.
+    fn prefetch(chunk: *const u32);
+
     fn splat(word: u32) -> Self;
 
     fn and(self, other: Self) -> Self;
@@ -149,6 +152,9 @@ impl Vector for u32 {
     /// The second of the two is always 0, and nothing is computed with it.
     type Wide = u64;
 
+    /// What the processor does by itself is left to it.
+    #[inline(always)]
+    fn prefetch(_: *const u32) {}
     #[inline(always)]
     fn splat(word: u32) -> u32 {
         word

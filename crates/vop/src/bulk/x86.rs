@@ -22,6 +22,15 @@ macro_rules! register {
             type Wide = $ty;
 
             #[inline(always)]
+            fn prefetch(chunk: *const u32) {
+                // SAFETY: a prefetch reads nothing, so the place need not be there.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(chunk.cast());
+                    _mm_prefetch::<_MM_HINT_T0>(chunk.wrapping_add(16).cast());
+                }
+            }
+
+            #[inline(always)]
             fn splat(word: u32) -> $ty {
                 // SAFETY: kernels with this type run where the processor has its features, see the head of the file.
                 unsafe { $set32(word as i32) }
