@@ -1,6 +1,6 @@
 //! Which kernel a form has, at which level.
 
-use super::constants::{Lanes, Precision, Scalar, reads_in_place, takes_all};
+use super::constants::{CLAMP, Lanes, Precision, Scalar, reads_in_place, takes_all};
 use super::kernels::*;
 use super::vector::Vector;
 use super::{CHUNK, Level};
@@ -256,6 +256,11 @@ fn scalar(form: Form, precision: Precision, level: Level) -> Run<Scalar> {
     match (precision, form.mnemonic().operation()) {
         (Precision::Words, Operation::Min) => ordered!(MIN),
         (Precision::Words, Operation::Max) => ordered!(MAX),
+        (Precision::Words, Operation::Shl) if read != read::PARTS && form.variant() == CLAMP => match end {
+            end::PLAIN => return at::<InWords<SHL, { read::CLAMPED }, { end::PLAIN }>>(level),
+            end::ADD => return at::<InWords<SHL, { read::CLAMPED }, { end::ADD }>>(level),
+            _ => {}
+        },
         _ => {}
     }
     macro_rules! in_words {

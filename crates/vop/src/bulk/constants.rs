@@ -346,7 +346,7 @@ impl Scalar {
     }
 }
 
-const CLAMP: Variant = Variant::Shift(ShiftMode::Clamp);
+pub(super) const CLAMP: Variant = Variant::Shift(ShiftMode::Clamp);
 
 /// Whether both sources of a form are read where they are: no selector says otherwise.
 pub(super) fn reads_in_place(form: Form) -> bool {

@@ -281,6 +281,8 @@ pub(super) mod read {
     /// As they are; and they, the result and c compare as signed, or as unsigned, without anything being done to them.
     pub(in super::super) const SIGNED: u8 = 2;
     pub(in super::super) const UNSIGNED: u8 = 3;
+    /// As they are; and all of b is the amount of a shift.
+    pub(in super::super) const CLAMPED: u8 = 4;
 }
 
 /// Scalar forms that 32 bits are enough for.
@@ -301,7 +303,8 @@ impl<const OPERATION: u8, const READ: u8, const END: u8> Kernel for InWords<OPER
             }
             MIN => least_word::<READ, V>(k.order, a, b),
             MAX => greatest_word::<READ, V>(k.order, a, b),
-            // What is shifted by 32 is gone, without its being asked for.
+            // What is shifted by 32 or more is gone, without its being asked for.
+            SHL if READ == read::CLAMPED => a.shlv32(b),
             SHL => a.shlv32(b.and(V::splat(k.amount))),
             SHR => {
                 // All bits of a negative value are turned around: zeros come in from above.

@@ -40,6 +40,8 @@ pub struct Plan {
     form: Form,
     semantics: Semantics,
     level: Level,
+    /// Whether d depends on c.
+    takes_c: bool,
     compiled: Compiled,
 }
 
@@ -99,12 +101,35 @@ pub enum Source<'a> {
 }
 
 impl Source<'_> {
+    /// Its words, as many as the destination's; `None` if it is one value for all.
+    #[inline(always)]
+    #[track_caller]
+    fn words(self, name: &str, len: usize, destination: *mut u32) -> Option<*const u32> {
+        match self {
+            Source::Words(words) => {
+                if words.len() != len {
+                    lengths_differ(name, words.len(), len);
+                }
+                Some(words.as_ptr())
+            }
+            Source::Destination => Some(destination.cast_const()),
+            Source::All(_) => None,
+        }
+    }
+
     fn value(self) -> Option<u32> {
         match self {
             Source::All(value) => Some(value),
             Source::Words(_) | Source::Destination => None,
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn lengths_differ(name: &str, words: usize, destination: usize) -> ! {
+    panic!("{name} has {words} words, the destination {destination}")
 }
 
 impl<'a> From<&'a [u32]> for Source<'a> {
@@ -143,7 +168,8 @@ impl Plan {
     }
 
     fn at(form: Form, semantics: Semantics, level: Level) -> Plan {
-        Plan { form, semantics, level, compiled: Compiled::new(form, semantics.deviations(), level) }
+        let compiled = Compiled::new(form, semantics.deviations(), level);
+        Plan { form, semantics, level, takes_c: constants::takes_c(form), compiled }
     }
 
     /// The form.
@@ -163,62 +189,53 @@ impl Plan {
 
     /// d\[i\] = form(a\[i\], b\[i\], c\[i\]), as [`Form::eval_as`] has it, for every i.
     ///
-    /// A source may be one value for all, or [`Source::Destination`]: the value that d\[i\] had. Where the form does not
-    /// [use c](Form::uses_c), c is not read.
+    /// A source may be one value for all, or [`Source::Destination`]: the value that d\[i\] had. Where nothing of c comes
+    /// to d, as with a SIMD form that writes all lanes, c is not read.
     ///
     /// # Panics
     ///
-    /// If a source's words are not as many as the destination's.
-    pub fn run(&self, a: Source<'_>, b: Source<'_>, c: Source<'_>, d: &mut [u32]) {
-        for (source, name, used) in [(a, "a", true), (b, "b", true), (c, "c", self.form.uses_c())] {
-            if let Source::Words(words) = source
-                && used
-            {
-                assert_eq!(words.len(), d.len(), "{name} has {} words, the destination {}", words.len(), d.len());
-            }
-        }
-        // Kernels read some c, to take no bit of it where the form takes none.
-        let sources = [a, b, if constants::takes_c(self.form) { c } else { a }];
-        let whole = d.len() - d.len() % CHUNK;
-        if sources.iter().any(|source| matches!(source, Source::All(_))) {
-            self.run_blocks(sources, &mut d[..whole]);
-        } else {
-            self.run_chunks(sources, &[[0; BLOCK]; 3], 0, &mut d[..whole]);
-        }
-        if whole < d.len() {
-            self.run_rest(sources, whole, &mut d[whole..]);
-        }
-    }
-
-    /// Whole chunks; the sources' words are those from `start` on, and where a source is one value for all, the ones that
-    /// stand in `filled`, at least as many as the destination's.
+    /// If the words of a source that is read are not as many as the destination's.
     #[inline]
-    fn run_chunks(&self, sources: [Source<'_>; 3], filled: &[[u32; BLOCK]; 3], start: usize, d: &mut [u32]) {
-        let destination = d.as_mut_ptr();
-        let mut from = [destination.cast_const(); 3];
-        for i in 0..3 {
-            match sources[i] {
-                Source::Words(words) => from[i] = words[start..start + d.len()].as_ptr(),
-                Source::All(_) => from[i] = filled[i][..d.len()].as_ptr(),
-                Source::Destination => {}
+    #[track_caller]
+    pub fn run(&self, a: Source<'_>, b: Source<'_>, c: Source<'_>, d: &mut [u32]) {
+        let (len, destination) = (d.len(), d.as_mut_ptr());
+        let (a_words, b_words) = (a.words("a", len, destination), b.words("b", len, destination));
+        // Kernels read some c nonetheless.
+        let c_words = if self.takes_c { c.words("c", len, destination) } else { a_words };
+        if let (Some(a_words), Some(b_words), Some(c_words)) = (a_words, b_words, c_words) {
+            // SAFETY: there are `len` words in each, and none but the destination itself overlaps it.
+            unsafe { self.compiled.run([a_words, b_words, c_words], destination, len / CHUNK) }
+            if len % CHUNK != 0 {
+                self.run_rest([a, b, if self.takes_c { c } else { a }], d);
             }
+        } else {
+            self.run_blocks([a, b, if self.takes_c { c } else { a }], d);
         }
-        // SAFETY: each slice was found to have the destination's length, and none but the destination itself overlaps it.
-        unsafe { self.compiled.run(from, destination, d.len() / CHUNK) }
     }
 
-    /// Whole chunks where some source is one value for all.
+    /// Some source is one value for all.
     #[inline(never)]
     fn run_blocks(&self, sources: [Source<'_>; 3], d: &mut [u32]) {
         let filled = sources.map(|source| [source.value().unwrap_or(0); BLOCK]);
-        for (i, d) in d.chunks_mut(BLOCK).enumerate() {
-            self.run_chunks(sources, &filled, i * BLOCK, d);
+        let whole = d.len() - d.len() % CHUNK;
+        for (i, d) in d[..whole].chunks_mut(BLOCK).enumerate() {
+            let (len, destination) = (d.len(), d.as_mut_ptr());
+            let words = |source: usize| match sources[source] {
+                Source::Words(words) => words[i * BLOCK..][..len].as_ptr(),
+                Source::All(_) => filled[source][..len].as_ptr(),
+                Source::Destination => destination.cast_const(),
+            };
+            // SAFETY: each has `len` words, and none but the destination itself overlaps it.
+            unsafe { self.compiled.run([words(0), words(1), words(2)], destination, len / CHUNK) }
         }
+        self.run_rest(sources, d);
     }
 
-    /// Less than a chunk; the sources' words are those from `start` on.
+    /// The words after the last whole chunk.
     #[inline(never)]
-    fn run_rest(&self, sources: [Source<'_>; 3], start: usize, d: &mut [u32]) {
+    fn run_rest(&self, sources: [Source<'_>; 3], d: &mut [u32]) {
+        let start = d.len() - d.len() % CHUNK;
+        let d = &mut d[start..];
         let chunk = |source: &Source<'_>| {
             let mut words = [source.value().unwrap_or(0); CHUNK];
             match source {
