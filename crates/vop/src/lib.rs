@@ -14,6 +14,7 @@
 //! - [`Form::eval`] computes d; [`Form::explain`] returns every stage on the way as data.
 //! - Both have a variant for other [`Semantics`]: what the code that ptxas emits computes, which is not always what the
 //!   manual says. [`Form::divergence`] tells whether, with an input that shows it.
+//! - `bulk::Plan`, with the feature `bulk`, applies a form to many inputs in the processor's vector registers.
 //! - [`lint`](lint()) says what is strange about an instruction that is legal.
 //! - [`Mnemonic::forms`] iterates over all forms there are; [`Mnemonic::row`] is the [table](isa::table) from which
 //!   everything follows.

@@ -188,6 +188,22 @@ fn every_kind_of_source() {
     }
 }
 
+/// So many that memory is asked for ahead, beyond the ends of the slices as well.
+#[test]
+fn long_runs() {
+    const LEN: usize = (1 << 15) + 100;
+    let mut random = Random(6);
+    let [a, b, c] = [0; 3].map(|_| random.words(LEN));
+    for plan in plans() {
+        let form = plan.form();
+        let mut d = c.clone();
+        plan.run((&a).into(), (&b).into(), Source::Destination, &mut d);
+        for i in 0..LEN {
+            assert_eq!(d[i], form.eval(a[i], b[i], c[i]), "{form}, {:?}, word {i}", plan.level());
+        }
+    }
+}
+
 #[test]
 fn chunks() {
     let mut random = Random(5);
@@ -201,13 +217,15 @@ fn chunks() {
     }
 }
 
-/// c is not asked for where the form has none, so it need not be there.
+/// Where d does not depend on c it need not be there.
 #[test]
 fn without_c() {
-    let plan = Plan::new("vadd.u32.u32.u32 d, a, b".parse().expect("legal"), Semantics::Isa);
-    let mut d = [0; 3];
-    plan.run((&[1, 2, 3]).into(), 4.into(), (&[]).into(), &mut d);
-    assert_eq!(d, [5, 6, 7]);
+    for text in ["vadd.u32.u32.u32 d, a, b", "vavrg4.u32.u32.u32 d, a, a, c", "vadd4.u32.u32.u32 d, a, b, c"] {
+        let plan = Plan::new(text.parse().expect("legal"), Semantics::Isa);
+        let mut d = [0; 3];
+        plan.run((&[1, 2, 3]).into(), 4.into(), (&[]).into(), &mut d);
+        assert_eq!(d, [1, 2, 3].map(|a| plan.form().eval(a, 4, 9)));
+    }
 }
 
 #[test]
@@ -220,6 +238,8 @@ fn lengths_that_differ() {
 /// A level is available if and only if plans can be made for it; the first always is, and the best is the last.
 #[test]
 fn levels() {
+    fn threads<T: Send + Sync>() {}
+    threads::<Plan>();
     let form = "vadd.u32.u32.u32 d, a, b".parse().expect("legal");
     for level in Level::ALL {
         let plan = Plan::with_level(form, Semantics::Isa, level);
