@@ -1,9 +1,10 @@
 //! The project's speed, each figure beside a rival or a bound measured in the same run.
 //!
-//!     cd benches && cargo run --release [parse|eval|files|run]…
+//!     cd benches && cargo run --release [parse|eval|bulk|files|run]…
 //!
 //! `docs/performance.md` keeps the latest table.
 
+mod bulk;
 mod eval;
 mod files;
 mod measure;
@@ -19,6 +20,9 @@ fn main() {
     }
     if run("eval") {
         eval::bench();
+    }
+    if run("bulk") {
+        bulk::bench();
     }
     if run("files") {
         files::bench();

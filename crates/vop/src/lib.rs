@@ -14,6 +14,7 @@
 //! - [`Form::eval`] computes d; [`Form::explain`] returns every stage on the way as data.
 //! - Both have a variant for other [`Semantics`]: what the code that ptxas emits computes, which is not always what the
 //!   manual says. [`Form::divergence`] tells whether, with an input that shows it.
+//! - `bulk::Plan`, with the feature `bulk`, applies a form to many inputs in the processor's vector registers.
 //! - [`lint`](lint()) says what is strange about an instruction that is legal.
 //! - [`Mnemonic::forms`] iterates over all forms there are; [`Mnemonic::row`] is the [table](isa::table) from which
 //!   everything follows.
@@ -27,10 +28,16 @@
 //! assert_eq!(faults[0].span, 23..27);
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 extern crate alloc;
+#[cfg(feature = "bulk")]
+extern crate std;
 
+#[cfg(feature = "bulk")]
+#[allow(unsafe_code, reason = "vector registers, and pointers to what they hold")]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what registers of x86 need beside words"))]
+pub mod bulk;
 pub mod cost;
 mod describe;
 pub mod diagnostic;

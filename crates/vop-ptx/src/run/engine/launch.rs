@@ -183,7 +183,8 @@ pub(super) struct Launch<'k> {
     pub(super) observe: bool,
     pub(super) profile: bool,
     pub(super) trace: Option<ThreadId>,
-    semantics: vop::Semantics,
+    /// By form of the kernel's video instructions.
+    plans: Vec<vop::bulk::Plan>,
     /// The next block to run.
     next: AtomicU64,
     /// The first block that is known to have failed.
@@ -216,16 +217,10 @@ impl Launch<'_> {
     /// As for [`video`].
     #[inline(always)]
     pub(super) unsafe fn video(&self, file: &File, op: &Video, mask: *const u8) {
-        let form = self.kernel.videos[op.form as usize];
+        let plan = &self.plans[op.form as usize];
         let [a, b, c] = op.sources;
         // SAFETY: the same promise.
-        unsafe {
-            video(file, [op.d, a, b, c], mask, |a, b, c, d| {
-                for i in 0..WARP {
-                    d[i] = form.eval_as(self.semantics, a[i], b[i], c[i]);
-                }
-            });
-        }
+        unsafe { video(file, [op.d, a, b, c], mask, |a, b, c, d| plan.run_chunk(a, b, c, d)) }
     }
 
     #[cold]
@@ -420,7 +415,7 @@ impl Kernel {
             observe: options.profile || options.trace.is_some(),
             profile: options.profile,
             trace: options.trace,
-            semantics: options.semantics,
+            plans: self.videos.iter().map(|form| self.level.plan(*form, options.semantics)).collect(),
             next: AtomicU64::new(0),
             failed: AtomicU64::new(u64::MAX),
             executed: AtomicU64::new(0),

@@ -47,6 +47,16 @@ impl Level {
         }
     }
 
+    /// What runs a video instruction.
+    pub(super) fn plan(self, form: vop::Form, semantics: vop::Semantics) -> vop::bulk::Plan {
+        let level = match self {
+            Level::Portable => vop::bulk::Level::Portable,
+            Level::Avx2 => vop::bulk::Level::Avx2,
+            Level::Avx512 => vop::bulk::Level::Avx512,
+        };
+        vop::bulk::Plan::with_level(form, semantics, level).unwrap_or_else(|| vop::bulk::Plan::new(form, semantics))
+    }
+
     /// The best that this CPU has.
     pub fn best() -> Level {
         [Level::Avx512, Level::Avx2].into_iter().find(|level| level.is_available()).unwrap_or(Level::Portable)

@@ -1,0 +1,365 @@
+//! What a form comes to before the first word is seen: the numbers that kernels compute with.
+//!
+//! Selectors, masks, types, deviations and the ends of saturation are data here, so that one kernel serves all of them.
+
+use crate::divergence::Source;
+use crate::isa::form::{Finish, Form, Variant};
+use crate::isa::types::{Comparison, Mask, Operation, Secondary, Selector, ShiftMode};
+use crate::range::Interval;
+use crate::semantics::{Deviation, Deviations};
+
+/// A choice of four bytes from the eight of a and b.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gather {
+    /// For each byte: all bits if it comes from b.
+    pub(super) from_b: [u32; 4],
+    /// For each byte: how far left it is from the upper end of its register.
+    pub(super) left: [u32; 4],
+    /// For the sixteen bytes of four words, which of a's is taken, as `pshufb` reads it: 0x80 where it is none.
+    pub(super) bytes_of_a: [u8; 16],
+    /// The same of b.
+    pub(super) bytes_of_b: [u8; 16],
+}
+
+impl Gather {
+    /// `bytes[i]` is the byte, of b:a, that comes to place `i`.
+    fn new(bytes: [u8; 4]) -> Gather {
+        let place = |word: usize, second: bool, i: usize| {
+            if (bytes[i] >= 4) == second { 4 * word as u8 + bytes[i] % 4 } else { 0x80 }
+        };
+        let places = |second| core::array::from_fn(|i| place(i / 4, second, i % 4));
+        Gather {
+            from_b: bytes.map(|byte| if byte >= 4 { u32::MAX } else { 0 }),
+            left: bytes.map(|byte| 24 - 8 * u32::from(byte % 4)),
+            bytes_of_a: places(false),
+            bytes_of_b: places(true),
+        }
+    }
+
+    fn of(selector: Selector) -> Gather {
+        Gather::new(match selector {
+            Selector::Bytes(bytes) => bytes,
+            Selector::Halves([y, x]) => [2 * y, 2 * y + 1, 2 * x, 2 * x + 1],
+            Selector::Word | Selector::Part(_) => [0, 1, 2, 3],
+        })
+    }
+}
+
+/// How a comparison is read off the signs of a - b and b - a: the sum of those that count, turned around or not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Holds {
+    /// All bits if it counts that a is less.
+    pub(super) less: u64,
+    /// All bits if it counts that a is greater.
+    pub(super) greater: u64,
+    /// 1 if the comparison holds where neither of those that count is so.
+    pub(super) otherwise: u64,
+}
+
+impl Holds {
+    fn new(comparison: Option<Comparison>) -> Holds {
+        let (less, greater, otherwise) = match comparison {
+            Some(Comparison::Lt) => (true, false, false),
+            Some(Comparison::Ge) => (true, false, true),
+            Some(Comparison::Gt) => (false, true, false),
+            Some(Comparison::Le) => (false, true, true),
+            Some(Comparison::Ne) => (true, true, false),
+            Some(Comparison::Eq) => (true, true, true),
+            None => (false, false, false),
+        };
+        Holds { less: all_bits(less), greater: all_bits(greater), otherwise: otherwise.into() }
+    }
+}
+
+const fn all_bits(condition: bool) -> u64 {
+    (condition as u64).wrapping_neg()
+}
+
+/// The numbers of a SIMD form. Lanes are computed with in containers of twice their width, the even ones and the odd
+/// ones of a word: bytes in half-words, half-words in words.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lanes {
+    pub(super) a: Lane,
+    pub(super) b: Lane,
+    /// The least and the greatest value of a container after saturation.
+    pub(super) least: u32,
+    pub(super) greatest: u32,
+    /// All bits of the containers of even and odd lanes that are accumulated.
+    pub(super) even: u32,
+    pub(super) odd: u32,
+    /// All bits of the lanes that are written.
+    pub(super) written: u32,
+    pub(super) holds: Holds,
+}
+
+/// How the lanes of a or b are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lane {
+    pub(super) gather: Gather,
+    /// The sign bits of a word, if lanes are signed: turned around, a lane is unsigned and by `bias` too great.
+    pub(super) signs: u32,
+    /// The same in a container.
+    pub(super) bias: u32,
+}
+
+impl Lanes {
+    pub(super) fn new(form: Form) -> Lanes {
+        let shape = form.mnemonic().shape();
+        let bits = shape.bits();
+        // One value in every container of a word.
+        let containers = |value: i64| if bits == 8 { u32::from(value as u16) * 0x1_0001 } else { value as u32 };
+        let lane = |selector, signed: bool| {
+            let sign = u32::from(signed) << (bits - 1);
+            let signs = if bits == 8 { sign * 0x0101_0101 } else { sign * 0x1_0001 };
+            Lane { gather: Gather::of(selector), signs, bias: containers(sign.into()) }
+        };
+        let (least, greatest) =
+            form.saturation().map_or((i64::from(i32::MIN), i64::from(i32::MAX)), |range| (range.min(), range.max()));
+        let (least, greatest) = match (form.saturation(), bits) {
+            (None, 8) => (i16::MIN.into(), i16::MAX.into()),
+            _ => (least, greatest),
+        };
+        let written = form.mask().map_or(0, |mask| mask.word(shape));
+        // Each lane's bits of the mask, spread to its container.
+        let spread = |lanes: u32| if bits == 8 { (lanes & 0x00ff_00ff) * 0x101 } else { (lanes & 0xffff) * 0x1_0001 };
+        Lanes {
+            a: lane(form.asel(), form.atype().is_signed()),
+            b: lane(form.bsel(), form.btype().is_signed()),
+            least: containers(least),
+            greatest: containers(greatest),
+            even: spread(written),
+            odd: spread(written >> bits),
+            written,
+            holds: Holds::new(form.comparison()),
+        }
+    }
+}
+
+/// The numbers of a scalar form. Those of 64 bits are for kernels that compute with exact values, or with what is left of
+/// them where more is too great to matter; the others need 32 bits alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scalar {
+    pub(super) a: Input,
+    pub(super) b: Input,
+    /// What is xored to a and b so that their order is that of signed words; if there is something.
+    pub(super) order: u32,
+    /// The same for the result and c.
+    pub(super) secondary_order: u32,
+    /// All bits if a is signed.
+    pub(super) arithmetic: u32,
+    /// Of a shift amount, the bits that count.
+    pub(super) amount: u32,
+    /// The sign bit of 64 if shifted values and products reach it as a value, else 0.
+    pub(super) top: u64,
+    /// Where a product of unsigned words is held down so that sums do not wrap: all that is greater saturates alike.
+    pub(super) greatest_product: u64,
+    pub(super) holds: Holds,
+    /// All bits if the product, or c, is negated.
+    pub(super) negate_product: u64,
+    pub(super) negate_c: u64,
+    pub(super) plus_one: u64,
+    /// How far `vmad`'s sum is shifted right, and where its sign then is if it keeps it.
+    pub(super) scale: u64,
+    pub(super) scaled_sign: u64,
+    /// What a saturation looks at.
+    pub(super) saturated: Cut,
+    pub(super) least: u64,
+    /// The greatest value, and what is xored to it and to the value so that they compare as signed.
+    pub(super) greatest: u64,
+    pub(super) greatest_order: u64,
+    /// What a secondary operation looks at.
+    pub(super) compared: Cut,
+    /// What is xored to both so that they compare as signed.
+    pub(super) compared_order: u64,
+    /// How c is read.
+    pub(super) c: Cut,
+    /// The last stage: d is the result shifted left, of it the bits `written`, plus the bits `kept` of c.
+    pub(super) left: u32,
+    pub(super) written: u32,
+    pub(super) kept: u32,
+}
+
+/// Where a scalar form's input is, and how it is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Input {
+    pub(super) shift: u32,
+    pub(super) cut: Cut,
+}
+
+/// The lower bits of a value, signed or not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    /// These bits.
+    pub(super) bits: u64,
+    /// The highest of them if it counts negative, else 0.
+    pub(super) sign: u64,
+}
+
+impl Cut {
+    /// Nothing is cut.
+    const NONE: Cut = Cut { bits: u64::MAX, sign: 0 };
+
+    const fn new(bits: u32, signed: bool) -> Cut {
+        Cut { bits: u64::MAX >> (64 - bits), sign: (signed as u64) << (bits - 1) }
+    }
+
+    fn when(condition: bool, bits: u32) -> Cut {
+        if condition { Cut::new(bits, true) } else { Cut::NONE }
+    }
+}
+
+const SIGN_32: u32 = 1 << 31;
+const SIGN_64: u64 = 1 << 63;
+
+const SIGNED: Interval = Interval { min: i32::MIN as i128, max: i32::MAX as i128 };
+const UNSIGNED: Interval = Interval { min: 0, max: u32::MAX as i128 };
+
+/// What makes the order of values that of signed words, if anything does.
+fn order(values: [Interval; 2]) -> Option<u32> {
+    let all_in = |words: Interval| values.into_iter().all(|values| words.holds(values));
+    if all_in(SIGNED) {
+        Some(0)
+    } else if all_in(UNSIGNED) {
+        Some(SIGN_32)
+    } else {
+        None
+    }
+}
+
+/// What the stages of a scalar form need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// 32 bits are enough for all of them.
+    Words,
+    /// 64 bits, without saturation,
+    Exact,
+    /// with it,
+    Saturated,
+    /// and with the deviations of the stages from saturation on.
+    Deviating,
+}
+
+impl Scalar {
+    /// The numbers, and what is to be computed with them.
+    pub(super) fn new(form: Form, by: Deviations) -> (Scalar, Precision) {
+        let operation = form.mnemonic().operation();
+        let shifts = matches!(operation, Operation::Shl | Operation::Shr);
+        let [a, b] = [false, true].map(|second| form.input_range(by, second));
+        let c_signed = form.c_type(by).is_signed();
+        let compares = matches!(form.finish(), Finish::Secondary(Secondary::Min | Secondary::Max));
+
+        let (mode, scale) = match form.variant() {
+            Variant::Mad(mode, scale) => (Some(mode), scale),
+            _ => (None, None),
+        };
+        let top = match operation {
+            // The lower word stays where the sign bit is moved down, and what remains is greater than any word.
+            Operation::Shl => !(a.signed || by.has(Deviation::ShiftsIn64) && form.variant() == CLAMP),
+            Operation::Mad => !(a.signed || b.signed),
+            _ => false,
+        };
+
+        let mut least = i64::MIN;
+        let mut greatest = i64::MAX;
+        let mut greatest_order = 0;
+        if let Some(range) = form.saturation_by(by) {
+            (least, greatest) = (range.min(), range.max());
+            if !shifts && operation != Operation::Mad {
+                if range.bits < 32 && by.has(Deviation::SaturatesPartUnsigned) {
+                    (least, greatest_order) = (i64::MIN, SIGN_64);
+                } else if range.bits == 32 && !range.signed && by.has(Deviation::SaturatesBySign) {
+                    greatest = i64::MAX;
+                }
+            }
+        }
+
+        let cuts = compares && by.has(Deviation::CutsTo32) && Deviation::CutsTo32.concerns(form);
+        let unsigned = by.has(Deviation::ComparesUnsigned) && Deviation::ComparesUnsigned.concerns(form);
+        let (left, written, kept) = match form.finish() {
+            Finish::Merge(part) => {
+                let written = u32::MAX >> (32 - part.bits()) << part.shift();
+                let wrong_half = by.has(Deviation::MergesWrongHalf) && Deviation::MergesWrongHalf.concerns(form);
+                // The upper half of the result is where it comes to.
+                (if wrong_half { 0 } else { part.shift() }, written, !written)
+            }
+            Finish::Secondary(_) => (0, u32::MAX, u32::MAX),
+            Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => (0, u32::MAX, 0),
+        };
+
+        let input_order = order([a.into(), b.into()]);
+        let result = if mode.is_some() { SIGNED } else { form.result_range([Source::Free; 3]) };
+        let c = if c_signed { SIGNED } else { UNSIGNED };
+        // Cut to 32 bits as signed, what is in SIGNED stays.
+        let secondary_order = order([result, c]).filter(|&order| order == 0 || !cuts);
+        let narrow = !form.sat()
+            && match operation {
+                Operation::Add | Operation::Sub | Operation::Shl | Operation::Shr => true,
+                Operation::Mad => scale.is_none(),
+                _ => input_order.is_some(),
+            }
+            && (!compares || secondary_order.is_some());
+
+        let input = |selector: Selector, range: crate::eval::Range| Input {
+            shift: selector.place().0,
+            cut: Cut::new(range.bits, range.signed),
+        };
+        let scalar = Scalar {
+            a: input(form.asel(), a),
+            b: input(form.bsel(), b),
+            order: input_order.unwrap_or(0),
+            secondary_order: secondary_order.unwrap_or(0),
+            arithmetic: all_bits(a.signed) as u32,
+            amount: if form.variant() == CLAMP { u32::MAX } else { 31 },
+            top: if top { SIGN_64 } else { 0 },
+            greatest_product: if top && form.sat() { 1 << 62 } else { i64::MAX as u64 },
+            holds: Holds::new(form.comparison()),
+            negate_product: all_bits(mode.is_some_and(|mode| mode.negates_product())),
+            negate_c: all_bits(mode.is_some_and(|mode| mode.negates_c())),
+            plus_one: (mode == Some(crate::isa::form::MadMode::PlusOne)).into(),
+            scale: scale.map_or(0, |scale| scale.bits().into()),
+            scaled_sign: if by.has(Deviation::ScalesUnsigned) && !form.is_signed() {
+                0
+            } else {
+                SIGN_64 >> scale.map_or(0, |scale| scale.bits())
+            },
+            saturated: Cut::when(shifts && form.sat() && by.has(Deviation::KeepsLow34), 34),
+            least: least as u64,
+            greatest: greatest as u64 ^ greatest_order,
+            greatest_order,
+            compared: Cut::when(cuts, 32),
+            compared_order: if unsigned { SIGN_64 } else { 0 },
+            c: Cut::new(32, c_signed),
+            left,
+            written,
+            kept,
+        };
+        let cut = |cut: Cut| cut.bits != u64::MAX;
+        let deviates =
+            cut(scalar.saturated) || cut(scalar.compared) || scalar.greatest_order | scalar.compared_order != 0;
+        let precision = match (narrow, deviates, form.sat()) {
+            (true, ..) => Precision::Words,
+            (_, true, _) => Precision::Deviating,
+            (_, _, true) => Precision::Saturated,
+            (_, _, false) => Precision::Exact,
+        };
+        (scalar, precision)
+    }
+}
+
+pub(super) const CLAMP: Variant = Variant::Shift(ShiftMode::Clamp);
+
+/// Whether both sources of a form are read where they are: no selector says otherwise.
+pub(super) fn reads_in_place(form: Form) -> bool {
+    let shape = form.mnemonic().shape();
+    form.asel() == Selector::default_for(shape, false) && form.bsel() == Selector::default_for(shape, true)
+}
+
+/// Whether a SIMD form writes or sums all its lanes.
+pub(super) fn takes_all(form: Form) -> bool {
+    form.mask() == Some(Mask::full(form.mnemonic().shape()))
+}
+
+/// Whether d depends on c.
+pub(super) fn takes_c(form: Form) -> bool {
+    form.uses_c() && !(matches!(form.finish(), Finish::Lanes(_)) && takes_all(form))
+}

@@ -1,0 +1,260 @@
+//! One form applied to many inputs, at the speed of the processor's vector registers.
+//!
+//! A [`Plan`] decides once what a form comes to: constants, and a kernel that computes with them on 4, 8 or 16 words at a
+//! time. There is a kernel an operation and kind of last stage; selectors, masks, types, saturation and the
+//! [`Semantics`] are constants, so every form runs at this speed, and none is evaluated one input at a time.
+//!
+//! ```
+//! use vop::bulk::Plan;
+//! let plan = Plan::new("vadd4.s32.s32.s32.sat d, a, b, c".parse().unwrap(), vop::Semantics::Isa);
+//! let a = [0x7f01_80ff; 100];
+//! let mut d = [0; 100];
+//! plan.run((&a).into(), 0x0101_ff01.into(), 0.into(), &mut d);
+//! assert_eq!(d, [0x7f02_8000; 100]);
+//! ```
+
+mod choose;
+mod constants;
+mod kernels;
+mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use alloc::vec::Vec;
+
+use crate::isa::form::Form;
+use crate::semantics::Semantics;
+use choose::Compiled;
+
+/// The words that kernels are given at a time.
+const CHUNK: usize = 32;
+
+/// The words of a source that is one value for all, at a time.
+const BLOCK: usize = 512;
+
+/// A form made ready to be applied to many inputs.
+///
+/// Making one takes about a microsecond; [`run`](Plan::run) takes words in any number, [`run_chunk`](Plan::run_chunk) 32.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    form: Form,
+    semantics: Semantics,
+    level: Level,
+    /// Whether d depends on c.
+    takes_c: bool,
+    compiled: Compiled,
+}
+
+/// The instructions that a plan may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Those that every processor of the architecture has that the program was compiled for.
+    Portable,
+    /// AVX2.
+    Avx2,
+    /// AVX-512 with its F, BW, DQ and VL parts.
+    Avx512,
+}
+
+impl Level {
+    /// All of them, the best last.
+    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+
+    /// Whether this processor has it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => std::is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                std::is_x86_feature_detected!("avx512f")
+                    && std::is_x86_feature_detected!("avx512bw")
+                    && std::is_x86_feature_detected!("avx512dq")
+                    && std::is_x86_feature_detected!("avx512vl")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => false,
+        }
+    }
+
+    /// Those that this processor has, the best last.
+    pub fn available() -> impl Iterator<Item = Level> {
+        Level::ALL.into_iter().filter(|level| level.is_available())
+    }
+
+    /// The best that this processor has.
+    pub fn best() -> Level {
+        Level::available().last().unwrap_or(Level::Portable)
+    }
+}
+
+/// Where a plan reads a, b or c.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// A word for every result.
+    Words(&'a [u32]),
+    /// One value for all.
+    All(u32),
+    /// What was in the destination before.
+    Destination,
+}
+
+impl Source<'_> {
+    /// Its words, as many as the destination's; `None` if it is one value for all.
+    #[inline(always)]
+    #[track_caller]
+    fn words(self, name: &str, len: usize, destination: *mut u32) -> Option<*const u32> {
+        match self {
+            Source::Words(words) => {
+                if words.len() != len {
+                    lengths_differ(name, words.len(), len);
+                }
+                Some(words.as_ptr())
+            }
+            Source::Destination => Some(destination.cast_const()),
+            Source::All(_) => None,
+        }
+    }
+
+    fn value(self) -> Option<u32> {
+        match self {
+            Source::All(value) => Some(value),
+            Source::Words(_) | Source::Destination => None,
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn lengths_differ(name: &str, words: usize, destination: usize) -> ! {
+    panic!("{name} has {words} words, the destination {destination}")
+}
+
+impl<'a> From<&'a [u32]> for Source<'a> {
+    fn from(words: &'a [u32]) -> Source<'a> {
+        Source::Words(words)
+    }
+}
+
+impl<'a> From<&'a Vec<u32>> for Source<'a> {
+    fn from(words: &'a Vec<u32>) -> Source<'a> {
+        Source::Words(words)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u32; N]> for Source<'a> {
+    fn from(words: &'a [u32; N]) -> Source<'a> {
+        Source::Words(words)
+    }
+}
+
+impl From<u32> for Source<'_> {
+    fn from(value: u32) -> Self {
+        Source::All(value)
+    }
+}
+
+impl Plan {
+    /// The plan for this processor.
+    pub fn new(form: Form, semantics: Semantics) -> Plan {
+        Plan::at(form, semantics, Level::best())
+    }
+
+    /// The plan that keeps to the instructions of a level; `None` if this processor lacks them.
+    pub fn with_level(form: Form, semantics: Semantics, level: Level) -> Option<Plan> {
+        level.is_available().then(|| Plan::at(form, semantics, level))
+    }
+
+    fn at(form: Form, semantics: Semantics, level: Level) -> Plan {
+        let compiled = Compiled::new(form, semantics.deviations(), level);
+        Plan { form, semantics, level, takes_c: constants::takes_c(form), compiled }
+    }
+
+    /// The form.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Whose answers it gives.
+    pub fn semantics(&self) -> Semantics {
+        self.semantics
+    }
+
+    /// The instructions that it uses.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// d\[i\] = form(a\[i\], b\[i\], c\[i\]), as [`Form::eval_as`] has it, for every i.
+    ///
+    /// A source may be one value for all, or [`Source::Destination`]: the value that d\[i\] had. Where nothing of c comes
+    /// to d, as with a SIMD form that writes all lanes, c is not read.
+    ///
+    /// # Panics
+    ///
+    /// If the words of a source that is read are not as many as the destination's.
+    #[inline]
+    #[track_caller]
+    pub fn run(&self, a: Source<'_>, b: Source<'_>, c: Source<'_>, d: &mut [u32]) {
+        let (len, destination) = (d.len(), d.as_mut_ptr());
+        let (a_words, b_words) = (a.words("a", len, destination), b.words("b", len, destination));
+        // Kernels read some c nonetheless.
+        let c_words = if self.takes_c { c.words("c", len, destination) } else { a_words };
+        if let (Some(a_words), Some(b_words), Some(c_words)) = (a_words, b_words, c_words) {
+            // SAFETY: there are `len` words in each, and none but the destination itself overlaps it.
+            unsafe { self.compiled.run([a_words, b_words, c_words], destination, len / CHUNK) }
+            if len % CHUNK != 0 {
+                self.run_rest([a, b, if self.takes_c { c } else { a }], d);
+            }
+        } else {
+            self.run_blocks([a, b, if self.takes_c { c } else { a }], d);
+        }
+    }
+
+    /// Some source is one value for all.
+    #[inline(never)]
+    fn run_blocks(&self, sources: [Source<'_>; 3], d: &mut [u32]) {
+        let filled = sources.map(|source| [source.value().unwrap_or(0); BLOCK]);
+        let whole = d.len() - d.len() % CHUNK;
+        for (i, d) in d[..whole].chunks_mut(BLOCK).enumerate() {
+            let (len, destination) = (d.len(), d.as_mut_ptr());
+            let words = |source: usize| match sources[source] {
+                Source::Words(words) => words[i * BLOCK..][..len].as_ptr(),
+                Source::All(_) => filled[source][..len].as_ptr(),
+                Source::Destination => destination.cast_const(),
+            };
+            // SAFETY: each has `len` words, and none but the destination itself overlaps it.
+            unsafe { self.compiled.run([words(0), words(1), words(2)], destination, len / CHUNK) }
+        }
+        self.run_rest(sources, d);
+    }
+
+    /// The words after the last whole chunk.
+    #[inline(never)]
+    fn run_rest(&self, sources: [Source<'_>; 3], d: &mut [u32]) {
+        let start = d.len() - d.len() % CHUNK;
+        let d = &mut d[start..];
+        let chunk = |source: &Source<'_>| {
+            let mut words = [source.value().unwrap_or(0); CHUNK];
+            match source {
+                Source::Words(rest) => words[..d.len()].copy_from_slice(&rest[start..]),
+                Source::Destination => words[..d.len()].copy_from_slice(d),
+                Source::All(_) => {}
+            }
+            words
+        };
+        let [a, b, c] = [chunk(&sources[0]), chunk(&sources[1]), chunk(&sources[2])];
+        let mut results = [0; CHUNK];
+        self.run_chunk(&a, &b, &c, &mut results);
+        d.copy_from_slice(&results[..d.len()]);
+    }
+
+    /// The same for 32 words, at the cost of one call.
+    #[inline]
+    pub fn run_chunk(&self, a: &[u32; CHUNK], b: &[u32; CHUNK], c: &[u32; CHUNK], d: &mut [u32; CHUNK]) {
+        // SAFETY: one chunk is there in each.
+        unsafe { self.compiled.run([a.as_ptr(), b.as_ptr(), c.as_ptr()], d.as_mut_ptr(), 1) }
+    }
+}
