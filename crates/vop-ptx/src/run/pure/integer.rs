@@ -284,10 +284,11 @@ fn dot(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     Pure::of(compute, sum, &[a, b, sum])
 }
 
-/// Sums and differences with a carry in, and the carry out. In a difference it is the borrow.
+/// Sums with a carry in, and the carry out. A difference is the sum with the complement and a carry in: `CC.CF` is 1 after `sub.cc`
+/// if nothing was borrowed. The manual only speaks of "borrow-in" and "borrow-out"; the code that ptxas makes, and the division of 128
+/// bits in CUDA's own library, which reads the flag of `subc.cc` with `addc`, have it so.
 trait Carry: Sized {
     fn add_carry(self, b: Self, carry: bool) -> (Self, bool);
-    fn sub_borrow(self, b: Self, borrow: bool) -> (Self, bool);
 }
 
 macro_rules! carry {
@@ -298,12 +299,6 @@ macro_rules! carry {
                 let (sum, first) = (self as $unsigned).overflowing_add(b as $unsigned);
                 let (sum, second) = sum.overflowing_add($unsigned::from(carry));
                 (sum as $int, first | second)
-            }
-            #[inline(always)]
-            fn sub_borrow(self, b: $int, borrow: bool) -> ($int, bool) {
-                let (difference, first) = (self as $unsigned).overflowing_sub(b as $unsigned);
-                let (difference, second) = difference.overflowing_sub($unsigned::from(borrow));
-                (difference as $int, first | second)
             }
         }
     )* };
@@ -324,9 +319,9 @@ fn extended(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         ("add", _, false, _) => by_wide_width!(ty, compute!(|a: T, b: T| a.add_carry(b, false))),
         ("add", _, true, false) => by_wide_width!(ty, compute!(|a: T, b: T, cf: bool| a.add_carry(b, cf).0)),
         ("add", _, true, true) => by_wide_width!(ty, compute!(|a: T, b: T, cf: bool| a.add_carry(b, cf))),
-        ("sub", _, false, _) => by_wide_width!(ty, compute!(|a: T, b: T| a.sub_borrow(b, false))),
-        ("sub", _, true, false) => by_wide_width!(ty, compute!(|a: T, b: T, cf: bool| a.sub_borrow(b, cf).0)),
-        ("sub", _, true, true) => by_wide_width!(ty, compute!(|a: T, b: T, cf: bool| a.sub_borrow(b, cf))),
+        ("sub", _, false, _) => by_wide_width!(ty, compute!(|a: T, b: T| a.add_carry(!b, true))),
+        ("sub", _, true, false) => by_wide_width!(ty, compute!(|a: T, b: T, cf: bool| a.add_carry(!b, cf).0)),
+        ("sub", _, true, true) => by_wide_width!(ty, compute!(|a: T, b: T, cf: bool| a.add_carry(!b, cf))),
         (_, Some("lo"), false, _) => {
             by_wide_width!(ty, compute!(|a: T, b: T, c: T| a.wrapping_mul(b).add_carry(c, false)))
         }
