@@ -141,10 +141,15 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         return extended(name, call);
     }
     let part = if matches!(name, "mul" | "mad") { Some(call.opcode.take_of(&["lo", "hi", "wide"])?) } else { None };
-    let saturate =
-        ty == Ty::S32 && (matches!(name, "add" | "sub") || name == "mad" && part == Some("hi")) && call.take("sat");
+    let saturates = match name {
+        "add" => matches!(ty, Ty::S32 | Ty::U32),
+        "sub" => ty == Ty::S32,
+        _ => ty == Ty::S32 && part == Some("hi") && name == "mad",
+    };
+    let saturate = saturates && call.take("sat");
     let relu = ty == Ty::S32 && matches!(name, "min" | "max") && call.take("relu");
     let compute = match (name, part) {
+        ("add", _) if saturate && ty == Ty::U32 => compute!(|a: u32, b: u32| a.saturating_add(b)),
         ("add", _) if saturate => compute!(|a: i32, b: i32| a.saturating_add(b)),
         ("sub", _) if saturate => compute!(|a: i32, b: i32| a.saturating_sub(b)),
         ("add", _) => by_width!(ty, compute!(|a: T, b: T| a.wrapping_add(b))),

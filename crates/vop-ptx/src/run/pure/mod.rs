@@ -224,6 +224,7 @@ types! {
     Bf16x2 = "bf16x2": B32,
     Tf32 = "tf32": B32,
     F32 = "f32": F32,
+    F32x2 = "f32x2": B64,
     F64 = "f64": F64,
     U16x2 = "u16x2": B32,
     S16x2 = "s16x2": B32,
@@ -258,7 +259,7 @@ impl Ty {
     }
 
     fn is_float(self) -> bool {
-        self.is_half() || matches!(self, Ty::F32 | Ty::F64)
+        self.is_half() || matches!(self, Ty::F32 | Ty::F32x2 | Ty::F64)
     }
 
     /// Integers of several lanes.

@@ -56,6 +56,16 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
             }
         };
     }
+    if name == "neg" {
+        let compute = match (ty, call.take("sat")) {
+            (Ty::S8x4, false) => compute!(|a: u32| u32::from_le_bytes(a.to_le_bytes().map(u8::wrapping_neg))),
+            (Ty::S8x4, true) => {
+                compute!(|a: u32| u32::from_le_bytes(a.to_le_bytes().map(|a| (a as i8).saturating_neg() as u8)))
+            }
+            _ => return None,
+        };
+        return Pure::of(compute, ty, &[ty]);
+    }
     let saturate = matches!(name, "add" | "sub") && call.take("sat");
     let relu = matches!((name, ty), ("min" | "max", Ty::S16x2 | Ty::S8x4)) && call.take("relu");
     let compute = match name {
