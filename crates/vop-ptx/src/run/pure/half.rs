@@ -150,7 +150,7 @@ pub(super) trait HalfExt: Half {
         if FTZ && bits & 0x7fff < Self::NORMAL { Self::from_bits(bits & 0x8000) } else { self }
     }
 
-    /// Negative numbers to +0.0; NaN stays one.
+    /// Negative numbers and -0.0 to +0.0; NaN stays one.
     #[inline(always)]
     fn relu(self) -> Self {
         let negative = self.bits() & 0x8000 != 0 && !self.is_nan();
