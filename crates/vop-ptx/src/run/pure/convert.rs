@@ -117,7 +117,8 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
     }
     let from = call.take_type()?;
     let steps = match (to.is_integer(), from.is_integer()) {
-        (true, true) if call.take("sat") => clamped(to, from)?,
+        // Where every value fits, `.sat` is no modifier of the instruction.
+        (true, true) if !holds(to, from) && call.take("sat") => clamped(to, from)?,
         (true, true) => vec![by_any_integer!(from, S, by_any_width!(to, D, compute!(|a: S| a as D)))],
         (true, false) => {
             let rounding = call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"])?;
@@ -139,6 +140,15 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
         (false, false) => return floats(to, from, call),
     };
     wide(steps, to, from)
+}
+
+/// Whether the first type has every value of the second.
+fn holds(to: Ty, from: Ty) -> bool {
+    match (to.is_signed(), from.is_signed()) {
+        (false, true) => false,
+        (true, false) => to.bits() > from.bits(),
+        _ => to.bits() >= from.bits(),
+    }
 }
 
 fn wide(steps: Vec<Compute>, to: Ty, from: Ty) -> Option<Pure> {

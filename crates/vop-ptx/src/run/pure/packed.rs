@@ -57,11 +57,8 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         };
     }
     if name == "neg" {
-        let compute = match (ty, call.take("sat")) {
-            (Ty::S8x4, false) => compute!(|a: u32| u32::from_le_bytes(a.to_le_bytes().map(u8::wrapping_neg))),
-            (Ty::S8x4, true) => {
-                compute!(|a: u32| u32::from_le_bytes(a.to_le_bytes().map(|a| (a as i8).saturating_neg() as u8)))
-            }
+        let compute = match ty {
+            Ty::S8x4 => compute!(|a: u32| u32::from_le_bytes(a.to_le_bytes().map(u8::wrapping_neg))),
             _ => return None,
         };
         return Pure::of(compute, ty, &[ty]);

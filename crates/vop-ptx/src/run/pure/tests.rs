@@ -315,6 +315,8 @@ fn refused() {
         ("setp.lt.b32", 3),
         ("cvt.f32.s32", 2),
         ("cvt.s32.f32", 2),
+        ("cvt.sat.u32.u8", 2),
+        ("neg.sat.s8x4", 2),
         ("cvt.rs.f16x2.f32", 4),
         ("cvt.rn.f64.f32", 2),
         ("cvt.rn.e4m3x2.f32", 3),
