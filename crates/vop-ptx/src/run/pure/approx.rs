@@ -1,4 +1,4 @@
-//! The instructions that the manual calls approximate (PTX manual, sections 9.7.3 and 9.7.4).
+//! The instructions that the manual calls approximate.
 //!
 //! Hardware's bits are not published. Each is computed in double precision and rounded to the nearest, so its error is half a unit
 //! in the last place, and what the manual bounds the errors by holds:

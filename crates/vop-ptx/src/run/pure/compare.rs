@@ -1,4 +1,4 @@
-//! Comparison and selection (PTX manual, sections 9.7.6 and 9.7.7).
+//! Comparison and selection.
 
 use super::float::{Single, by_flag};
 use super::half::{Bf16, F16, Half, HalfExt, pair};

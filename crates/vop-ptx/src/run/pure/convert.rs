@@ -1,4 +1,4 @@
-//! `cvt` (PTX manual, section 9.7.9).
+//! `cvt`.
 
 use super::float::{Single, by_flag, or_nan, saturation, to_single};
 use super::half::{Bf16, F16, Half, HalfExt, by_half, from_pair};

@@ -1,4 +1,4 @@
-//! Arithmetic in `.f32` and `.f64`, exact to the last bit in every rounding mode (PTX manual, section 9.7.3).
+//! Arithmetic in `.f32` and `.f64`, exact to the last bit in every rounding mode.
 //!
 //! A NaN that arithmetic gives is `0x7fffffff` in `.f32`. In `.f64` it is the first operand that is a NaN, quiet; where none is,
 //! `0xfff8000000000000`.

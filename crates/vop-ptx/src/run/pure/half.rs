@@ -1,4 +1,4 @@
-//! Half precision: `.f16`, `.bf16` and pairs of them (PTX manual, section 9.7.4), computed in single or double precision and rounded
+//! Half precision: `.f16`, `.bf16` and pairs of them, computed in single or double precision and rounded
 //! once. NaN is `0x7fff` in both.
 
 use super::float::{Order, Single, by_flag};
@@ -307,7 +307,7 @@ fn extremes(max: bool, ftz: bool, call: &mut Call<'_, '_>) -> Option<Compute> {
     })
 }
 
-/// Sums and products of halves in single precision: `add.f32.f16`, `fma.f32.bf16` (PTX manual, section 9.7.5).
+/// Sums and products of halves in single precision: `add.f32.f16`, `fma.f32.bf16`.
 pub(super) fn mixed(name: &str, source: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     let mode = match (name, call.opcode.take_of(&["rn", "rz", "rm", "rp"])) {

@@ -1,4 +1,4 @@
-//! Integer arithmetic (PTX manual, section 9.7.1), with and without carries (9.7.2).
+//! Integer arithmetic, with and without carries.
 
 use super::{Call, Pure, Ty};
 

@@ -1,4 +1,4 @@
-//! Logic and moves (PTX manual, sections 9.7.8 and 9.7.9).
+//! Logic and moves.
 
 use super::{Call, Pure, Ty};
 use crate::run::engine::lanes::Compute;

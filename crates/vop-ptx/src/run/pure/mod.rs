@@ -186,8 +186,8 @@ impl Pure {
 
 macro_rules! types {
     ($($(#[$doc:meta])* $ty:ident = $name:literal: $register:ident,)*) => {
-        /// A type that an instruction computes with: those of registers (PTX manual, section 5.2), and packed and alternate
-        /// formats (5.2.3, 5.2.5), which live in registers of bits.
+        /// A type that an instruction computes with: those of registers, and packed and alternate
+        /// formats, which live in registers of bits.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Ty { $($ty,)* }
 

@@ -1,4 +1,4 @@
-//! Integers of several lanes in a word: `u16x2`, `s16x2`, `u8x4`, `s8x4` (PTX manual, section 9.7.1).
+//! Integers of several lanes in a word: `u16x2`, `s16x2`, `u8x4`, `s8x4`.
 
 use super::{Call, Pure, Ty};
 

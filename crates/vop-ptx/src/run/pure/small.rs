@@ -1,4 +1,4 @@
-//! `cvt` between pairs of floats of 8, 6 and 4 bits and wider ones (PTX manual, sections 5.2.3 and 9.7.9).
+//! `cvt` between pairs of floats of 8, 6 and 4 bits and wider ones.
 //!
 //! | type | exponent | fraction | largest | NaN |
 //! |---|---|---|---|---|
