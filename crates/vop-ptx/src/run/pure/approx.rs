@@ -1,4 +1,4 @@
-//! The instructions that the manual calls approximate (PTX manual, sections 9.7.3 and 9.7.4).
+//! The instructions that the manual calls approximate.
 //!
 //! Hardware's bits are not published. Each is computed in double precision and rounded to the nearest, so its error is half a unit
 //! in the last place, and what the manual bounds the errors by holds:
@@ -89,7 +89,7 @@ pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         let compute = match name {
             "ex2" if bf16 && !call.take("ftz") => return None,
             "ex2" if bf16 => {
-                by_half!(ty, |a| { H::nearest(exponential(f64::from(a.flush::<true>().single()))).flush::<true>() })
+                by_half!(ty, |a| H::nearest(exponential(a.flush::<true>().double())).flush::<true>())
             }
             "ex2" => by_half!(ty, |a| H::nearest(exponential(f64::from(a.single())))),
             "tanh" => by_half!(ty, |a| H::nearest(hyperbolic_tangent(a.single()))),

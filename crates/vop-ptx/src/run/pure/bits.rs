@@ -1,4 +1,4 @@
-//! Bits counted, found, moved and cut out: the rest of the integer instructions (PTX manual, section 9.7.1), shifts and `prmt`.
+//! Bits counted, found, moved and cut out: the rest of the integer instructions, shifts and `prmt`.
 
 use super::{Call, Pure, Ty};
 use crate::run::engine::lanes::Compute;

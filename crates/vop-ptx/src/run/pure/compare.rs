@@ -1,4 +1,4 @@
-//! Comparison and selection (PTX manual, sections 9.7.6 and 9.7.7).
+//! Comparison and selection.
 
 use super::float::{Single, by_flag};
 use super::half::{Bf16, F16, Half, HalfExt, pair};
@@ -171,19 +171,23 @@ pub(super) fn setp(mut call: Call<'_, '_>) -> Option<Pure> {
     let two = call.operands == sources.len() + 2;
     let of_pairs = matches!(ty, Ty::F16x2 | Ty::Bf16x2);
     let then = match (combine, two, of_pairs) {
-        (None, false, false) | (None, _, true) => None,
+        (None, false, false) | (None, true, true) => None,
         (None, true, false) => Some(compute!(|t: bool| (t, !t))),
+        (None, false, true) => Some(compute!(|t: bool, _u: bool| t)),
         (Some("and"), false, false) => Some(compute!(|t: bool, c: bool| t & c)),
         (Some("or"), false, false) => Some(compute!(|t: bool, c: bool| t | c)),
         (Some(_), false, false) => Some(compute!(|t: bool, c: bool| t ^ c)),
         (Some("and"), true, false) => Some(compute!(|t: bool, c: bool| (t & c, !t & c))),
         (Some("or"), true, false) => Some(compute!(|t: bool, c: bool| (t | c, !t | c))),
         (Some(_), true, false) => Some(compute!(|t: bool, c: bool| (t ^ c, !t ^ c))),
-        (Some("and"), _, true) => Some(compute!(|t: bool, u: bool, c: bool| (t & c, u & c))),
-        (Some("or"), _, true) => Some(compute!(|t: bool, u: bool, c: bool| (t | c, u | c))),
-        (Some(_), _, true) => Some(compute!(|t: bool, u: bool, c: bool| (t ^ c, u ^ c))),
+        (Some("and"), false, true) => Some(compute!(|t: bool, _u: bool, c: bool| t & c)),
+        (Some("or"), false, true) => Some(compute!(|t: bool, _u: bool, c: bool| t | c)),
+        (Some(_), false, true) => Some(compute!(|t: bool, _u: bool, c: bool| t ^ c)),
+        (Some("and"), true, true) => Some(compute!(|t: bool, u: bool, c: bool| (t & c, u & c))),
+        (Some("or"), true, true) => Some(compute!(|t: bool, u: bool, c: bool| (t | c, u | c))),
+        (Some(_), true, true) => Some(compute!(|t: bool, u: bool, c: bool| (t ^ c, u ^ c))),
     };
-    let results: &[Ty] = if two || of_pairs { &[Ty::Pred; 2] } else { &[Ty::Pred] };
+    let results: &[Ty] = if two { &[Ty::Pred; 2] } else { &[Ty::Pred] };
     compared(steps, then, results, &sources)
 }
 
@@ -227,7 +231,7 @@ pub(super) fn set(mut call: Call<'_, '_>) -> Option<Pure> {
         (Ty::U16 | Ty::S16, Ty::F16 | Ty::Bf16) => truth!(u16::MAX),
         (Ty::F32, _) if !from.is_half() => truth!(ONE),
         (Ty::F16, _) if from != Ty::Bf16 => truth!(ONE_F16),
-        (Ty::Bf16, _) if from != Ty::F16 => truth!(ONE_BF16),
+        (Ty::Bf16, _) => truth!(ONE_BF16),
         _ => return None,
     };
     let sources = if combine.is_some() { vec![from, from, Ty::Pred] } else { vec![from; 2] };

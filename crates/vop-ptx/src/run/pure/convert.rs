@@ -1,4 +1,4 @@
-//! `cvt` (PTX manual, section 9.7.9).
+//! `cvt`.
 
 use super::float::{Single, by_flag, or_nan, saturation, to_single};
 use super::half::{Bf16, F16, Half, HalfExt, by_half, from_pair};
@@ -117,7 +117,8 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
     }
     let from = call.take_type()?;
     let steps = match (to.is_integer(), from.is_integer()) {
-        (true, true) if call.take("sat") => clamped(to, from)?,
+        // Where every value fits, `.sat` is no modifier of the instruction.
+        (true, true) if !holds(to, from) && call.take("sat") => clamped(to, from)?,
         (true, true) => vec![by_any_integer!(from, S, by_any_width!(to, D, compute!(|a: S| a as D)))],
         (true, false) => {
             let rounding = call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"])?;
@@ -127,9 +128,9 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
             to_integer(to, from, rounding, ftz)?
         }
         (false, true) => {
+            let mode = call.opcode.take_of(&["rn", "rz", "rm", "rp"])?;
             let exact = from.bits() <= 16 && matches!(to, Ty::F32 | Ty::F64) || from.bits() == 32 && to == Ty::F64;
-            let mode = call.opcode.take_of(&["rn", "rz", "rm", "rp"]);
-            let mode = if exact { "rn" } else { mode? };
+            let mode = if exact { "rn" } else { mode };
             let mut steps = from_integer(to, from, mode)?;
             if call.take("sat") {
                 steps.push(saturation(to)?);
@@ -139,6 +140,15 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
         (false, false) => return floats(to, from, call),
     };
     wide(steps, to, from)
+}
+
+/// Whether the first type has every value of the second.
+fn holds(to: Ty, from: Ty) -> bool {
+    match (to.is_signed(), from.is_signed()) {
+        (false, true) => false,
+        (true, false) => to.bits() > from.bits(),
+        _ => to.bits() >= from.bits(),
+    }
 }
 
 fn wide(steps: Vec<Compute>, to: Ty, from: Ty) -> Option<Pure> {
@@ -156,7 +166,8 @@ fn clamped(to: Ty, from: Ty) -> Option<Vec<Compute>> {
                 D,
                 compute!(|a: $from| {
                     const LOW: $wide = if D::MIN as i128 > $wide::MIN as i128 { D::MIN as $wide } else { $wide::MIN };
-                    const HIGH: $wide = if (D::MAX as i128) < $wide::MAX as i128 { D::MAX as $wide } else { $wide::MAX };
+                    const HIGH: $wide =
+                        if (D::MAX as i128) < $wide::MAX as i128 { D::MAX as $wide } else { $wide::MAX };
                     a.clamp(LOW, HIGH) as D
                 })
             )
@@ -328,7 +339,12 @@ fn floats(to: Ty, from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
         (to, from),
         (Ty::F32, Ty::F64) | (Ty::F16 | Ty::Bf16, Ty::F32 | Ty::F64) | (Ty::F16, Ty::Bf16) | (Ty::Bf16, Ty::F16)
     );
-    let mode = if narrows { call.opcode.take_of(&["rn", "rz", "rm", "rp"])? } else { "rn" };
+    // Between the halves none need be written.
+    let both_half = to.is_half() && from.is_half();
+    let mode = match if narrows { call.opcode.take_of(&["rn", "rz", "rm", "rp"]) } else { Some("rn") } {
+        None if !both_half => return None,
+        mode => mode.unwrap_or("rn"),
+    };
     let ftz = (to == Ty::F32 || from == Ty::F32) && call.take("ftz");
     let mut steps = match (to, from) {
         (Ty::F16, Ty::F32) => vec![half_of_single::<F16>(mode)],
@@ -378,7 +394,7 @@ fn floats(to: Ty, from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
             _ => steps.push(flush),
         }
     }
-    if call.take("sat") {
+    if to != Ty::Bf16 && from != Ty::Bf16 && call.take("sat") {
         steps.push(saturation(to)?);
     } else if matches!((to, from), (Ty::F16 | Ty::Bf16, Ty::F32)) && matches!(mode, "rn" | "rz") {
         if call.take("satfinite") {
@@ -449,34 +465,48 @@ fn tensor_single(mut call: Call<'_, '_>) -> Option<Pure> {
     Pure::of(compute, Ty::Tf32, &[Ty::F32])
 }
 
-/// `cvt.pack.sat`: two words clamped to a type, the second in the lower place; bytes below the lower half of a third word.
+/// `cvt.pack.sat`: two words clamped to a type, the second in the lower place; below what a third word has in its low bits.
 fn pack(mut call: Call<'_, '_>) -> Option<Pure> {
-    if !call.take("sat") || call.take_type()? != Ty::S32 {
+    /// The bits of a lane, and its limits.
+    macro_rules! lanes {
+        ($bits:literal, $low:literal, $high:literal) => {{
+            const ONES: u32 = (1 << $bits) - 1;
+            if $bits == 16 {
+                compute!(|a: i32, b: i32| {
+                    let lane = |x: i32| x.clamp($low, $high) as u32 & ONES;
+                    lane(b) | lane(a) << $bits
+                })
+            } else {
+                compute!(|a: i32, b: i32, c: u32| {
+                    let lane = |x: i32| x.clamp($low, $high) as u32 & ONES;
+                    lane(b) | lane(a) << $bits | c << ($bits & 15) << ($bits & 15)
+                })
+            }
+        }};
+    }
+    if !call.take("sat") {
         return None;
     }
-    macro_rules! two {
-        ($t:ident) => {
-            compute!(|a: i32, b: i32| {
-                let clamp = |x: i32| x.clamp($t::MIN.into(), $t::MAX.into()) as u16;
-                super::packed::from_halves([clamp(b), clamp(a)])
-            })
-        };
+    // Types of fewer bits than eight are lanes here and nowhere else.
+    let small = call.opcode.take_of(&["u4", "s4", "u2", "s2"]);
+    let from = if small.is_some() { call.ty } else { call.take_type()? };
+    if from != Ty::S32 {
+        return None;
     }
-    macro_rules! four {
-        (|$x:ident| $clamped:expr) => {
-            compute!(|a: i32, b: i32, c: u32| {
-                let clamp = |$x: i32| $clamped;
-                u32::from(clamp(b)) | u32::from(clamp(a)) << 8 | c << 16
-            })
-        };
-    }
-    let compute = match (call.ty, call.take_type()) {
-        (Ty::U16, None) => two!(u16),
-        (Ty::S16, None) => two!(i16),
-        (Ty::U8, Some(Ty::B32)) => four!(|x| x.clamp(0, 0xff) as u8),
-        (Ty::S8, Some(Ty::B32)) => four!(|x| x.clamp(-0x80, 0x7f) as u8),
+    let compute = match (small, call.ty) {
+        (Some("u4"), _) => lanes!(4, 0, 15),
+        (Some("s4"), _) => lanes!(4, -8, 7),
+        (Some("u2"), _) => lanes!(2, 0, 3),
+        (Some(_), _) => lanes!(2, -2, 1),
+        (None, Ty::U8) => lanes!(8, 0, 0xff),
+        (None, Ty::S8) => lanes!(8, -0x80, 0x7f),
+        (None, Ty::U16) => lanes!(16, 0, 0xffff),
+        (None, Ty::S16) => lanes!(16, -0x8000, 0x7fff),
         _ => return None,
     };
-    let sources: &[Ty] = if call.ty.bits() == 8 { &[Ty::S32, Ty::S32, Ty::B32] } else { &[Ty::S32; 2] };
-    Pure::of(compute, Ty::B32, sources)
+    if small.is_none() && call.ty.bits() == 16 {
+        return Pure::of(compute, Ty::B32, &[from; 2]);
+    }
+    (call.take_type()? == Ty::B32).then_some(())?;
+    Pure::of(compute, Ty::B32, &[from, from, Ty::B32])
 }

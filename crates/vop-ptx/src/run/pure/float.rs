@@ -1,4 +1,4 @@
-//! Arithmetic in `.f32` and `.f64`, exact to the last bit in every rounding mode (PTX manual, section 9.7.3).
+//! Arithmetic in `.f32` and `.f64`, exact to the last bit in every rounding mode.
 //!
 //! A NaN that arithmetic gives is `0x7fffffff` in `.f32`. In `.f64` it is the first operand that is a NaN, quiet; where none is,
 //! `0xfff8000000000000`.
@@ -162,6 +162,7 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
             Some(source) => super::half::mixed(name, source, call),
             None => single(name, &mut call),
         },
+        (_, Ty::F32x2) => pairs(name, &mut call),
         (_, Ty::F64) => double(name, &mut call),
         _ => None,
     }
@@ -228,6 +229,38 @@ fn single(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
         pure = pure.then(saturation(ty)?);
     }
     Some(pure)
+}
+
+/// Two numbers of single precision in a register of 64 bits.
+fn pairs(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
+    let ty = call.ty;
+    let (mode, ftz) = (mode(name, call)?, call.take("ftz"));
+    /// The operation on each half: to the nearest, or in double precision and rounded from there.
+    macro_rules! each {
+        (|$($x:ident),*| $nearest:expr, $odd:expr) => {
+            by_flag!(ftz, FTZ, by_mode!(mode, compute!(|$($x: u64),*| {
+                let f = |$($x: u32),*| {
+                    $(let $x = f32::from_bits($x).flush::<FTZ>();)*
+                    let result = if <R as Mode>::NEAREST {
+                        $nearest
+                    } else {
+                        $(let $x = f64::from($x);)*
+                        round::single::<R>($odd)
+                    };
+                    u64::from(result.finish::<FTZ>().to_bits())
+                };
+                f($($x as u32),*) | f($(($x >> 32) as u32),*) << 32
+            })))
+        };
+    }
+    let (compute, sources) = match name {
+        "add" => (each!(|a, b| a + b, round::odd_sum_signed::<R>(a, b)), 2),
+        "sub" => (each!(|a, b| a - b, round::odd_sum_signed::<R>(a, -b)), 2),
+        "mul" => (each!(|a, b| a * b, a * b), 2),
+        "fma" => (each!(|a, b, c| a.mul_add(b, c), round::odd_sum_signed::<R>(a * b, c)), 3),
+        _ => return None,
+    };
+    Pure::of(compute, ty, &[ty; 3][..sources])
 }
 
 /// From what is exact or rounded to odd in double precision.
@@ -317,7 +350,7 @@ fn signs(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     Pure::of(compute, ty, &[ty; 2][..if matches!(name, "neg" | "abs") { 1 } else { 2 }])
 }
 
-fn test_property(mut call: Call<'_, '_>) -> Option<Pure> {
+fn test_property(call: Call<'_, '_>) -> Option<Pure> {
     let property = call.opcode.take_of(&["finite", "infinite", "number", "notanumber", "normal", "subnormal"])?;
     macro_rules! properties {
         ($float:ident) => {

@@ -1,4 +1,4 @@
-//! What `atom`, `red` and `redux` do with two values (PTX manual, sections 9.7.13 and 9.7.14).
+//! What `atom`, `red` and `redux` do with two values.
 
 use super::float::{Order, Single, or_nan};
 use super::half::{Bf16, F16, Half, HalfExt, from_pair, pair};

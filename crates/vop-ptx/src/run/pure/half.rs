@@ -1,4 +1,4 @@
-//! Half precision: `.f16`, `.bf16` and pairs of them (PTX manual, section 9.7.4), computed in single or double precision and rounded
+//! Half precision: `.f16`, `.bf16` and pairs of them, computed in single or double precision and rounded
 //! once. NaN is `0x7fff` in both.
 
 use super::float::{Order, Single, by_flag};
@@ -150,7 +150,7 @@ pub(super) trait HalfExt: Half {
         if FTZ && bits & 0x7fff < Self::NORMAL { Self::from_bits(bits & 0x8000) } else { self }
     }
 
-    /// Negative numbers to +0.0; NaN stays one.
+    /// Negative numbers and -0.0 to +0.0; NaN stays one.
     #[inline(always)]
     fn relu(self) -> Self {
         let negative = self.bits() & 0x8000 != 0 && !self.is_nan();
@@ -307,7 +307,7 @@ fn extremes(max: bool, ftz: bool, call: &mut Call<'_, '_>) -> Option<Compute> {
     })
 }
 
-/// Sums and products of halves in single precision: `add.f32.f16`, `fma.f32.bf16` (PTX manual, section 9.7.5).
+/// Sums and products of halves in single precision: `add.f32.f16`, `fma.f32.bf16`.
 pub(super) fn mixed(name: &str, source: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     let mode = match (name, call.opcode.take_of(&["rn", "rz", "rm", "rp"])) {

@@ -1,4 +1,4 @@
-//! Integer arithmetic (PTX manual, section 9.7.1), with and without carries (9.7.2).
+//! Integer arithmetic, with and without carries.
 
 use super::{Call, Pure, Ty};
 
@@ -19,7 +19,7 @@ macro_rules! narrow {
         impl Int for $int {
             #[inline(always)]
             fn mul_high(self, b: $int) -> $int {
-                ($word::from(self) * $word::from(b) >> $int::BITS) as $int
+                (($word::from(self) * $word::from(b)) >> $int::BITS) as $int
             }
             #[inline(always)]
             fn distance(self, b: $int) -> $int {
@@ -41,7 +41,7 @@ narrow! { u16 as u32; i16 as i32; }
 impl Int for u32 {
     #[inline(always)]
     fn mul_high(self, b: u32) -> u32 {
-        (u64::from(self) * u64::from(b) >> 32) as u32
+        ((u64::from(self) * u64::from(b)) >> 32) as u32
     }
     #[inline(always)]
     fn distance(self, b: u32) -> u32 {
@@ -66,7 +66,7 @@ impl Int for u32 {
 impl Int for i32 {
     #[inline(always)]
     fn mul_high(self, b: i32) -> i32 {
-        (i64::from(self) * i64::from(b) >> 32) as i32
+        ((i64::from(self) * i64::from(b)) >> 32) as i32
     }
     #[inline(always)]
     fn distance(self, b: i32) -> i32 {
@@ -141,10 +141,15 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         return extended(name, call);
     }
     let part = if matches!(name, "mul" | "mad") { Some(call.opcode.take_of(&["lo", "hi", "wide"])?) } else { None };
-    let saturate =
-        ty == Ty::S32 && (matches!(name, "add" | "sub") || name == "mad" && part == Some("hi")) && call.take("sat");
+    let saturates = match name {
+        "add" => matches!(ty, Ty::S32 | Ty::U32),
+        "sub" => ty == Ty::S32,
+        _ => ty == Ty::S32 && part == Some("hi") && name == "mad",
+    };
+    let saturate = saturates && call.take("sat");
     let relu = ty == Ty::S32 && matches!(name, "min" | "max") && call.take("relu");
     let compute = match (name, part) {
+        ("add", _) if saturate && ty == Ty::U32 => compute!(|a: u32, b: u32| a.saturating_add(b)),
         ("add", _) if saturate => compute!(|a: i32, b: i32| a.saturating_add(b)),
         ("sub", _) if saturate => compute!(|a: i32, b: i32| a.saturating_sub(b)),
         ("add", _) => by_width!(ty, compute!(|a: T, b: T| a.wrapping_add(b))),
@@ -219,23 +224,23 @@ fn arithmetic24(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let (ty, part) = (call.ty, call.opcode.take_of(&["lo", "hi"])?);
     let compute = match (name, part, ty) {
         ("mul24", "lo", Ty::U32) => compute!(|a: u32, b: u32| (unsigned24(a) * unsigned24(b)) as u32),
-        ("mul24", "hi", Ty::U32) => compute!(|a: u32, b: u32| (unsigned24(a) * unsigned24(b) >> 16) as u32),
+        ("mul24", "hi", Ty::U32) => compute!(|a: u32, b: u32| ((unsigned24(a) * unsigned24(b)) >> 16) as u32),
         ("mul24", "lo", Ty::S32) => compute!(|a: i32, b: i32| (signed24(a) * signed24(b)) as i32),
-        ("mul24", "hi", Ty::S32) => compute!(|a: i32, b: i32| (signed24(a) * signed24(b) >> 16) as i32),
+        ("mul24", "hi", Ty::S32) => compute!(|a: i32, b: i32| ((signed24(a) * signed24(b)) >> 16) as i32),
         ("mad24", "lo", Ty::U32) => {
             compute!(|a: u32, b: u32, c: u32| ((unsigned24(a) * unsigned24(b)) as u32).wrapping_add(c))
         }
         ("mad24", "hi", Ty::U32) => {
-            compute!(|a: u32, b: u32, c: u32| ((unsigned24(a) * unsigned24(b) >> 16) as u32).wrapping_add(c))
+            compute!(|a: u32, b: u32, c: u32| (((unsigned24(a) * unsigned24(b)) >> 16) as u32).wrapping_add(c))
         }
         ("mad24", "lo", Ty::S32) => {
             compute!(|a: i32, b: i32, c: i32| ((signed24(a) * signed24(b)) as i32).wrapping_add(c))
         }
         ("mad24", "hi", Ty::S32) if call.take("sat") => {
-            compute!(|a: i32, b: i32, c: i32| ((signed24(a) * signed24(b) >> 16) as i32).saturating_add(c))
+            compute!(|a: i32, b: i32, c: i32| (((signed24(a) * signed24(b)) >> 16) as i32).saturating_add(c))
         }
         ("mad24", "hi", Ty::S32) => {
-            compute!(|a: i32, b: i32, c: i32| ((signed24(a) * signed24(b) >> 16) as i32).wrapping_add(c))
+            compute!(|a: i32, b: i32, c: i32| (((signed24(a) * signed24(b)) >> 16) as i32).wrapping_add(c))
         }
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! Logic and moves (PTX manual, sections 9.7.8 and 9.7.9).
+//! Logic and moves.
 
 use super::{Call, Pure, Ty};
 use crate::run::engine::lanes::Compute;
@@ -11,8 +11,7 @@ pub(super) fn logic(name: &str, call: Call<'_, '_>) -> Option<Pure> {
     if name == "mov" {
         let compute = match ty {
             Ty::Pred => compute!(|a: bool| a),
-            Ty::F16 | Ty::Bf16 => compute!(|a: u16| a),
-            Ty::F32 | Ty::F16x2 | Ty::Bf16x2 => compute!(|a: u32| a),
+            Ty::F32 => compute!(|a: u32| a),
             Ty::F64 => compute!(|a: u64| a),
             _ => by_width!(ty, compute!(|a: T| a)),
         };

@@ -186,8 +186,8 @@ impl Pure {
 
 macro_rules! types {
     ($($(#[$doc:meta])* $ty:ident = $name:literal: $register:ident,)*) => {
-        /// A type that an instruction computes with: those of registers (PTX manual, section 5.2), and packed and alternate
-        /// formats (5.2.3, 5.2.5), which live in registers of bits.
+        /// A type that an instruction computes with: those of registers, and packed and alternate
+        /// formats, which live in registers of bits.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Ty { $($ty,)* }
 
@@ -224,6 +224,7 @@ types! {
     Bf16x2 = "bf16x2": B32,
     Tf32 = "tf32": B32,
     F32 = "f32": F32,
+    F32x2 = "f32x2": B64,
     F64 = "f64": F64,
     U16x2 = "u16x2": B32,
     S16x2 = "s16x2": B32,
@@ -258,7 +259,7 @@ impl Ty {
     }
 
     fn is_float(self) -> bool {
-        self.is_half() || matches!(self, Ty::F32 | Ty::F64)
+        self.is_half() || matches!(self, Ty::F32 | Ty::F32x2 | Ty::F64)
     }
 
     /// Integers of several lanes.

@@ -1,4 +1,4 @@
-//! Integers of several lanes in a word: `u16x2`, `s16x2`, `u8x4`, `s8x4` (PTX manual, section 9.7.1).
+//! Integers of several lanes in a word: `u16x2`, `s16x2`, `u8x4`, `s8x4`.
 
 use super::{Call, Pure, Ty};
 
@@ -55,6 +55,13 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
                 _ => return None,
             }
         };
+    }
+    if name == "neg" {
+        let compute = match ty {
+            Ty::S8x4 => compute!(|a: u32| u32::from_le_bytes(a.to_le_bytes().map(u8::wrapping_neg))),
+            _ => return None,
+        };
+        return Pure::of(compute, ty, &[ty]);
     }
     let saturate = matches!(name, "add" | "sub") && call.take("sat");
     let relu = matches!((name, ty), ("min" | "max", Ty::S16x2 | Ty::S8x4)) && call.take("relu");

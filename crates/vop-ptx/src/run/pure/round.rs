@@ -105,6 +105,12 @@ pub(super) fn odd_sum<const DOWN: bool>(a: f64, b: f64) -> f64 {
     if negative { -0.0 } else { odd(sum, error) }
 }
 
+/// The sum, rounded to odd for a mode.
+#[inline(always)]
+pub(super) fn odd_sum_signed<R: Mode>(a: f64, b: f64) -> f64 {
+    if matches!(R::ROUND, Round::TowardNegative) { odd_sum::<true>(a, b) } else { odd_sum::<false>(a, b) }
+}
+
 /// The quotient of two numbers of single precision, rounded to odd.
 #[inline(always)]
 pub(super) fn odd_quotient(a: f64, b: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! `cvt` between pairs of floats of 8, 6 and 4 bits and wider ones (PTX manual, sections 5.2.3 and 9.7.9).
+//! `cvt` between pairs of floats of 8, 6 and 4 bits and wider ones.
 //!
 //! | type | exponent | fraction | largest | NaN |
 //! |---|---|---|---|---|
@@ -37,7 +37,7 @@ trait Small: Copy + 'static {
         let place = exponent - Self::FRACTION as i32;
         let units = (f64::from(a.abs()) * power_of_two(-place)).round_ties_even();
         // The first bit of a normal number counts as one in the exponent, which therefore starts from zero.
-        let bits = units as u32 + ((exponent + Self::BIAS - 1) as u32) * (1 << Self::FRACTION);
+        let bits = (units as u32).saturating_add(((exponent + Self::BIAS - 1) as u32) << Self::FRACTION);
         let magnitude = bits.min(u32::from(Self::LARGEST)) as u8;
         match a.is_nan() {
             true => Self::NAN,
@@ -93,9 +93,9 @@ small! {
     E2m1: 2 1, 0x07 0x07;
 }
 
-/// Negative numbers to zero.
+/// Negative numbers, and the negative zero, to zero.
 fn positive<const RELU: bool>(a: f32) -> f32 {
-    if RELU && a < 0.0 { 0.0 } else { a }
+    if RELU && a.is_sign_negative() && !a.is_nan() { 0.0 } else { a }
 }
 
 fn encode<S: Small, const RELU: bool>(a: f32) -> u8 {
