@@ -442,8 +442,9 @@ pub(crate) fn unary<A: Lane, R: Results, F: Fn(A) -> R + Copy>(f: F) -> Compute 
     )
 }
 
+#[cfg(test)]
 impl Compute {
-    /// What it computes for one thread, from bits to bits: for tests, and for constants.
+    /// What it computes for one thread, from bits to bits.
     pub(crate) fn once(&self, level: Level, sources: [u64; 4]) -> [u64; 2] {
         // A warp's worth of doubles for each operand.
         let mut columns = [[0u64; WARP]; 6];
@@ -473,6 +474,7 @@ impl Compute {
 }
 
 /// Sets a lane of a column that is kept in doubles.
+#[cfg(test)]
 fn put(column: &mut [u64; WARP], lane: usize, width: Width, element: u64) {
     let bytes = width.bytes() as usize;
     if bytes == 0 {
