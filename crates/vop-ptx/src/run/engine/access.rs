@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::lanes::{Element, File, Slot, Width, WARP, all, blend, none};
 use super::level::Level;
-use super::shadow::Shadow;
+use super::shadow::{Kind, Shadow};
 use crate::run::code::{Access, Atomic, AtomicKind, Load, Store};
-use crate::run::memory::{Fault, LOCAL_BASE, OFFSET, PARAM_BASE, Region, SHARED_BASE, Space, region_index};
+use crate::run::memory::{Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index};
 
 /// Bytes of a thread's stack that stand together; no access is wider or crosses from one to the next. Those of all threads follow
 /// one another, so that the stack can grow and threads that work at the same depth are near each other.
@@ -112,168 +112,240 @@ impl Reach {
         (offset / GRANULE * self.lanes + thread) * GRANULE + offset % GRANULE
     }
 
-    /// The pointers of a warp's threads; those that are not active have that of one that is.
+    /// Checks a warp's access as a whole: a start and the threads' offsets from it. Those that are not active reach where one does that
+    /// is. Null where they do not all reach one allocation, or where something is wrong: [`Reach::far`] knows more.
     ///
     /// # Safety
     /// The access must have been decoded for this file.
     #[inline(always)]
-    unsafe fn pointers(
+    unsafe fn near(
         &self,
         access: &Access,
         warp: usize,
         active: &[u8; WARP],
         write: bool,
-    ) -> Result<[usize; WARP], LaneFault> {
+        offsets: &mut [u32; WARP],
+    ) -> *mut u8 {
+        let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        let bytes = access.bytes;
+        let mut bad = false;
+        // All is checked in 32 bits: who reaches into more than 4 GiB of an allocation goes the other way, and half as many vector
+        // registers are needed.
         // SAFETY: the caller's promise.
-        let at = unsafe { self.addresses(access, warp, active) };
-        let bytes = u64::from(access.bytes);
-        let any = at[0];
-        // Everything but the offset within a region: the same for all, or this is not the way to check.
-        let apart = at.iter().fold(0, |bits, a| bits | (a ^ any)) >> 36;
-        let unaligned = at.iter().fold(0, |bits, a| bits | a) & (bytes - 1);
-        let generic = matches!(access.space, Space::Generic | Space::Global | Space::Const);
-        let (start, len, bias) = match (access.space, any >> 36) {
-            (Space::Shared, _) => (self.shared, self.shared_len, 0),
-            (Space::Param, _) if !write => (self.params, self.params_len, 0),
-            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE),
-            (Space::Generic | Space::Global | Space::Const, _) => {
-                match region_index(any).and_then(|index| self.region(index)) {
-                    Some(region) if !(write && region.read_only) => (region.start, region.len, any & !OFFSET),
-                    _ => (self.shared, 0, 0),
+        let first = unsafe {
+            match access.width {
+                Width::Word => {
+                    // As wide as its register, and wraps as that does.
+                    let base = &*self.file.column::<u32>(access.base).warp(warp);
+                    for i in 0..WARP {
+                        offsets[i] = (offset as u32).wrapping_add(base[i]);
+                    }
+                    u64::from(offsets[first(active)])
+                }
+                Width::Double => {
+                    let base = &*self.file.column::<u64>(access.base).warp(warp);
+                    let first = offset.wrapping_add(base[first(active)]);
+                    for i in 0..WARP {
+                        let address = offset.wrapping_add(base[i]);
+                        offsets[i] = address as u32;
+                        bad |= ((address ^ first) >> 32 != 0) & (active[i] != 0);
+                    }
+                    first
+                }
+                _ => {
+                    *offsets = [offset as u32; WARP];
+                    offset
                 }
             }
-            _ => (self.shared, 0, 0),
         };
-        let last = at.iter().fold(0, |last, a| last.max(a.wrapping_sub(bias)));
-        if unaligned == 0 && (!generic || apart == 0) && bytes <= len && last <= len - bytes {
-            let start = (start as usize).wrapping_sub(bias as usize);
-            let mut pointers = [0; WARP];
-            for i in 0..WARP {
-                pointers[i] = start.wrapping_add(at[i] as usize);
+        let mut on_stack = false;
+        let (start, len, window) = match (access.space, first >> REGION_BITS) {
+            (Space::Shared, 0) => (self.shared, self.shared_len, 0),
+            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE),
+            (Space::Local, 0) | (Space::Generic, 2) => {
+                on_stack = true;
+                (self.local, self.top, if access.space == Space::Local { 0 } else { LOCAL_BASE })
             }
-            return Ok(pointers);
+            (Space::Param, 0) if !write => (self.params, self.params_len, 0),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                match region_index(first).and_then(|index| self.region(index)) {
+                    Some(region) if !(write && region.read_only) => (region.start, region.len, first & !OFFSET),
+                    _ => return std::ptr::null_mut(),
+                }
+            }
+            _ => return std::ptr::null_mut(),
+        };
+        // Behind the last place where an access may start; nothing fits where it is 0.
+        let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
+        let any = first as u32;
+        for i in 0..WARP {
+            offsets[i] = any.blend(offsets[i], active[i]);
+            bad |= (offsets[i] >= limit) | (offsets[i] & (bytes - 1) != 0);
         }
-        self.each(access.space, &at, bytes, warp, active, write)
+        if bad || (first - window) >> 32 != 0 {
+            return std::ptr::null_mut();
+        }
+        if on_stack {
+            for i in 0..WARP {
+                offsets[i] = self.in_stack(offsets[i] as usize, warp * WARP + i) as u32;
+            }
+        }
+        start
+    }
+
+    /// The same thread by thread: pointers, or the first thread that is wrong. Tells the shadow memory, if there is one.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(never)]
+    unsafe fn far(
+        &mut self,
+        access: &Access,
+        warp: usize,
+        active: &[u8; WARP],
+        kind: Kind,
+    ) -> Result<[*mut u8; WARP], (usize, LaneFault)> {
+        // SAFETY: the same promise.
+        let at = unsafe { self.addresses(access, warp) };
+        let mut pointers = [std::ptr::null_mut(); WARP];
+        let mut any = std::ptr::null_mut();
+        for i in (0..WARP).filter(|i| active[*i] != 0) {
+            let bytes = u64::from(access.bytes);
+            let pointer = self.resolve(access.space, at[i], bytes, warp * WARP + i, kind != Kind::Read);
+            any = pointer.map_err(|fault| (warp, (i, Problem::Fault(fault))))?;
+            pointers[i] = any;
+        }
+        for i in (0..WARP).filter(|i| active[*i] == 0) {
+            pointers[i] = any;
+        }
+        if let Some(shadow) = &mut self.shadow {
+            let at = pointers.map(|pointer| pointer as usize);
+            let seen = shadow.observe(self.shared as usize, access.bytes as usize, warp, active, &at, kind);
+            seen.map_err(|fault| (warp, fault))?;
+        }
+        Ok(pointers)
     }
 
     /// # Safety
-    /// As for [`Reach::pointers`].
-    #[inline(always)]
-    unsafe fn addresses(&self, access: &Access, warp: usize, active: &[u8; WARP]) -> [u64; WARP] {
+    /// As for [`Reach::near`].
+    #[inline(never)]
+    unsafe fn addresses(&self, access: &Access, warp: usize) -> [u64; WARP] {
         let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
-        let mut at = [offset; WARP];
         // SAFETY: the caller's promise.
         unsafe {
             match access.width {
                 Width::Double => {
                     let base = &*self.file.column::<u64>(access.base).warp(warp);
-                    for i in 0..WARP {
-                        at[i] = offset.wrapping_add(base[i]);
-                    }
+                    each(|i| offset.wrapping_add(base[i]))
                 }
                 Width::Word => {
-                    // As wide as its register, and wraps as that does.
                     let base = &*self.file.column::<u32>(access.base).warp(warp);
-                    for i in 0..WARP {
-                        at[i] = u64::from((offset as u32).wrapping_add(base[i]));
-                    }
+                    each(|i| u64::from((offset as u32).wrapping_add(base[i])))
                 }
-                _ => {}
-            }
-        }
-        let first = active.iter().position(|m| *m != 0).unwrap_or(0);
-        let any = at[first];
-        for i in 0..WARP {
-            at[i] = any.blend(at[i], active[i]);
-        }
-        at
-    }
-
-    /// Every thread for itself.
-    #[inline(never)]
-    fn each(
-        &self,
-        space: Space,
-        at: &[u64; WARP],
-        bytes: u64,
-        warp: usize,
-        active: &[u8; WARP],
-        write: bool,
-    ) -> Result<[usize; WARP], LaneFault> {
-        let mut pointers = [0; WARP];
-        let mut any = 0;
-        for i in (0..WARP).filter(|i| active[*i] != 0) {
-            let pointer = self
-                .resolve(space, at[i], bytes, warp * WARP + i, write)
-                .map_err(|fault| (i, Problem::Fault(fault)))?;
-            pointers[i] = pointer as usize;
-            any = pointers[i];
-        }
-        for i in 0..WARP {
-            if active[i] == 0 {
-                pointers[i] = any;
-            }
-        }
-        Ok(pointers)
-    }
-
-    /// Tells the shadow memory, if there is one, of a warp's access.
-    ///
-    /// # Safety
-    /// As for [`Reach::pointers`].
-    #[inline(always)]
-    unsafe fn observe(
-        &mut self,
-        access: &Access,
-        warp: usize,
-        active: &[u8; WARP],
-        pointers: &[usize; WARP],
-        kind: super::shadow::Kind,
-    ) -> Result<(), LaneFault> {
-        match &mut self.shadow {
-            None => Ok(()),
-            Some(shadow) => {
-                shadow.observe(self.shared as usize, access.bytes as usize, warp, active, pointers, kind)
+                _ => [offset; WARP],
             }
         }
     }
 }
 
+#[inline(always)]
+fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
+    let mut all = [T::default(); WARP];
+    for i in 0..WARP {
+        all[i] = f(i);
+    }
+    all
+}
+
+/// The first active lane.
+#[inline(always)]
+fn first(active: &[u8; WARP]) -> usize {
+    if active[0] != 0 { 0 } else { active.iter().position(|m| *m != 0).unwrap_or(0) }
+}
+
+/// An element of memory: bytes that any value will do for.
+trait Memory: Copy + Default {
+    /// The elements at offsets from a start.
+    ///
+    /// # Safety
+    /// The bytes must be there.
+    #[inline(always)]
+    unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP]) -> [Self; WARP] {
+        // SAFETY: the caller's promise.
+        each(|i| unsafe { start.add(offsets[i] as usize).cast::<Self>().read_unaligned() })
+    }
+}
+
+impl Memory for u8 {}
+impl Memory for u16 {}
+
+impl Memory for u32 {
+    #[inline(always)]
+    unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP]) -> [u32; WARP] {
+        #[cfg(target_arch = "x86_64")]
+        if LEVEL == Level::Avx512 as usize {
+            use std::arch::x86_64::{
+                _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_storeu_si512, _mm512_xor_si512,
+            };
+            let mut values = [0; WARP];
+            // SAFETY: the CPU has the level, the bytes are there. Offsets count from the middle, as the instruction takes them for
+            // signed.
+            unsafe {
+                let middle = start.wrapping_add(1 << 31);
+                for half in [0, 16] {
+                    let offsets = _mm512_loadu_si512(offsets.as_ptr().add(half).cast());
+                    let offsets = _mm512_xor_si512(offsets, _mm512_set1_epi32(i32::MIN));
+                    let found = _mm512_i32gather_epi32::<1>(offsets, middle.cast());
+                    _mm512_storeu_si512(values.as_mut_ptr().add(half).cast(), found);
+                }
+            }
+            return values;
+        }
+        // SAFETY: the caller's promise.
+        each(|i| unsafe { start.add(offsets[i] as usize).cast::<u32>().read_unaligned() })
+    }
+}
+
+impl Memory for u64 {}
+
 /// # Safety
 /// The load must have been decoded for the file that `reach` has, and for elements of these types.
 #[inline(always)]
-unsafe fn load<M: Copy, E: Element, F: Fn(M) -> E + Copy>(
+unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     reach: &mut Reach,
     load: &Load,
     mask: *const u8,
     f: F,
 ) -> Result<(), (usize, LaneFault)> {
     for warp in 0..reach.file.warps {
-        // SAFETY: the mask has a byte for each thread; the pointers are checked for as many bytes as are read.
+        // SAFETY: the mask has a byte for each thread; places are checked for as many bytes as are read.
         unsafe {
             let active = &*mask.add(warp * WARP).cast::<[u8; WARP]>();
             if none(active) {
                 continue;
             }
-            let at = reach.pointers(&load.access, warp, active, false).map_err(|fault| (warp, fault))?;
-            reach
-                .observe(&load.access, warp, active, &at, super::shadow::Kind::Read)
-                .map_err(|fault| (warp, fault))?;
-            let everyone = all(active);
-            if load.d.len() == 1 && everyone && adjacent(&at, size_of::<M>()) {
-                let values = (at[0] as *const [M; WARP]).read_unaligned();
-                let to = &mut *reach.file.column::<E>(load.d[0]).warp(warp);
-                for i in 0..WARP {
-                    to[i] = f(values[i]);
+            let mut offsets = [0; WARP];
+            let start = reach.near(&load.access, warp, active, false, &mut offsets);
+            if start.is_null() || reach.shadow.is_some() {
+                let pointers = reach.far(&load.access, warp, active, Kind::Read)?;
+                for (k, slot) in load.d.iter().enumerate() {
+                    let values = each(|i| f(pointers[i].add(k * size_of::<M>()).cast::<M>().read_unaligned()));
+                    blend(&mut *reach.file.column::<E>(*slot).warp(warp), &values, active);
                 }
                 continue;
             }
+            let everyone = all(active);
             for (k, slot) in load.d.iter().enumerate() {
-                let skip = k * size_of::<M>();
-                let mut values = [E::default(); WARP];
-                for i in 0..WARP {
-                    values[i] = f(((at[i] + skip) as *const M).read_unaligned());
-                }
+                let start = start.add(k * size_of::<M>());
+                let step = load.access.bytes;
+                let values = if everyone && step as usize == size_of::<M>() && in_steps(&offsets, step) {
+                    start.add(offsets[0] as usize).cast::<[M; WARP]>().read_unaligned()
+                } else if in_steps(&offsets, 0) {
+                    [start.add(offsets[0] as usize).cast::<M>().read_unaligned(); WARP]
+                } else {
+                    M::gather::<LEVEL>(start, &offsets)
+                };
+                let values = each(|i| f(values[i]));
                 let to = &mut *reach.file.column::<E>(*slot).warp(warp);
                 if everyone {
                     *to = values;
@@ -289,7 +361,7 @@ unsafe fn load<M: Copy, E: Element, F: Fn(M) -> E + Copy>(
 /// # Safety
 /// As for [`load`].
 #[inline(always)]
-unsafe fn store<M: Copy, E: Element, F: Fn(E) -> M + Copy>(
+unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
     reach: &mut Reach,
     store: &Store,
     mask: *const u8,
@@ -302,22 +374,29 @@ unsafe fn store<M: Copy, E: Element, F: Fn(E) -> M + Copy>(
             if none(active) {
                 continue;
             }
-            let at = reach.pointers(&store.access, warp, active, true).map_err(|fault| (warp, fault))?;
-            reach
-                .observe(&store.access, warp, active, &at, super::shadow::Kind::Write)
-                .map_err(|fault| (warp, fault))?;
-            if store.sources.len() == 1 && all(active) && adjacent(&at, size_of::<M>()) {
-                let from = &*reach.file.column::<E>(store.sources[0]).warp(warp);
-                let values: [M; WARP] = std::array::from_fn(|i| f(from[i]));
-                (at[0] as *mut [M; WARP]).write_unaligned(values);
+            let mut offsets = [0; WARP];
+            let start = reach.near(&store.access, warp, active, true, &mut offsets);
+            let near = !start.is_null() && reach.shadow.is_none();
+            if let ([source], true) = (&*store.sources, near)
+                && all(active)
+                && in_steps(&offsets, size_of::<M>() as u32)
+            {
+                let from = &*reach.file.column::<E>(*source).warp(warp);
+                let values: [M; WARP] = each(|i| f(from[i]));
+                start.add(offsets[0] as usize).cast::<[M; WARP]>().write_unaligned(values);
                 continue;
             }
+            let pointers = match near {
+                true => each(|i| start.add(offsets[i] as usize) as usize),
+                false => reach.far(&store.access, warp, active, Kind::Write)?.map(|pointer| pointer as usize),
+            };
             // In the order of threads: of several that write to one place the last one stays.
             for i in 0..WARP {
                 if active[i] != 0 {
                     for (k, slot) in store.sources.iter().enumerate() {
                         let from = &*reach.file.column::<E>(*slot).warp(warp);
-                        ((at[i] + k * size_of::<M>()) as *mut M).write_unaligned(f(from[i]));
+                        let to = (pointers[i] as *mut u8).add(k * size_of::<M>());
+                        to.cast::<M>().write_unaligned(f(from[i]));
                     }
                 }
             }
@@ -326,14 +405,14 @@ unsafe fn store<M: Copy, E: Element, F: Fn(E) -> M + Copy>(
     Ok(())
 }
 
-/// Whether each thread's bytes follow those of the thread before.
+/// Whether each thread reaches so many bytes behind the thread before.
 #[inline(always)]
-fn adjacent(at: &[usize; WARP], size: usize) -> bool {
-    let mut apart = 0;
+fn in_steps(offsets: &[u32; WARP], step: u32) -> bool {
+    let mut apart = false;
     for i in 0..WARP {
-        apart |= at[i] ^ (at[0].wrapping_add(i * size));
+        apart |= offsets[i] != offsets[0].wrapping_add(i as u32 * step);
     }
-    apart == 0
+    !apart
 }
 
 macro_rules! accesses {
@@ -354,7 +433,9 @@ macro_rules! accesses {
                     $crate::run::engine::level::leveled! {
                         fn gather(reach: &mut Reach, l: &Load, mask: *const u8) -> Result<(), (usize, LaneFault)> {
                             // SAFETY: the same promise.
-                            unsafe { load::<$memory, $element, _>(reach, l, mask, #[inline(always)] |x: $memory| $load(x)) }
+                            unsafe {
+                                load::<$memory, $element, _, { LEVEL as usize }>(reach, l, mask, #[inline(always)] |x: $memory| $load(x))
+                            }
                         }
                     }
                     gather(level)
@@ -408,13 +489,11 @@ pub(crate) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask: *const u8)
             if none(active) {
                 continue;
             }
-            let at = reach.pointers(&atomic.access, warp, active, true).map_err(|fault| (warp, fault))?;
-            reach
-                .observe(&atomic.access, warp, active, &at, super::shadow::Kind::Atomic)
-                .map_err(|fault| (warp, fault))?;
+            let pointers = reach.far(&atomic.access, warp, active, Kind::Atomic)?;
             for i in (0..WARP).filter(|i| active[*i] != 0) {
+                let at = pointers[i];
                 if atomic.access.bytes == 16 {
-                    wide(reach, atomic, warp, i, at[i]);
+                    wide(reach, atomic, warp, i, at);
                     continue;
                 }
                 let element = |slot| match atomic.width {
@@ -436,16 +515,16 @@ pub(crate) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask: *const u8)
                 let order = Ordering::SeqCst;
                 // The address is aligned, and so is what it stands in.
                 let old = match atomic.access.bytes {
-                    8 => AtomicU64::from_ptr(at[i] as *mut u64)
+                    8 => AtomicU64::from_ptr(at.cast())
                         .fetch_update(order, order, |old| Some(next(old)))
                         .unwrap_or_default(),
                     4 => u64::from(
-                        AtomicU32::from_ptr(at[i] as *mut u32)
+                        AtomicU32::from_ptr(at.cast())
                             .fetch_update(order, order, |old| Some(next(u64::from(old)) as u32))
                             .unwrap_or_default(),
                     ),
                     _ => u64::from(
-                        AtomicU16::from_ptr(at[i] as *mut u16)
+                        AtomicU16::from_ptr(at.cast())
                             .fetch_update(order, order, |old| Some(next(u64::from(old)) as u16))
                             .unwrap_or_default(),
                     ),
@@ -466,20 +545,20 @@ pub(crate) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask: *const u8)
 ///
 /// # Safety
 /// As for [`load`]; `at` must be checked for 16 bytes.
-unsafe fn wide(reach: &Reach, atomic: &Atomic, warp: usize, lane: usize, at: usize) {
+unsafe fn wide(reach: &Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mut u8) {
     let _one = WIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // SAFETY: the caller's promise.
     unsafe {
         let half = |slot| &mut (*reach.file.column::<u64>(slot).warp(warp))[lane];
         let value = |[low, high]: [Slot; 2]| u128::from(*half(low)) | u128::from(*half(high)) << 64;
         let [b, c] = atomic.sources.map(value);
-        let old = (at as *const u128).read_unaligned();
+        let old = at.cast::<u128>().read_unaligned();
         let new = match atomic.kind {
             AtomicKind::CompareAndSwap if old == b => c,
             AtomicKind::CompareAndSwap => old,
             _ => b,
         };
-        (at as *mut u128).write_unaligned(new);
+        at.cast::<u128>().write_unaligned(new);
         if let Some([low, high]) = atomic.d {
             *half(low) = old as u64;
             *half(high) = (old >> 64) as u64;

@@ -21,7 +21,7 @@ use super::storage::Columns;
 use super::shadow::Shadow;
 use crate::run::code::{Access, Copy, Call, CallTarget, FunctionCode, Guard, Op, Pc, Special, Transfer, Formal};
 use crate::run::error::{RunError, RunErrorKind, ThreadId};
-use crate::run::memory::{Bytes, FUNCTION_BASE, Space};
+use crate::run::memory::{Bytes, FUNCTION_BASE, Fault, Space};
 
 pub(super) type Failure = Box<RunError>;
 
@@ -45,6 +45,8 @@ pub(super) struct Frame {
     /// Where its part of the stack starts and ends.
     stack: u32,
     top: u32,
+    /// Frames that were called from it and are still there.
+    callees: u32,
 }
 
 /// Why a group does not run.
@@ -82,6 +84,8 @@ pub(super) struct Worker<'l> {
     stack: Columns,
     frames: Vec<Frame>,
     frame_index: HashMap<(u32, Pc, u32), u32>,
+    /// Indexes of frames that nobody is in any more.
+    free_frames: Vec<u32>,
     /// The running group.
     pub(super) frame: u32,
     pub(super) pc: Pc,
@@ -160,6 +164,7 @@ impl<'l> Worker<'l> {
             stack: Columns::default(),
             frames: Vec::new(),
             frame_index: HashMap::new(),
+            free_frames: Vec::new(),
             frame: 0,
             pc: 0,
             mask: everyone.clone(),
@@ -257,6 +262,7 @@ impl<'l> Worker<'l> {
         self.barriers = Arrivals::default();
         self.frames.clear();
         self.frame_index.clear();
+        self.free_frames.clear();
         let kernel = &self.launch.kernel.functions[0];
         self.frames.push(Frame {
             parent: 0,
@@ -267,6 +273,7 @@ impl<'l> Worker<'l> {
             registers: [0; 3],
             stack: 0,
             top: kernel.stack,
+            callees: 0,
         });
         self.pc = kernel.start;
         self.enter(0)?;
@@ -593,12 +600,12 @@ impl<'l> Worker<'l> {
             Op::Call(call) => self.call(pc, call, mask, active),
             Op::Return => {
                 if self.frames[self.frame as usize].depth == 0 {
-                    Ok(self.end(mask, active))
+                    self.end(mask, active)
                 } else {
                     self.return_from(mask, active)
                 }
             }
-            Op::Exit => Ok(self.end(mask, active)),
+            Op::Exit => self.end(mask, active),
             Op::Barrier(barrier) => self.barrier(pc, barrier, mask),
             Op::Warp(collective) => self.collective(pc, collective, mask),
             Op::Clock { d, width, high } => {
@@ -695,13 +702,25 @@ impl<'l> Worker<'l> {
         self.active > 0
     }
 
+    /// Threads will execute a step later: they have not yet.
+    pub(super) fn uncount(&mut self, pc: Pc, threads: u32) {
+        if self.launch.kernel.steps[pc as usize].counts {
+            self.executed -= u64::from(threads);
+        }
+    }
+
     /// The end of threads; true if the running group has others.
-    fn end(&mut self, mask: Vec<u8>, active: u32) -> bool {
+    fn end(&mut self, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
         for (live, gone) in self.live.iter_mut().zip(&mask) {
             *live &= !gone;
         }
         self.live_count -= active;
-        self.take_out(&mask, active)
+        let others = self.take_out(&mask, active);
+        // Whoever waited only for these need not wait until nothing else can run.
+        if self.parked.len() > self.ready {
+            self.release_waiting()?;
+        }
+        Ok(others)
     }
 
     fn branch_indexed(&mut self, pc: Pc, index: Slot, targets: &[Pc], mask: Vec<u8>) -> Result<bool, Failure> {
@@ -764,7 +783,7 @@ impl<'l> Worker<'l> {
                 }
                 let others = count(&rest);
                 if others > 0 {
-                    self.executed -= u64::from(others);
+                    self.uncount(pc, others);
                     self.take_out(&rest, others);
                     self.park(self.frame, pc, rest, Wait::Ready);
                 }
@@ -794,9 +813,19 @@ impl<'l> Worker<'l> {
                     stack: caller.top,
                     // What a call itself takes, so that recursion without variables ends as well.
                     top: caller.top.saturating_add(callee.stack).saturating_add(super::access::GRANULE as u32),
+                    callees: 0,
                 };
-                let index = self.frames.len() as u32;
-                self.frames.push(frame);
+                let index = match self.free_frames.pop() {
+                    Some(index) => {
+                        self.frames[index as usize] = frame;
+                        index
+                    }
+                    None => {
+                        self.frames.push(frame);
+                        self.frames.len() as u32 - 1
+                    }
+                };
+                self.frames[self.frame as usize].callees += 1;
                 self.frame_index.insert(key, index);
                 index
             }
@@ -816,7 +845,8 @@ impl<'l> Worker<'l> {
     }
 
     fn return_from(&mut self, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
-        let frame = self.frames[self.frame as usize];
+        let index = self.frame;
+        let frame = self.frames[index as usize];
         let kernel = self.launch.kernel;
         let callee = &kernel.functions[frame.function as usize];
         if self.take_out(&mask, active) {
@@ -832,6 +862,12 @@ impl<'l> Worker<'l> {
         self.mask = mask;
         self.active = active;
         self.enter(frame.parent)?;
+        // The last one to leave gives the frame back: a recursion passes through more of them than there is memory.
+        if self.frames[index as usize].callees == 0 && self.parked.iter().all(|group| group.frame != index) {
+            self.frame_index.remove(&(frame.parent, frame.call, frame.function));
+            self.free_frames.push(index);
+            self.frames[frame.parent as usize].callees -= 1;
+        }
         let start = self.frames[frame.parent as usize].stack;
         if let Op::Call(call) = &kernel.steps[frame.call as usize].op {
             for (result, values) in call.results.iter().zip(&values) {
@@ -856,24 +892,36 @@ impl<'l> Worker<'l> {
                 };
                 base.wrapping_add(access.offset).wrapping_add(if access.in_frame { self.reach.frame } else { 0 })
             };
-            let resolve = |access: &Access, write| {
-                let bytes = u64::from(access.bytes);
-                let pointer = self.reach.resolve(access.space, address(access), bytes, thread, write);
-                pointer.map_err(|fault| self.faulted(fault, thread, pc))
-            };
             let size = copy.to.bytes;
             // SAFETY: it is a column of words.
             let wanted = copy.source_bytes.map(|slot| unsafe { self.element(slot, Width::Word, thread) } as u32);
             let wanted = wanted.unwrap_or(size).min(size);
-            let to = resolve(&copy.to, true)?;
-            let mut bytes = [0u8; 16];
-            if wanted > 0 {
-                let from = resolve(&copy.from, false)?;
-                // SAFETY: both are checked for the copy's size, which is at most 16.
-                unsafe { from.copy_to_nonoverlapping(bytes.as_mut_ptr(), wanted as usize) };
+            let (to, from) = (address(&copy.to), address(&copy.from));
+            let resolved = self.reach.resolve(copy.to.space, to, u64::from(size), thread, true).and_then(|to| {
+                let bytes = u64::from(size);
+                if from & (bytes - 1) != 0 {
+                    return Err(Fault::Misaligned { address: from, bytes });
+                }
+                // No more is read than is asked for: the source may end there.
+                let mut source = [0u8; 16];
+                for i in 0..wanted {
+                    let byte = self.reach.resolve(copy.from.space, from + u64::from(i), 1, thread, false)?;
+                    // SAFETY: checked.
+                    source[i as usize] = unsafe { byte.read() };
+                }
+                // SAFETY: checked for the copy's size, which is at most 16.
+                unsafe { source.as_ptr().copy_to_nonoverlapping(to, size as usize) };
+                Ok(to)
+            });
+            let to = resolved.map_err(|fault| self.faulted(fault, thread, pc))?;
+            if let Some(shadow) = &mut self.reach.shadow {
+                let (mut active, mut pointers) = ([0; WARP], [0; WARP]);
+                (active[thread % WARP], pointers[thread % WARP]) = (0xff, to as usize);
+                shadow.statement = self.launch.kernel.steps[pc as usize].statement;
+                let (shared, kind) = (self.reach.shared as usize, super::shadow::Kind::Write);
+                let seen = shadow.observe(shared, size as usize, thread / WARP, &active, &pointers, kind);
+                seen.map_err(|fault| self.access_failed((thread / WARP, fault), pc))?;
             }
-            // SAFETY: as above.
-            unsafe { bytes.as_ptr().copy_to_nonoverlapping(to, size as usize) };
         }
         Ok(())
     }
@@ -999,7 +1047,7 @@ impl<'l> Worker<'l> {
 
     /// The error of a fault that an operation met for one thread.
     #[cold]
-    pub(super) fn faulted(&self, fault: crate::run::memory::Fault, thread: usize, pc: Pc) -> Failure {
+    pub(super) fn faulted(&self, fault: Fault, thread: usize, pc: Pc) -> Failure {
         self.fail(self.launch.layout(self.reach.top).explain(fault), thread, pc)
     }
 
@@ -1038,7 +1086,7 @@ impl<'l> Worker<'l> {
         address: u64,
         bytes: u64,
         thread: usize,
-    ) -> Result<u64, crate::run::memory::Fault> {
+    ) -> Result<u64, Fault> {
         let pointer = self.reach.resolve(space, address, bytes, thread, false)?;
         // SAFETY: checked for as many bytes.
         Ok(unsafe {

@@ -25,6 +25,9 @@ const MAX_SHARED: usize = 227 * 1024;
 /// Local memory of a thread that the architecture allows.
 const MAX_STACK: usize = 512 * 1024;
 
+/// More threads than this do nothing but wait for memory.
+const MAX_CORES: usize = 1024;
+
 /// One argument of a launch.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -270,7 +273,7 @@ impl Launch<'_> {
                     if let Some(progress) = &self.progress {
                         progress.fetch_add(1, Ordering::Relaxed);
                     }
-                    if total > self.limit && index + 1 < self.blocks() {
+                    if total > self.limit {
                         let message =
                             format!("the launch's limit of {} thread-instructions is reached", self.limit);
                         let error = RunError::new(RunErrorKind::Limit, message)
@@ -427,7 +430,9 @@ impl Kernel {
             vec![launch.work()]
         } else {
             std::thread::scope(|scope| {
-                let others: Vec<_> = (1..cores).map(|_| scope.spawn(|| launch.work())).collect();
+                // Those that the system refuses are not missed: the blocks go to the others.
+                let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || launch.work()).ok();
+                let others: Vec<_> = (1..cores.min(MAX_CORES)).map_while(spawn).collect();
                 let own = launch.work();
                 let others = others.into_iter().map(|other| match other.join() {
                     Ok(work) => work,

@@ -68,21 +68,34 @@ impl Level {
     }
 }
 
-/// Compiles a function for each [`Level`]: declares `fn name(level) -> unsafe fn(…) -> …`, which picks one.
+/// Compiles a function for each [`Level`]: declares `fn name(level) -> unsafe fn(…) -> …`, which picks one. The body may ask for
+/// the constant `LEVEL`.
 macro_rules! leveled {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
         fn $name(level: $crate::run::engine::level::Level) -> unsafe fn($($ty),*) $(-> $result)? {
             use $crate::run::engine::level::Level;
-            unsafe fn portable($($arg: $ty),*) $(-> $result)? $body
+            unsafe fn portable($($arg: $ty),*) $(-> $result)? {
+                #[allow(dead_code)]
+                const LEVEL: Level = Level::Portable;
+                $body
+            }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-            unsafe fn avx2($($arg: $ty),*) $(-> $result)? $body
+            unsafe fn avx2($($arg: $ty),*) $(-> $result)? {
+                #[allow(dead_code)]
+                const LEVEL: Level = Level::Avx2;
+                $body
+            }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(
                 enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c"
             )]
-            unsafe fn avx512($($arg: $ty),*) $(-> $result)? $body
+            unsafe fn avx512($($arg: $ty),*) $(-> $result)? {
+                #[allow(dead_code)]
+                const LEVEL: Level = Level::Avx512;
+                $body
+            }
             match level {
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => avx512,
