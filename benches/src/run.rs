@@ -1,31 +1,271 @@
-//! Thread-instructions a second of the example.
+//! Kernels on the CPU: an arithmetic loop, the motion example beside plain Rust, memory beside memory, and how long it takes to begin.
+//!
+//! The plain code is compiled for this CPU (`benches/.cargo/config.toml`), and where the engine uses all cores it does as well.
 
-use vop_ptx::run::{RunOptions, run_launch_file};
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use vop_ptx::run::{Arg, LaunchOptions, Program, RunOptions, run_launch_file};
+
+const SIZE: usize = 16;
+const REACH: i32 = 12;
+const PRICE: u32 = 32;
+
+fn median(mut run: impl FnMut() -> Duration) -> f64 {
+    let mut times: Vec<f64> = (0..7).map(|_| run().as_secs_f64()).collect();
+    times.sort_by(f64::total_cmp);
+    times[3]
+}
+
+fn timed<T>(run: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(run());
+    start.elapsed()
+}
 
 pub fn bench() {
-    let output = std::env::temp_dir().join("vop-bench-run");
-    let options = RunOptions { output: Some(output), ..RunOptions::default() };
-    println!("\nRunning examples/motion on the CPU, one thread; median of 3");
-    let mut runs = Vec::new();
-    for _ in 0..3 {
-        match run_launch_file("../examples/motion/motion.toml".as_ref(), &options) {
-            Ok(summary) => runs.push(summary),
-            Err(errors) => return println!("  failed: {errors}"),
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    arithmetic(cores);
+    motion();
+    memory(cores);
+    beginning();
+}
+
+/// Ten instructions in a loop, none of memory.
+const LOOP: &str = "
+.version 8.0
+.target sm_75
+.address_size 64
+.entry k(.param .u64 out, .param .u32 n) {
+    .reg .b32 %r<12>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;
+    mad.lo.s32 %r5, %r3, %r4, %r2;
+    mov.u32 %r6, %r5; mov.u32 %r7, 0; mov.u32 %r8, 12345;
+L:
+    add.s32 %r6, %r6, %r8;
+    xor.b32 %r8, %r6, %r7;
+    shl.b32 %r9, %r8, 3;
+    add.s32 %r6, %r6, %r9;
+    min.s32 %r8, %r6, %r9;
+    and.b32 %r10, %r8, %r5;
+    sub.s32 %r6, %r6, %r10;
+    add.s32 %r7, %r7, 1;
+    setp.lt.u32 %p1, %r7, %r1;
+    @%p1 bra L;
+    mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r6;
+    ret;
+}";
+
+fn arithmetic(cores: usize) {
+    println!("\nA loop of ten arithmetic instructions, 1024 blocks of 256 threads, 1000 turns");
+    let program = Program::read(LOOP);
+    let kernel = program.kernel("k").expect("it is legal");
+    for cores in if cores > 1 { vec![1, cores] } else { vec![1] } {
+        let mut memory = program.memory();
+        let out = memory.allocate("out", vec![0; 4 << 18]);
+        let args: [Arg; 2] = [out.into(), 1000u32.into()];
+        let mut options = LaunchOptions::default();
+        options.cores = Some(cores);
+        let mut instructions = 0;
+        let time = median(|| {
+            timed(|| {
+                let report = kernel.launch([1024, 1, 1], [256, 1, 1], &args, &mut memory, &options);
+                instructions = report.expect("it runs").instructions;
+            })
+        });
+        println!("  {:<44} {:>10.2} G thread-instructions/s", format!("{cores} cores"), instructions as f64 / time / 1e9);
+    }
+}
+
+fn read_png(path: &str) -> Vec<u8> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).expect("the example's frames"));
+    let mut reader = png::Decoder::new(file).read_info().expect("a PNG");
+    let mut samples = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut samples).expect("a frame");
+    samples.truncate(info.buffer_size());
+    samples
+}
+
+/// The example's algorithm in plain Rust: one block's best displacement.
+fn search(previous: &[u8], current: &[u8], (width, height): (usize, usize), (left, top): (usize, usize)) -> (i32, i32) {
+    let rows = SIZE.min(height - top);
+    let mut best = None;
+    for dy in -REACH..=REACH {
+        for dx in -REACH..=REACH {
+            let (x, y) = (left as i32 - dx, top as i32 - dy);
+            if x < 0 || y < 0 || x as usize + SIZE > width || y as usize + rows > height {
+                continue;
+            }
+            let mut sad = 0;
+            for row in 0..rows {
+                let a = &previous[(y as usize + row) * width + x as usize..][..SIZE];
+                let b = &current[(top + row) * width + left..][..SIZE];
+                for column in 0..SIZE {
+                    sad += u32::from(a[column].abs_diff(b[column]));
+                }
+            }
+            let length = dx.unsigned_abs() + dy.unsigned_abs();
+            let candidate = (sad + PRICE * length, length, dy, dx);
+            if best.is_none_or(|best| candidate < best) {
+                best = Some(candidate);
+            }
         }
     }
-    for i in 0..runs[0].launches.len() {
-        let mut rates: Vec<f64> = runs
-            .iter()
-            .map(|run| run.launches[i].counts.instructions as f64 / run.launches[i].time.as_secs_f64() / 1e6)
-            .collect();
-        rates.sort_by(f64::total_cmp);
-        let launch = &runs[0].launches[i];
+    best.map_or((0, 0), |(.., dy, dx)| (dx, dy))
+}
+
+fn motion() {
+    println!("\nexamples/motion, two frames of 640 x 360, all cores");
+    let output = std::env::temp_dir().join("vop-bench-run");
+    let mut options = RunOptions::default();
+    options.output = Some(output);
+    let mut launches: Vec<(String, u64, u64, Vec<f64>)> = Vec::new();
+    for _ in 0..7 {
+        let summary = match run_launch_file("../examples/motion/motion.toml".as_ref(), &options) {
+            Ok(summary) => summary,
+            Err(errors) => return println!("  failed: {errors}"),
+        };
+        for (i, launch) in summary.launches.iter().enumerate() {
+            if launches.len() == i {
+                launches.push((launch.entry.clone(), launch.report.instructions, launch.report.video, Vec::new()));
+            }
+            launches[i].3.push(launch.time.as_secs_f64());
+        }
+    }
+    let (previous, current) = (read_png("../examples/motion/frame0.png"), read_png("../examples/motion/frame1.png"));
+    let size = (640, 360);
+    let blocks: Vec<(usize, usize)> =
+        (0..size.1).step_by(SIZE).flat_map(|top| (0..size.0).step_by(SIZE).map(move |left| (left, top))).collect();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let plain = median(|| {
+        timed(|| {
+            std::thread::scope(|scope| {
+                for part in blocks.chunks(blocks.len().div_ceil(cores)) {
+                    let (previous, current) = (&previous, &current);
+                    scope.spawn(move || {
+                        part.iter().map(|at| search(previous, current, size, *at)).fold(0, |sum, (x, y)| sum + x + y)
+                    });
+                }
+            });
+        })
+    });
+    println!("  {:<44} {:>10.2} ms", "plain Rust, -C target-cpu=native: the search", plain * 1e3);
+    for (entry, instructions, video, mut times) in launches {
+        times.sort_by(f64::total_cmp);
+        let time = times[times.len() / 2];
         println!(
-            "  {:<44} {:>10.2} M thread-instructions/s ({} of them, {:.0} % video)",
-            launch.entry,
-            rates[1],
-            launch.report.instructions,
-            100.0 * launch.report.video as f64 / launch.counts.instructions as f64,
+            "  {entry:<44} {:>10.2} ms   {:.2} G thread-instructions/s ({instructions} of them, {:.0} % video){}",
+            time * 1e3,
+            instructions as f64 / time / 1e9,
+            100.0 * video as f64 / instructions as f64,
+            if entry == "motion_search" { format!(", {:.1} times the plain search", time / plain) } else { String::new() },
         );
+    }
+}
+
+/// d = a + b, a word a thread, as nvcc writes it; and four words a thread.
+const ADD: &str = "
+.version 8.0
+.target sm_75
+.address_size 64
+.entry words(.param .u64 a, .param .u64 b, .param .u64 d, .param .u32 n) {
+    .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %rd<12>; .reg .pred %p<2>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [d]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.s32 %p1, %r5, %r1;
+    @%p1 bra END;
+    cvta.to.global.u64 %rd4, %rd1; cvta.to.global.u64 %rd5, %rd2; cvta.to.global.u64 %rd6, %rd3;
+    mul.wide.s32 %rd7, %r5, 4;
+    add.s64 %rd8, %rd4, %rd7; add.s64 %rd9, %rd5, %rd7; add.s64 %rd10, %rd6, %rd7;
+    ld.global.f32 %f1, [%rd8]; ld.global.f32 %f2, [%rd9];
+    add.f32 %f3, %f1, %f2;
+    st.global.f32 [%rd10], %f3;
+END:
+    ret;
+}";
+
+fn memory(cores: usize) {
+    const LEN: usize = 1 << 25;
+    println!("\nd = a + b over three arrays of {} MiB, {cores} cores", LEN * 4 >> 20);
+    let program = Program::read(ADD);
+    let kernel = program.kernel("words").expect("it is legal");
+    let mut memory = program.memory();
+    let [a, b, d] = ["a", "b", "d"].map(|name| memory.allocate(name, vec![0; 4 * LEN]));
+    let args: [Arg; 4] = [a.into(), b.into(), d.into(), (LEN as u32).into()];
+    let options = LaunchOptions::default();
+    let (x, y) = (vec![1f32; LEN], vec![2f32; LEN]);
+    let mut z = vec![0f32; LEN];
+    let mut plain = || {
+        timed(|| {
+            std::thread::scope(|scope| {
+                let part = LEN.div_ceil(cores);
+                for ((x, y), z) in x.chunks(part).zip(y.chunks(part)).zip(z.chunks_mut(part)) {
+                    scope.spawn(move || {
+                        for ((z, x), y) in z.iter_mut().zip(x).zip(y) {
+                            *z = x + y;
+                        }
+                    });
+                }
+            });
+        })
+    };
+    let mut run = || {
+        timed(|| kernel.launch([(LEN / 256) as u32, 1, 1], [256, 1, 1], &args, &mut memory, &options).expect("it runs"))
+    };
+    let (mut plains, mut runs) = (Vec::new(), Vec::new());
+    for _ in 0..7 {
+        plains.push(plain().as_secs_f64());
+        runs.push(run().as_secs_f64());
+    }
+    plains.sort_by(f64::total_cmp);
+    runs.sort_by(f64::total_cmp);
+    let rate = |time: f64| 12.0 * LEN as f64 / time / 1e9;
+    println!("  {:<44} {:>10.2} GB/s", "plain Rust", rate(plains[3]));
+    println!("  {:<44} {:>10.2} GB/s   x{:.2}", "a word a thread, blocks of 256", rate(runs[3]), plains[3] / runs[3]);
+}
+
+/// Time from PTX to the first instruction.
+fn beginning() {
+    println!("\nFrom 1 MB of PTX to the first instruction");
+    let mut one = String::from(".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 out) {\n.reg .b32 %r<20000>;\n");
+    let mut many = String::from(".version 8.0\n.target sm_75\n.address_size 64\n");
+    let mut body = String::new();
+    for i in 1..18000 {
+        let line = match i % 4 {
+            0 => format!("\tadd.s32 \t%r{i}, %r{}, %r{};\n", i - 1, i / 2),
+            1 => format!("\tmad.lo.s32 \t%r{i}, %r{}, %r{}, {i};\n", i - 1, i / 3),
+            2 => format!("\txor.b32 \t%r{i}, %r{}, %r{};\n", i - 1, i / 2),
+            _ => format!("\tvadd4.u32.u32.u32 \t%r{i}, %r{}, %r{}, %r{};\n", i - 1, i / 2, i / 4),
+        };
+        body.push_str(&line);
+    }
+    while one.len() + body.len() < 1 << 20 {
+        body.push_str("\txor.b32 \t%r1, %r17000, %r2;\n");
+    }
+    one.push_str(&body);
+    one.push_str("ret;\n}\n");
+    let mut kernels = 0;
+    while many.len() < 1 << 20 {
+        let _ = writeln!(many, ".entry k{kernels}(.param .u64 out) {{\n.reg .b32 %r<300>;");
+        for i in 1..200 {
+            let _ = writeln!(many, "\tmad.lo.s32 \t%r{i}, %r{}, %r{}, {i};", i - 1, i / 3);
+        }
+        many.push_str("ret;\n}\n");
+        kernels += 1;
+    }
+    for (name, ptx, entry) in [("one kernel", &one, "k"), ("one of many kernels", &many, "k7")] {
+        let time = median(|| {
+            timed(|| {
+                let program = Program::read(ptx);
+                let kernel = program.kernel(entry).expect("it is legal");
+                let mut memory = program.memory();
+                let out = memory.allocate("out", [0; 4]);
+                let _ = kernel.launch([1; 3], [32, 1, 1], &[out.into()], &mut memory, &LaunchOptions::default());
+            })
+        });
+        println!("  {name:<44} {:>10.2} ms ({} bytes)", time * 1e3, ptx.len());
     }
 }

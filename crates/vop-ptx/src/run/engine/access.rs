@@ -270,9 +270,11 @@ trait Memory: Copy + Default {
     /// # Safety
     /// The bytes must be there.
     #[inline(always)]
-    unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP]) -> [Self; WARP] {
-        // SAFETY: the caller's promise.
-        each(|i| unsafe { start.add(offsets[i] as usize).cast::<Self>().read_unaligned() })
+    unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP], to: &mut [Self; WARP]) {
+        for i in 0..WARP {
+            // SAFETY: the caller's promise.
+            to[i] = unsafe { start.add(offsets[i] as usize).cast::<Self>().read_unaligned() };
+        }
     }
 }
 
@@ -281,32 +283,53 @@ impl Memory for u16 {}
 
 impl Memory for u32 {
     #[inline(always)]
-    unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP]) -> [u32; WARP] {
+    unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP], to: &mut [u32; WARP]) {
         #[cfg(target_arch = "x86_64")]
         if LEVEL == Level::Avx512 as usize {
-            use std::arch::x86_64::{
-                _mm512_i32gather_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_storeu_si512, _mm512_xor_si512,
-            };
-            let mut values = [0; WARP];
-            // SAFETY: the CPU has the level, the bytes are there. Offsets count from the middle, as the instruction takes them for
-            // signed.
+            // SAFETY: the CPU has the level, and the bytes are there.
             unsafe {
-                let middle = start.wrapping_add(1 << 31);
-                for half in [0, 16] {
-                    let offsets = _mm512_loadu_si512(offsets.as_ptr().add(half).cast());
-                    let offsets = _mm512_xor_si512(offsets, _mm512_set1_epi32(i32::MIN));
-                    let found = _mm512_i32gather_epi32::<1>(offsets, middle.cast());
-                    _mm512_storeu_si512(values.as_mut_ptr().add(half).cast(), found);
-                }
+                gather_16(start, offsets.as_ptr(), to.as_mut_ptr());
+                gather_16(start, offsets.as_ptr().add(16), to.as_mut_ptr().add(16));
             }
-            return values;
+            return;
         }
-        // SAFETY: the caller's promise.
-        each(|i| unsafe { start.add(offsets[i] as usize).cast::<u32>().read_unaligned() })
+        for i in 0..WARP {
+            // SAFETY: the caller's promise.
+            to[i] = unsafe { start.add(offsets[i] as usize).cast::<u32>().read_unaligned() };
+        }
     }
 }
 
 impl Memory for u64 {}
+
+/// Sixteen words at offsets from a start. In assembly, as the compiler takes the intrinsic apart into sixteen loads, and each of them
+/// into three instructions.
+///
+/// # Safety
+/// The CPU must have AVX-512 F; the bytes, the offsets and the room for the words must be there.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn gather_16(start: *const u8, offsets: *const u32, to: *mut u32) {
+    // SAFETY: the caller's promise. Offsets count from the middle of 4 GiB, as the instruction takes them for signed.
+    unsafe {
+        std::arch::asm!(
+            "vpbroadcastd {index}, {sign:e}",
+            "vpxord {index}, {index}, [{offsets}]",
+            "kxnorw {mask}, {mask}, {mask}",
+            "vpxord {values}, {values}, {values}",
+            "vpgatherdd {values}{{{mask}}}, [{middle} + {index}]",
+            "vmovdqu32 [{to}], {values}",
+            index = out(zmm_reg) _,
+            values = out(zmm_reg) _,
+            mask = out(kreg) _,
+            sign = in(reg) 1u32 << 31,
+            offsets = in(reg) offsets,
+            middle = in(reg) start.wrapping_add(1 << 31),
+            to = in(reg) to,
+            options(nostack),
+        );
+    }
+}
 
 /// # Safety
 /// The load must have been decoded for the file that `reach` has, and for elements of these types.
@@ -338,14 +361,20 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             for (k, slot) in load.d.iter().enumerate() {
                 let start = start.add(k * size_of::<M>());
                 let step = load.access.bytes;
-                let values = if everyone && step as usize == size_of::<M>() && in_steps(&offsets, step) {
-                    start.add(offsets[0] as usize).cast::<[M; WARP]>().read_unaligned()
-                } else if in_steps(&offsets, 0) {
-                    [start.add(offsets[0] as usize).cast::<M>().read_unaligned(); WARP]
+                // By way of a pointer: values that came three ways would be taken apart into 32 registers.
+                let mut found = [M::default(); WARP];
+                let from = if everyone && step as usize == size_of::<M>() && adjacent(&offsets, step) {
+                    start.add(offsets[0] as usize)
                 } else {
-                    M::gather::<LEVEL>(start, &offsets)
+                    if equal(&offsets) {
+                        found = [start.add(offsets[0] as usize).cast::<M>().read_unaligned(); WARP];
+                    } else {
+                        M::gather::<LEVEL>(start, &offsets, &mut found);
+                    }
+                    (&raw const found).cast()
                 };
-                let values = each(|i| f(values[i]));
+                let from = from.cast::<M>();
+                let values = each(|i| f(from.add(i).read_unaligned()));
                 let to = &mut *reach.file.column::<E>(*slot).warp(warp);
                 if everyone {
                     *to = values;
@@ -379,7 +408,7 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
             let near = !start.is_null() && reach.shadow.is_none();
             if let ([source], true) = (&*store.sources, near)
                 && all(active)
-                && in_steps(&offsets, size_of::<M>() as u32)
+                && adjacent(&offsets, size_of::<M>() as u32)
             {
                 let from = &*reach.file.column::<E>(*source).warp(warp);
                 let values: [M; WARP] = each(|i| f(from[i]));
@@ -407,12 +436,24 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
 
 /// Whether each thread reaches so many bytes behind the thread before.
 #[inline(always)]
-fn in_steps(offsets: &[u32; WARP], step: u32) -> bool {
-    let mut apart = false;
+fn adjacent(offsets: &[u32; WARP], step: u32) -> bool {
+    // In bits, not truth values, of which the compiler makes 32 comparisons.
+    let mut apart = 0;
     for i in 0..WARP {
-        apart |= offsets[i] != offsets[0].wrapping_add(i as u32 * step);
+        apart |= offsets[i] ^ offsets[0].wrapping_add(i as u32 * step);
     }
-    !apart
+    apart == 0
+}
+
+/// Whether all threads reach one place.
+#[inline(always)]
+fn equal(offsets: &[u32; WARP]) -> bool {
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    for offset in offsets {
+        least = least.min(*offset);
+        greatest = greatest.max(*offset);
+    }
+    least == greatest
 }
 
 macro_rules! accesses {
