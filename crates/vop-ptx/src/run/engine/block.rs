@@ -25,8 +25,8 @@ use crate::run::memory::{Bytes, FUNCTION_BASE, Fault, Space};
 
 pub(super) type Failure = Box<RunError>;
 
-/// Turns of a loop that a group has before others that could run get theirs.
-const PATIENCE: u32 = 4096;
+/// Turns of a loop that a group has before others that could run get theirs: at first, and at least.
+const PATIENCE: (u32, u32) = (4096, 16);
 /// Register memory of a block: 2 GiB.
 const MAX_REGISTERS: usize = 2 << 30;
 
@@ -47,6 +47,8 @@ pub(super) struct Frame {
     top: u32,
     /// Frames that were called from it and are still there.
     callees: u32,
+    /// The place in the kernel of the call that led here.
+    place_in_kernel: u64,
 }
 
 /// Why a group does not run.
@@ -98,6 +100,7 @@ pub(super) struct Worker<'l> {
     lowest: u64,
     stamp: u64,
     turns: u32,
+    pub(super) patience: u32,
     /// Turns for which the running group is not made to wait for one that is behind.
     free: u32,
     /// Threads that have not ended.
@@ -174,6 +177,7 @@ impl<'l> Worker<'l> {
             lowest: u64::MAX,
             stamp: 0,
             turns: 0,
+            patience: 0,
             free: 0,
             live: everyone,
             live_count: launch.threads as u32,
@@ -252,7 +256,7 @@ impl<'l> Worker<'l> {
         self.set_block_specials();
         self.parked.clear();
         self.rescan();
-        (self.stamp, self.turns, self.free) = (0, 0, 0);
+        (self.stamp, self.turns, self.free, self.patience) = (0, 0, 0, PATIENCE.0);
         for (t, live) in self.live.iter_mut().enumerate() {
             *live = if t < self.launch.threads { 0xff } else { 0 };
         }
@@ -274,6 +278,7 @@ impl<'l> Worker<'l> {
             stack: 0,
             top: kernel.stack,
             callees: 0,
+            place_in_kernel: 0,
         });
         self.pc = kernel.start;
         self.enter(0)?;
@@ -360,12 +365,9 @@ impl<'l> Worker<'l> {
     }
 
     /// The place in the kernel that frame and step stand for: where the kernel is, or where it called from.
-    fn place_in_kernel(&self, mut frame: u32, mut pc: Pc) -> u64 {
-        while self.frames[frame as usize].depth > 0 {
-            pc = self.frames[frame as usize].call;
-            frame = self.frames[frame as usize].parent;
-        }
-        self.place(pc)
+    fn place_in_kernel(&self, frame: u32, pc: Pc) -> u64 {
+        let frame = &self.frames[frame as usize];
+        if frame.depth == 0 { self.place(pc) } else { frame.place_in_kernel }
     }
 
     /// What orders the places of one function.
@@ -376,16 +378,24 @@ impl<'l> Worker<'l> {
 
     /// Which of two places is behind: by the kernel's own places first, then by those of the functions called there.
     fn compare(&self, a: (u32, Pc), b: (u32, Pc)) -> std::cmp::Ordering {
-        let path = |(mut frame, pc): (u32, Pc)| {
-            let mut places = vec![self.place(pc)];
-            while self.frames[frame as usize].depth > 0 {
-                places.push(self.place(self.frames[frame as usize].call));
-                frame = self.frames[frame as usize].parent;
-            }
-            places.reverse();
-            places
+        let depth = |frame: u32| self.frames[frame as usize].depth;
+        let caller = |(frame, _): (u32, Pc)| {
+            let frame = &self.frames[frame as usize];
+            (frame.parent, frame.call)
         };
-        if a.0 == b.0 { self.place(a.1).cmp(&self.place(b.1)) } else { path(a).cmp(&path(b)) }
+        // Up to the frame that both have in common; there they are at different steps, or one is in the call that the other is at.
+        let (mut x, mut y) = (a, b);
+        while x.0 != y.0 {
+            if depth(x.0) >= depth(y.0) {
+                let shallower = depth(x.0) > depth(y.0);
+                x = caller(x);
+                if shallower {
+                    continue;
+                }
+            }
+            y = caller(y);
+        }
+        self.place(x.1).cmp(&self.place(y.1)).then(depth(a.0).cmp(&depth(b.0)))
     }
 
     /// Parks threads.
@@ -453,14 +463,16 @@ impl<'l> Worker<'l> {
     #[inline(never)]
     fn meet(&mut self) {
         self.turns += 1;
-        if self.turns > PATIENCE {
+        if self.turns > self.patience {
             self.turns = 0;
+            // Where it is needed it is needed often: a lock is taken by one thread after the other.
+            self.patience = (self.patience / 2).max(PATIENCE.1);
             // The others in the order in which they were parked.
             let ready = (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready);
             if let Some(oldest) = ready.min_by_key(|i| self.parked[*i].stamp) {
                 self.park(self.frame, self.pc, self.mask.clone(), Wait::Ready);
                 self.resume_group(oldest);
-                self.free = PATIENCE;
+                self.free = self.patience;
                 return;
             }
         }
@@ -814,6 +826,7 @@ impl<'l> Worker<'l> {
                     // What a call itself takes, so that recursion without variables ends as well.
                     top: caller.top.saturating_add(callee.stack).saturating_add(super::access::GRANULE as u32),
                     callees: 0,
+                    place_in_kernel: self.place_in_kernel(self.frame, pc),
                 };
                 let index = match self.free_frames.pop() {
                     Some(index) => {
