@@ -107,7 +107,7 @@ pub(crate) struct Args {
     /// Bytes of a thread's stack; 512 KiB if not given, which is the most.
     #[arg(long, value_name = "BYTES", help_heading = EXECUTION)]
     stack: Option<usize>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = EXECUTION)]
     semantics: instruction::SemanticsArg,
 
     /// Print what one thread executes, with results; its block is the first if not given.
@@ -318,17 +318,17 @@ fn describe(summary: &Summary, ptx: &Path) -> String {
             time.as_secs_f64(),
         ));
     }
-    for launch in &summary.launches {
-        if let Some(found) = &launch.report.profile {
-            text.push_str(&profile::tables(&launch.entry, found, ptx));
-        }
-    }
     for file in &summary.files {
         text.push_str(&format!("wrote {}\n", file.display()));
     }
     for comparison in summary.comparisons.iter().filter(|comparison| comparison.differing == 0) {
         let bounds = if comparison.greatest == 0.0 { "" } else { " within the tolerance" };
         text.push_str(&format!("`{}` equals {}{bounds}\n", comparison.buffer, comparison.file.display()));
+    }
+    for launch in &summary.launches {
+        if let Some(found) = &launch.report.profile {
+            text.push_str(&profile::tables(&launch.entry, found, ptx));
+        }
     }
     text
 }

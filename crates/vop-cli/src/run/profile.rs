@@ -55,12 +55,8 @@ pub(super) fn tables(entry: &str, profile: &Profile, ptx: &Path) -> String {
         };
         lines.entry(line).or_insert((Sum::default(), &statement.text)).0.add(sum);
     }
-    let mut text = format!(
-        "\nprofile of `{entry}`: {} thread-instructions, {:.1} of 32 lanes active, {} moved\n\n",
-        output::grouped(total.threads),
-        total.lanes(),
-        bytes(total.bytes),
-    );
+    let mut text =
+        format!("\nprofile of `{entry}`: {:.1} of 32 lanes active, {} moved\n\n", total.lanes(), bytes(total.bytes));
     let rows = opcodes.into_iter().map(|(opcode, sum)| (opcode.to_owned(), sum, String::new()));
     text.push_str(&table("opcode", rows.collect(), total));
     text.push('\n');
@@ -70,7 +66,6 @@ pub(super) fn tables(entry: &str, profile: &Profile, ptx: &Path) -> String {
         (line.name(ptx), sum, text)
     });
     text.push_str(&table("line", rows.collect(), total));
-    text.push('\n');
     text
 }
 

@@ -25,7 +25,7 @@ const KINDS: &str = "NAME=FILE is a buffer from a file, NAME=TYPE[SHAPE] one of 
 /// | `TYPE=VALUE` | a number: `u32=640`, `i32=-0x80`, `f32=0.5` |
 /// | `TYPE=VALUE,VALUE,…` | an array or structure passed by value |
 ///
-/// Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. What stands before a `:` is no part of a file's name.
+/// Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. A file with a `:` in its name needs a launch file.
 #[derive(Clone, Debug, Default)]
 pub struct CommandLine {
     /// The PTX file.
