@@ -6,8 +6,6 @@ use std::path::Path;
 
 use vop_ptx::run::Profile;
 
-use crate::output;
-
 /// Rows of a table, at most.
 const ROWS: usize = 20;
 

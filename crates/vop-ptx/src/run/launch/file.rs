@@ -9,7 +9,7 @@ use toml::{Spanned, Value};
 use super::value::{self, Number};
 use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Source, Tolerance, read_text};
 use crate::module::Scalar;
-use crate::run::array::{byte_len, element, element_name, element_names};
+use crate::run::array::{element, element_name, element_names};
 use crate::run::engine::launch::Arg;
 use crate::run::error::{RunError, RunErrorKind, RunErrors};
 
@@ -70,7 +70,7 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
     let names: Vec<String> = file.buffers.keys().cloned().collect();
     let mut buffers = Vec::new();
     for (name, buffer) in file.buffers {
-        buffers.extend(reader.buffer(name, buffer, &mut keep));
+        buffers.extend(reader.buffer(name, buffer).map_err(&mut keep).ok());
     }
     let mut launches = Vec::new();
     for launch in file.launch {
@@ -98,57 +98,65 @@ impl Reader<'_> {
         self.source.error(RunErrorKind::LaunchFile, Some(&at.span()), message)
     }
 
-    fn buffer(&self, name: String, spec: Spanned<Buffer>, keep: &mut impl FnMut(RunError)) -> Option<BufferSpec> {
-        let wrong = |message: String| self.wrong(&spec, message);
+    fn buffer(&self, name: String, spec: Spanned<Buffer>) -> Result<BufferSpec, RunError> {
         let buffer = spec.get_ref();
-        let path = |path: &Spanned<PathBuf>| At::from(path.clone()).map(|path| self.folder.join(path));
-        let result = (|| {
-            let ty = buffer.ty.as_ref().map(|ty| {
-                let unknown =
-                    || self.wrong(ty, format!("`{}` is no element type: they are {}", ty.get_ref(), element_names()));
-                element(ty.get_ref()).ok_or_else(unknown)
-            });
-            let ty = ty.transpose()?;
-            let mut shape = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
-            let content = match (&buffer.file, &buffer.fill, &buffer.values, ty) {
-                (Some(file), None, None, _) => Content::File(path(file)),
-                (None, None, Some(values), Some(ty)) => {
-                    let shape = shape.get_or_insert_with(|| vec![values.get_ref().len()]);
-                    let len = values.get_ref().len();
-                    if byte_len(ty, shape) != len.checked_mul(ty.bits().unwrap_or(0) as usize / 8) {
-                        return Err(self.wrong(values, format!("{len} values are not of shape {shape:?}")));
-                    }
-                    Content::Values(self.list(ty, values.get_ref())?)
+        let ty = buffer.ty.as_ref().map(|ty| {
+            let unknown =
+                || self.wrong(ty, format!("`{}` is no element type: they are {}", ty.get_ref(), element_names()));
+            element(ty.get_ref()).ok_or_else(unknown)
+        });
+        let ty = ty.transpose()?;
+        let mut shape = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
+        let content = self.content(&name, &spec, ty, &mut shape)?;
+        if let Some(tolerance) = buffer.tolerance.as_ref()
+            && !(0.0..=f64::INFINITY).contains(tolerance.get_ref())
+        {
+            let message = format!("`{}` is no tolerance: it is a number from 0", tolerance.get_ref());
+            return Err(self.wrong(tolerance, message));
+        }
+        let tolerance = (buffer.tolerance.is_some() || buffer.ulps.is_some()).then(|| Tolerance {
+            absolute: buffer.tolerance.as_ref().map_or(0.0, |tolerance| *tolerance.get_ref()),
+            ulps: buffer.ulps.unwrap_or(0),
+        });
+        let save = buffer.save.clone().map(At::from);
+        let expect = buffer.expect.as_ref().map(|path| self.input(path));
+        Ok(BufferSpec { name, span: Some(spec.span()), ty, shape, content, save, expect, tolerance })
+    }
+
+    /// What a buffer holds at the start; its values tell its shape if nothing else does.
+    fn content(
+        &self,
+        name: &str,
+        spec: &Spanned<Buffer>,
+        ty: Option<Scalar>,
+        shape: &mut Option<Vec<usize>>,
+    ) -> Result<Content, RunError> {
+        let wrong = |what: &str| Err(self.wrong(spec, format!("buffer `{name}` has {what}")));
+        let buffer = spec.get_ref();
+        match (&buffer.file, &buffer.fill, &buffer.values, ty) {
+            (Some(file), None, None, _) => Ok(Content::File(self.input(file))),
+            (None, None, Some(values), Some(ty)) => {
+                let len = values.get_ref().len();
+                let shape = shape.get_or_insert_with(|| vec![len]);
+                if shape.iter().try_fold(1, |product: usize, n| product.checked_mul(*n)) != Some(len) {
+                    return Err(self.wrong(values, format!("{len} values are not of shape {shape:?}")));
                 }
-                (None, fill, None, Some(ty)) if shape.is_some() => {
-                    Content::Fill(fill.as_ref().map_or(Ok(0), |fill| self.scalar(ty, fill.get_ref(), fill))?)
-                }
-                (None, _, None, _) => {
-                    return Err(wrong(format!("buffer `{name}` has neither a `file` nor both `type` and `shape`")));
-                }
-                (None, None, Some(_), None) => {
-                    return Err(wrong(format!("buffer `{name}` has `values` and no `type` of them")));
-                }
-                _ => {
-                    let message = "has more than one of `file`, `fill` and `values`";
-                    return Err(wrong(format!("buffer `{name}` {message}")));
-                }
-            };
-            if let Some(tolerance) =
-                buffer.tolerance.as_ref().filter(|tolerance| tolerance.get_ref().is_nan() || *tolerance.get_ref() < 0.0)
-            {
-                return Err(
-                    self.wrong(tolerance, format!("`{}` is no tolerance: it is a number from 0", tolerance.get_ref()))
-                );
+                let bits = values.get_ref().iter().map(|value| self.scalar(ty, value.get_ref(), value));
+                Ok(Content::Values(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?)))
             }
-            let tolerance = (buffer.tolerance.is_some() || buffer.ulps.is_some()).then(|| Tolerance {
-                absolute: buffer.tolerance.as_ref().map_or(0.0, |tolerance| *tolerance.get_ref()),
-                ulps: buffer.ulps.unwrap_or(0),
-            });
-            let (save, expect) = (buffer.save.clone().map(At::from), buffer.expect.as_ref().map(path));
-            Ok(BufferSpec { name: name.clone(), span: Some(spec.span()), ty, shape, content, save, expect, tolerance })
-        })();
-        result.map_err(keep).ok()
+            (None, None, None, Some(_)) if shape.is_some() => Ok(Content::Fill(0)),
+            (None, Some(fill), None, Some(ty)) if shape.is_some() => {
+                Ok(Content::Fill(self.scalar(ty, fill.get_ref(), fill)?))
+            }
+            (None, _, None, _) => wrong("neither a `file` nor both `type` and `shape`"),
+            (None, None, Some(_), None) => wrong("`values` and no `type` of them"),
+            _ => wrong("more than one of `file`, `fill` and `values`"),
+        }
+    }
+
+    /// A file to read: beside the launch file.
+    fn input(&self, path: &Spanned<PathBuf>) -> At<PathBuf> {
+        At::from(path.clone()).map(|path| self.folder.join(path))
     }
 
     fn launch(&self, spec: Launch, names: &[String], keep: &mut impl FnMut(RunError)) -> Option<LaunchSpec> {
@@ -212,11 +220,6 @@ impl Reader<'_> {
 
     fn no_argument(&self, arg: &Spanned<Value>) -> RunError {
         self.wrong(arg, "an argument is the name of a buffer, or a value with its type: { i32 = 640 }")
-    }
-
-    fn list(&self, ty: Scalar, values: &[Spanned<Value>]) -> Result<Vec<u8>, RunError> {
-        let bits = values.iter().map(|value| self.scalar(ty, value.get_ref(), value));
-        Ok(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// The bits of a value; an error at a place if it is not in the type's range.
