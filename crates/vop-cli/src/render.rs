@@ -223,20 +223,26 @@ pub(crate) fn all(faults: &[Diagnostic], text: &str) -> String {
     faults.iter().map(|fault| diagnostic(fault, Source { lines: &lines, path: None })).collect()
 }
 
-/// An error of a run, under its place in the PTX or the launch file.
-pub(crate) fn run_error(error: &RunError) -> String {
-    let file = error.place.as_ref().and_then(|place| place.file.as_deref());
-    let source = file.and_then(|file| std::fs::read(file).ok()).map(|bytes| vop_ptx::uses::text(&bytes).into_owned());
+/// An error of a run, under its place in the PTX, in the launch file, or in the text that the command line makes.
+pub(crate) fn run_error(error: &RunError, command_line: &str) -> String {
+    let place = error.place.as_deref();
+    let file = place.and_then(|place| place.file.as_deref());
+    let source = match file {
+        Some(file) => std::fs::read(file).ok().map(|bytes| vop_ptx::uses::text(&bytes).into_owned()),
+        None => place.map(|_| command_line.to_owned()),
+    };
     let path = file.map(Path::to_string_lossy);
     let lines = source.as_deref().map(Lines::new);
+    let compiled = place.and_then(|place| place.source.as_ref());
+    let compiled = compiled.map(|source| format!("compiled from {source}"));
     Drawing {
         severity: Severity::Error,
         title: &error.message,
         code: error.kind.code(),
         source: lines.as_ref().map(|lines| Source { lines, path: path.as_deref() }),
-        primary: (error.place.as_ref().map_or(0..0, |place| place.span.clone()), ""),
+        primary: (place.map_or(0..0, |place| place.span.clone()), ""),
         related: Vec::new(),
-        notes: error.thread.iter().map(|thread| format!("in {thread}")).collect(),
+        notes: compiled.into_iter().chain(error.thread.map(|thread| format!("in {thread}"))).collect(),
         help: error.help.as_deref(),
     }
     .draw()

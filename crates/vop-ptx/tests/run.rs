@@ -369,7 +369,7 @@ fn a_wrong_launch_file_says_where() {
             r#"entry = "scale", grid = 1, block = 1, args = ["too", { u8 = 256 }, { s32 = 1 }, 5]"#,
             "1: there is no buffer `too` [V0612]\n  at `\"too\"`\n  help: the buffers are `from`, `to`\n\
              1: 256 is no u8 [V0612]\n  at `{ u8 = 256 }`\n\
-             1: `s32` is no type of an argument: they are u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 [V0612]\n  at `{ s32 = 1 }`\n\
+             1: `s32` is no type of an argument: they are u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 [V0612]\n  at `{ s32 = 1 }`\n\
              1: an argument is the name of a buffer, or a value with its type: { i32 = 640 } [V0612]\n  at `5`",
         ),
         // The shape, the keys.
@@ -383,7 +383,7 @@ fn a_wrong_launch_file_says_where() {
         ),
         (
             r#"entry = "scale", gird = 1, block = 1, args = []"#,
-            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args` [V0612]\n  at `gird`",
+            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args`, `check` [V0612]\n  at `gird`",
         ),
         // The run itself: the second thread reads behind the end.
         (

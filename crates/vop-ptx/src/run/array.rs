@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
+use half::f16;
 use npyz::WriterBuilder;
 
 use super::types::Kind;
@@ -21,7 +22,7 @@ pub(crate) struct Array {
 const MAX_BYTES: usize = 4 << 30;
 
 /// Element types as launch files name them.
-const ELEMENTS: [(&str, Scalar); 10] = [
+const ELEMENTS: [(&str, Scalar); 11] = [
     ("u8", Scalar::U8),
     ("i8", Scalar::S8),
     ("u16", Scalar::U16),
@@ -30,6 +31,7 @@ const ELEMENTS: [(&str, Scalar); 10] = [
     ("i32", Scalar::S32),
     ("u64", Scalar::U64),
     ("i64", Scalar::S64),
+    ("f16", Scalar::F16),
     ("f32", Scalar::F32),
     ("f64", Scalar::F64),
 ];
@@ -54,6 +56,11 @@ pub(crate) fn byte_len(ty: Scalar, shape: &[usize]) -> Option<usize> {
 
 fn extension(path: &Path) -> Option<String> {
     path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
+}
+
+/// Whether a file of this name is bytes that do not say what they are.
+pub(crate) fn is_raw(path: &Path) -> bool {
+    !matches!(extension(path).as_deref(), Some("npy" | "png"))
 }
 
 /// Reads an array. What a file says of itself must agree with `ty` and `shape`; a raw file needs `ty`.
@@ -102,6 +109,7 @@ fn read_npy(content: &[u8]) -> Result<Array, String> {
         (npyz::TypeChar::Int, 4) => Scalar::S32,
         (npyz::TypeChar::Uint, 8) => Scalar::U64,
         (npyz::TypeChar::Int, 8) => Scalar::S64,
+        (npyz::TypeChar::Float, 2) => Scalar::F16,
         (npyz::TypeChar::Float, 4) => Scalar::F32,
         (npyz::TypeChar::Float, 8) => Scalar::F64,
         _ => return Err(format!("it holds elements of type {}", header.dtype().descr())),
@@ -205,6 +213,7 @@ fn write_npy(array: &Array) -> std::io::Result<Vec<u8>> {
         Scalar::S32 => write(array, i32::from_le_bytes),
         Scalar::U64 => write(array, u64::from_le_bytes),
         Scalar::S64 => write(array, i64::from_le_bytes),
+        Scalar::F16 => write(array, f16::from_le_bytes),
         Scalar::F32 => write(array, f32::from_le_bytes),
         Scalar::F64 => write(array, f64::from_le_bytes),
         _ => write(array, u8::from_le_bytes),

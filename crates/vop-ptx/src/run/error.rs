@@ -77,15 +77,17 @@ kinds! {
     DivergentBarrier "V0615" "a barrier in divergent code"
         "`bar.sync`, as `__syncthreads()` compiles to, must be executed by all threads of a warp together. Some of a warp went another way: on a GPU the kernel might hang or go on too early. `barrier.sync` without `.aligned` has no such rule.";
     StackOverflow "V0616" "stack overflow"
-        "Calls within one another take more than a thread's stack holds. It is 512 KiB, the most that a GPU gives; on a GPU it is 1 KiB unless the program asks for more (`cudaLimitStackSize`).";
+        "Calls within one another take more than a thread's stack holds. It is 512 KiB, the most that a GPU gives, or what `--stack` says; on a GPU it is 1 KiB unless the program asks for more (`cudaLimitStackSize`).";
     Race "V0617" "a race on shared memory"
-        "Two threads reach one byte of shared memory, one of them writes, and no barrier stands between: which is first is chance. This is checked on request.";
+        "Two threads reach one byte of shared memory, one of them writes, and no barrier stands between: which is first is chance. `--check races` looks for them.";
     Uninitialized "V0618" "shared memory read before it is written"
-        "Shared memory holds anything when a block starts. This is checked on request; without the check it reads as zero.";
+        "Shared memory holds anything when a block starts. `--check uninit` looks for such reads; without it what was never written is zero.";
     Trap "V0611" "the kernel trapped"
         "The kernel executed `trap`, as `assert` and `__trap()` do.";
     LaunchFile "V0612" "a launch file that does not say what it must"
-        "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `entry`, `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    input  = { file = \"input.npy\" }                            # .npy, .png, or raw with `type` and `shape`\n    output = { type = \"i32\", shape = [23, 40], save = \"o.npy\" }  # .npy or .png\n\n    [[launch]]\n    entry = \"kernel\"\n    grid  = [40, 23]\n    block = 64\n    shared = 0          # bytes of dynamic shared memory\n    args  = [\"input\", \"output\", { i32 = 640 }]\n\nElement types are i8 to i64, u8 to u64, f32 and f64.";
+        "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    # .npy, .png, or raw with `type` and perhaps `shape`\n    input  = { file = \"input.npy\" }\n    # zeros, saved to .npy or .png\n    output = { type = \"i32\", shape = [23, 40], save = \"output.npy\" }\n    best   = { type = \"u32\", shape = [4], fill = 99 }\n    weight = { type = \"f32\", values = [0.25, 0.5, 0.25] }\n    # compared after the run\n    right  = { type = \"f32\", shape = [9], expect = \"right.npy\", ulps = 2 }\n\n    [[launch]]\n    entry = \"kernel\"              # not needed if the module has no other\n    grid  = [40, 23]\n    block = 64\n    shared = 0                    # bytes of dynamic shared memory\n    check = [\"races\", \"uninit\"]   # as with `--check`\n    args  = [\"input\", \"output\", { i32 = 640 }, { f32 = [0.5, 1] }]\n\nElement types are i8 to i64, u8 to u64, f16, f32 and f64. What is expected may be missed by `tolerance`, or for floats by `ulps`.";
+    CommandLine "V0619" "an option that cannot be read"
+        "`vop run kernel.ptx` takes `--grid`, `--block` and an `--arg` for each parameter of the kernel, in order:\n\n    --arg in=a.npy                  a buffer from a .npy or .png file\n    --arg in=u8[100]@a.raw          one from a raw file, with or without shape\n    --arg out=i32[920,2]            a buffer of zeros\n    --arg out=i32[920,2]:out.npy    the same, saved after the run\n    --arg in=a.npy:out.npy          read, and saved after the run\n    --arg out                       a buffer of an argument before, again\n    --arg u32=640                   a number\n    --arg f32=0.5,1                 an array or structure passed by value\n\nTypes are i8 to i64, u8 to u64, f16, f32 and f64. `--compare out=right.npy` compares a buffer with a file after the run.";
     File "V0613" "a file that cannot be read or written"
         "The file is missing or unreadable, holds something else than its name or its declaration says, or cannot be written. Output is written beside its place first and renamed, so that no half of it is left.";
 }
@@ -99,10 +101,16 @@ pub struct SourcePlace {
     pub line: u32,
 }
 
-/// A place in the PTX or in the launch file.
+impl fmt::Display for SourcePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A place in the PTX, in the launch file or in a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file, where there is one: PTX may come from memory.
+    /// The file, where there is one: PTX may come from memory, and [`CommandLine::text`](super::launch::CommandLine::text) is none.
     pub file: Option<PathBuf>,
     /// Bytes of the text.
     pub span: Range<usize>,
@@ -203,6 +211,9 @@ impl fmt::Display for RunError {
             && !place.text.is_empty()
         {
             write!(f, "\n  at `{}`", place.text)?;
+        }
+        if let Some(source) = self.place.as_ref().and_then(|place| place.source.as_ref()) {
+            write!(f, "\n  compiled from {source}")?;
         }
         if let Some(thread) = self.thread {
             write!(f, "\n  in {thread}")?;

@@ -1,0 +1,375 @@
+//! `vop run`.
+
+mod json;
+mod profile;
+mod progress;
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use vop_ptx::run::launch::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
+use vop_ptx::run::{Report, RunErrors, ThreadId};
+
+use crate::output::Format;
+use crate::{Failure, Outcome, instruction, output, render};
+
+const LONG_ABOUT: &str = "\
+Run kernels on the CPU, exactly, with every access to memory checked
+
+One launch is described by options:
+
+  vop run k.ptx --entry k --grid 40,23 --block 16,8 \\
+      --arg in=a.npy --arg u32=640 --arg out=i32[920,2]:motion.npy
+
+Each --arg is an argument of the kernel, in order:
+
+  in=a.npy                  a buffer from a .npy or .png file
+  in=u8[100]@a.raw          one from a raw file; the shape may be left out
+  out=i32[920,2]            a buffer of zeros
+  out=i32[920,2]:out.npy    the same, saved after the run; so is in=a.npy:b.npy
+  out                       a buffer that an argument before has made, again
+  u32=640                   a number
+  f32=0.5,1                 an array or structure passed by value
+
+Several launches on the same buffers are described by a launch file (TOML):
+
+  ptx = \"motion.ptx\"
+
+  [buffers]
+  frame  = { file = \"frame.png\" }
+  motion = { type = \"i32\", shape = [23, 40, 2], save = \"motion.npy\" }
+
+  [[launch]]
+  entry = \"search\"
+  grid  = [40, 23]
+  block = 64
+  args  = [\"frame\", \"motion\", { i32 = 640 }]
+
+Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. Output is saved to .npy and
+.png, and only if everything ran. What kernels print goes to standard output.
+`vop explain V0612` shows all keys of launch files, docs/run.md the rest.";
+
+/// Run kernels on the CPU, exactly, with every access to memory checked
+#[derive(clap::Args)]
+#[command(long_about = LONG_ABOUT, after_help = "\
+Examples:
+  vop run examples/motion/motion.toml
+  vop run k.ptx --grid 4 --block 64 --arg out=u32[256]:out.npy --arg u32=256
+  vop run test.toml --compare out=expected.npy --check races,uninit
+  vop run k.toml --profile
+  vop run k.toml --trace 5,0,0:1,0,0
+
+Exit status: 0 fine, 1 a failure or a difference, 2 misuse.")]
+pub(crate) struct Args {
+    /// A launch file (.toml), or a PTX file (.ptx) and the launch as options.
+    file: PathBuf,
+
+    /// The kernel; not needed if the module has no other.
+    #[arg(long, help_heading = LAUNCH)]
+    entry: Option<String>,
+    /// Blocks.
+    #[arg(long, value_name = "X,Y,Z", help_heading = LAUNCH)]
+    grid: Option<String>,
+    /// Threads of a block.
+    #[arg(long, value_name = "X,Y,Z", help_heading = LAUNCH)]
+    block: Option<String>,
+    /// An argument of the kernel, in order: NAME=FILE, NAME=TYPE[SHAPE]:SAVE, TYPE=VALUE (see --help).
+    #[arg(long = "arg", value_name = "ARG", help_heading = LAUNCH)]
+    args: Vec<String>,
+    /// Bytes of dynamic shared memory.
+    #[arg(long, value_name = "BYTES", help_heading = LAUNCH)]
+    shared: Option<usize>,
+
+    /// Save output below this folder instead of the launch file's.
+    #[arg(long, value_name = "FOLDER", help_heading = RESULTS)]
+    output: Option<PathBuf>,
+    /// Compare a buffer with a file after the run, and fail if they differ. The name may be left out if one buffer is saved.
+    #[arg(long, value_name = "[NAME=]FILE", help_heading = RESULTS)]
+    compare: Vec<String>,
+    /// Elements may differ by so much.
+    #[arg(long, value_name = "NUMBER", value_parser = tolerance, default_value = "0", help_heading = RESULTS)]
+    tolerance: f64,
+    /// Floats may differ by so many units in the last place.
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = RESULTS)]
+    ulps: u64,
+
+    /// Also look for races on shared memory, and for reads of it before it is written.
+    #[arg(long, value_name = "CHECKS", value_delimiter = ',', help_heading = EXECUTION)]
+    check: Vec<Check>,
+    /// How many cores run blocks; all of them if not given.
+    #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
+    cores: Option<NonZeroUsize>,
+    /// Stop a launch after this many thread-instructions; 100 billion if not given.
+    #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
+    limit: Option<u64>,
+    /// Bytes of a thread's stack; 512 KiB if not given, which is the most.
+    #[arg(long, value_name = "BYTES", help_heading = EXECUTION)]
+    stack: Option<usize>,
+    #[command(flatten, next_help_heading = EXECUTION)]
+    semantics: instruction::SemanticsArg,
+
+    /// Print what one thread executes, with results; its block is the first if not given.
+    #[arg(long, value_name = "X,Y,Z[:BX,BY,BZ]", value_parser = thread, help_heading = INSIGHT)]
+    trace: Option<ThreadId>,
+    /// Print what is executed most, by opcode and by line.
+    #[arg(long, help_heading = INSIGHT)]
+    profile: bool,
+    /// `text` for people, `json` for programs.
+    #[arg(long, value_enum, default_value_t, help_heading = INSIGHT)]
+    format: Format,
+}
+
+const LAUNCH: &str = "Launch of a PTX file";
+const RESULTS: &str = "Results";
+const EXECUTION: &str = "Execution";
+const INSIGHT: &str = "Insight";
+
+/// What is looked for on request.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Check {
+    /// Races on shared memory.
+    Races,
+    /// Reads of shared memory before it is written.
+    Uninit,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number >= 0.0);
+    number.ok_or_else(|| "a tolerance is a number from 0".to_owned())
+}
+
+/// `X,Y,Z` or `X,Y,Z:BX,BY,BZ`; axes may be left out from the end, and are 0.
+fn thread(text: &str) -> Result<ThreadId, String> {
+    let place = |text: &str| {
+        let numbers = text.split(',').map(|number| number.trim().parse().ok());
+        let numbers = numbers.collect::<Option<Vec<u32>>>().filter(|numbers| numbers.len() <= 3);
+        let numbers = numbers.ok_or("write a thread as x,y,z, and its block behind a colon: 5,0,0:1,0,0")?;
+        Ok::<[u32; 3], &str>([0, 1, 2].map(|axis| numbers.get(axis).copied().unwrap_or(0)))
+    };
+    let (thread, block) = text.split_once(':').unwrap_or((text, "0"));
+    Ok(ThreadId { thread: place(thread)?, block: place(block)? })
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    let mut command_line = String::new();
+    let (result, printed) = match job(&args, &mut command_line)? {
+        Ok(job) => execute(&job, &args)?,
+        Err(errors) => (Err(errors), String::new()),
+    };
+    let mut out = output::stdout();
+    if let Format::Json = args.format {
+        let text = json::run(&result, &printed);
+        writeln!(out, "{text:#}")?;
+        out.flush()?;
+    }
+    let summary = match result {
+        Ok((summary, ptx)) => {
+            if let Format::Text = args.format {
+                out.write_all(describe(&summary, &ptx).as_bytes())?;
+                out.flush()?;
+                order_notes(&summary, &ptx);
+            }
+            summary
+        }
+        Err(errors) => {
+            if let Format::Text = args.format {
+                for error in &errors.0 {
+                    output::notice(&render::run_error(error, &command_line));
+                }
+            }
+            return Err(Failure::Said);
+        }
+    };
+    let different: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.differing > 0).collect();
+    if let Format::Text = args.format {
+        different.iter().for_each(|comparison| output::error(&difference(comparison)));
+    }
+    Ok(if different.is_empty() { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// What a run that went well leaves, with the path of its PTX; or what went wrong.
+type Ran = Result<(Summary, PathBuf), RunErrors>;
+
+/// The job that the arguments describe, or what is wrong with its description. `command_line` becomes the text that errors without a
+/// file are about.
+fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>, Failure> {
+    let extension = args.file.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    let job = match extension.as_deref() {
+        Some("toml") => {
+            let given = [
+                ("--entry", args.entry.is_some()),
+                ("--grid", args.grid.is_some()),
+                ("--block", args.block.is_some()),
+                ("--arg", !args.args.is_empty()),
+                ("--shared", args.shared.is_some()),
+            ];
+            if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+                let file = args.file.display();
+                return Err(Failure::Misuse(format!("`{option}` goes with a .ptx file: {file} says it itself")));
+            }
+            Job::read(&args.file)
+        }
+        Some("ptx") => {
+            let (Some(grid), Some(block)) = (&args.grid, &args.block) else {
+                return Err(Failure::Misuse(
+                    "a .ptx file needs `--grid` and `--block`: --grid 40,23 --block 64".to_owned(),
+                ));
+            };
+            let line = CommandLine {
+                ptx: args.file.clone(),
+                entry: args.entry.clone(),
+                grid: grid.clone(),
+                block: block.clone(),
+                shared: args.shared.unwrap_or(0),
+                args: args.args.clone(),
+            };
+            *command_line = line.text();
+            line.job()
+        }
+        _ => {
+            let file = args.file.display();
+            return Err(Failure::Misuse(format!("{file} is neither a launch file (.toml) nor PTX (.ptx)")));
+        }
+    };
+    let mut job = match job {
+        Ok(job) => job,
+        Err(errors) => return Ok(Err(errors)),
+    };
+    for comparison in &args.compare {
+        if let Err(error) = job.expect(comparison) {
+            return Ok(Err(error.into()));
+        }
+    }
+    if let Some(thread) = args.trace.filter(|thread| !job.has_thread(*thread)) {
+        return Err(Failure::Misuse(format!("no launch has {thread}")));
+    }
+    Ok(Ok(job))
+}
+
+/// Runs a job; what kernels print is printed at once, or handed out if the output is for programs.
+fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
+    let mut options = RunOptions {
+        output: args.output.clone(),
+        tolerance: Tolerance { absolute: args.tolerance, ulps: args.ulps },
+        ..RunOptions::default()
+    };
+    let launch = &mut options.launch;
+    launch.instructions = args.limit.unwrap_or(launch.instructions);
+    launch.stack = args.stack.unwrap_or(launch.stack);
+    launch.cores = args.cores.map(NonZeroUsize::get);
+    launch.semantics = args.semantics.semantics;
+    launch.check_races = args.check.contains(&Check::Races);
+    launch.check_uninitialized = args.check.contains(&Check::Uninit);
+    launch.profile = args.profile;
+    launch.trace = args.trace;
+    let blocks = Arc::default();
+    launch.progress = Some(Arc::clone(&blocks));
+    let mut held = String::new();
+    let mut line_open = false;
+    let mut written = Ok(());
+    let result = progress::watch(blocks, job.blocks(), |bar| {
+        job.run(&options, &mut |text| match args.format {
+            Format::Json => held.push_str(text),
+            Format::Text if written.is_ok() => {
+                written = bar.suspend(|| print(text));
+                line_open = !text.ends_with('\n');
+            }
+            Format::Text => {}
+        })
+    });
+    written?;
+    if line_open {
+        print("\n")?;
+    }
+    Ok((result.map(|summary| (summary, job.ptx().to_owned())), held))
+}
+
+fn print(text: &str) -> std::io::Result<()> {
+    let mut out = output::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// `40x23` for 40, 23, 1.
+fn size(size: [u32; 3]) -> String {
+    let axes = size.iter().rposition(|n| *n != 1).map_or(1, |last| last + 1);
+    size.iter().take(axes).map(u32::to_string).collect::<Vec<_>>().join("x")
+}
+
+fn describe(summary: &Summary, ptx: &Path) -> String {
+    let mut text = String::new();
+    for launch in &summary.launches {
+        text.push_str(&trace(launch));
+    }
+    let width = summary.launches.iter().map(|launch| launch.entry.chars().count()).max().unwrap_or(0).max(6);
+    text.push_str(&format!(
+        "{:<width$} {:>10} {:>9} {:>20} {:>15} {:>8}\n",
+        "kernel", "blocks", "threads", "thread-instructions", "video", "seconds"
+    ));
+    for LaunchSummary { entry, grid, block, report, time, .. } in &summary.launches {
+        text.push_str(&format!(
+            "{entry:<width$} {:>10} {:>9} {:>20} {:>15} {:>8.2}\n",
+            size(*grid),
+            size(*block),
+            output::grouped(report.instructions),
+            output::grouped(report.video),
+            time.as_secs_f64(),
+        ));
+    }
+    for file in &summary.files {
+        text.push_str(&format!("wrote {}\n", file.display()));
+    }
+    for comparison in summary.comparisons.iter().filter(|comparison| comparison.differing == 0) {
+        let bounds = if comparison.greatest == 0.0 { "" } else { " within the tolerance" };
+        text.push_str(&format!("`{}` equals {}{bounds}\n", comparison.buffer, comparison.file.display()));
+    }
+    for launch in &summary.launches {
+        if let Some(found) = &launch.report.profile {
+            text.push_str(&profile::tables(&launch.entry, found, ptx));
+        }
+    }
+    text
+}
+
+fn trace(launch: &LaunchSummary) -> String {
+    let Report { trace, .. } = &launch.report;
+    if trace.is_empty() {
+        return String::new();
+    }
+    format!("trace of `{}`:\n{}\n\n", launch.entry, trace.join("\n"))
+}
+
+fn difference(comparison: &Comparison) -> String {
+    let mut text = format!(
+        "`{}` differs from {} in {} of {} elements",
+        comparison.buffer,
+        comparison.file.display(),
+        output::grouped(comparison.differing as u64),
+        output::grouped(comparison.elements as u64),
+    );
+    if let Some(first) = &comparison.first {
+        text.push_str(&format!("; first at {:?}: {}, expected {}", first.index, first.found, first.expected));
+    }
+    if comparison.differing > 1 {
+        text.push_str(&format!("; the greatest difference is {}", comparison.greatest));
+    }
+    text
+}
+
+/// Says of which launches the result may depend on the order of blocks.
+fn order_notes(summary: &Summary, ptx: &Path) {
+    let mut said: Vec<&str> = Vec::new();
+    for LaunchSummary { entry, report, .. } in &summary.launches {
+        let lines: Vec<String> = report.order_dependent.iter().map(usize::to_string).collect();
+        let (Some((last, first)), false) = (lines.split_last(), said.contains(&entry.as_str())) else { continue };
+        said.push(entry);
+        let lines =
+            if first.is_empty() { format!("line {last}") } else { format!("lines {} and {last}", first.join(", ")) };
+        output::notice(&format!(
+            "\x1b[1;32mnote\x1b[0m: the order of blocks may show in the result of `{entry}`: atomics at {lines} of {}; `--cores 1` fixes it\n",
+            ptx.display()
+        ));
+    }
+}
