@@ -167,7 +167,7 @@ fn base_ptx_computes_what_the_manual_says() {
             let instruction = vop::parse(text).expect("legal");
             let rows: Vec<[u32; 3]> = (0..INPUTS).map(|_| [0; 3].map(|_| random.value())).collect();
             let mut memory = program.memory();
-            let bytes = rows.iter().flat_map(|&[a, b, c]| [a, b, c, 0]).flat_map(u32::to_le_bytes).collect();
+            let bytes: Vec<u8> = rows.iter().flat_map(|&[a, b, c]| [a, b, c, 0]).flat_map(u32::to_le_bytes).collect();
             let buffer = memory.allocate("rows", bytes);
             let kernel = program.kernel(&format!("k{i}")).unwrap_or_else(|errors| panic!("{errors}"));
             kernel
