@@ -5,7 +5,7 @@ use crate::run::code::{Pc, System, SystemFunction, Transfer};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::{Fault, Space};
 
-/// Bytes of a string that a kernel names, at most: a pointer to something else is noticed.
+/// Bytes of a string that a kernel names or one call prints, about: a pointer to something else is noticed.
 const MAX_STRING: u64 = 1 << 20;
 /// Bytes that a block may print.
 const MAX_PRINTED: usize = 64 << 20;
@@ -81,13 +81,17 @@ impl Worker<'_> {
         let mut out = Vec::new();
         let (mut at, mut taken) = (list, 0);
         let mut argument = |bytes: u64| {
-            at = at.next_multiple_of(bytes);
+            // No list reaches the end of all addresses.
+            let start = at.checked_next_multiple_of(bytes).unwrap_or(u64::MAX - bytes + 1);
             taken += 1;
-            at += bytes;
-            self.read(Space::Generic, at - bytes, bytes, thread)
+            at = start.saturating_add(bytes);
+            self.read(Space::Generic, start, bytes, thread)
         };
         let mut rest = &format[..];
         while let Some(start) = rest.iter().position(|b| *b == b'%') {
+            if out.len() > MAX_STRING as usize {
+                return Ok((out, taken));
+            }
             out.extend_from_slice(&rest[..start]);
             rest = &rest[start..];
             let Some((spec, length)) = Spec::parse(rest) else {
