@@ -4,7 +4,7 @@
 //! `VOP_BLESS=1 cargo test` writes what came out there; look at the difference before you commit it.
 //!
 //! ```text
-//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out
+//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also stack=1024 check=races check=uninitialized
 //! // buffer in u32 1 2 3                               an argument: a buffer with these elements
 //! // buffer out s32 *8                                 an argument: a buffer of eight zeros
 //! // value u32 5                                       an argument: a scalar
@@ -86,6 +86,9 @@ fn run_case(text: &str) -> String {
                     match key {
                         "shared" => limits.dynamic_shared = value.parse().unwrap(),
                         "limit" => limits.instructions = value.parse().unwrap(),
+                        "stack" => limits.stack = value.parse().unwrap(),
+                        "check" if value == "races" => limits.check_races = true,
+                        "check" => limits.check_uninitialized = true,
                         _ => {
                             for (axis, number) in value.split(',').enumerate() {
                                 sizes[usize::from(key == "block")][axis] = number.parse().unwrap();

@@ -413,6 +413,9 @@ impl Decoder<'_, '_> {
     }
 
     fn access(&mut self, text: &str, space: Space, bytes: u32) -> Result<Access, RunError> {
+        if bytes as usize > access::GRANULE {
+            return Err(self.malformed(format!("an access of {bytes} bytes: the widest has {}", access::GRANULE)));
+        }
         let Some(Operand::Memory(name, offset)) = Operand::parse(text) else {
             return Err(self
                 .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
@@ -572,6 +575,7 @@ impl Decoder<'_, '_> {
         for operand in &operands[first + 1..first + 1 + values] {
             texts.push(self.elements(operand, count)?);
         }
+        let mut results = Vec::new();
         for i in 0..count {
             let mut access = at;
             access.offset = access.offset.wrapping_add(i as u64 * ty.size() as u64);
@@ -585,12 +589,26 @@ impl Decoder<'_, '_> {
                 text if wide => Some(self.wide_register(text)?),
                 text => Some([self.destination(text, ty)?, none]),
             };
+            // A destination of one element may be the source of the next: all are written at the end.
+            let d = match d {
+                Some([d, none]) if count > 1 => {
+                    let between = self.fresh(width_of(ty));
+                    results.push((d, between));
+                    Some([between, none])
+                }
+                d => d,
+            };
             let commutes = matches!(kind, AtomicKind::Fold(_)) && d.is_none() && (!floats || name != "add");
             if !commutes && !matches!(at.space, Space::Shared | Space::Local) {
                 self.mark_ordered();
             }
             self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
-            self.mark_part();
+        }
+        for (i, (d, between)) in results.into_iter().enumerate() {
+            self.copy_register(d, between, width_of(ty));
+            if i > 0 {
+                self.mark_part();
+            }
         }
         Ok(true)
     }
@@ -745,6 +763,9 @@ impl Decoder<'_, '_> {
             return Ok(true);
         }
         let Some((index, function)) = self.callee(name) else { return Err(self.undeclared(name)) };
+        if function.kind != FunctionKind::Func {
+            return Err(self.malformed(format!("`{name}` is an entry: only functions can be called")));
+        }
         let formals = |list: &[crate::module::Variable]| list.iter().map(|formal| formal.ty.scalar).collect::<Vec<_>>();
         let (parameter_types, result_types) = (formals(&function.parameters), formals(&function.results));
         if (results.len(), arguments.len()) != (result_types.len(), parameter_types.len()) {
@@ -791,6 +812,13 @@ impl Decoder<'_, '_> {
                 continue;
             }
             if let Some(register) = self.lookup(text) {
+                let expected = types.and_then(|types| types.get(i)).map_or(register.ty.width(), |ty| ty.width());
+                if register.high.is_some() || register.ty.width() != expected {
+                    return Err(self.malformed(format!(
+                        "register `{text}` is declared .{}, which is not what the function takes",
+                        register.ty.name()
+                    )));
+                }
                 transfers.push(Transfer::Register(register.slot, width_of(register.ty)));
                 continue;
             }

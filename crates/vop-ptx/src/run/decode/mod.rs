@@ -25,6 +25,7 @@ use super::error::{Place, RunError, RunErrorKind, RunErrors};
 use super::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
 use crate::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
 use function::Decoder;
+use initializer::Content;
 
 /// A module to run kernels of: its text read, its variables laid out.
 #[derive(Clone, Debug)]
@@ -41,13 +42,16 @@ struct GlobalVariable {
     name: Range<usize>,
     read_only: bool,
     /// The content at load, or why there is none; that matters only to a kernel that uses the variable.
-    content: Result<Vec<u8>, RunError>,
+    content: Result<Content, RunError>,
 }
 
 /// Bytes that a module's variables may take together: a declaration that asks for more is an error, not an attempt.
 const MAX_VARIABLES: u64 = 4 << 30;
 /// Bytes that one function's variables may take of a thread's stack, or a block's shared variables.
 const MAX_LOCAL: u64 = 512 * 1024;
+
+/// Bytes of a kernel's constants: each takes a warp's worth of them.
+const MAX_CONSTANTS: usize = 64 << 20;
 
 impl Program {
     /// Reads PTX. Nothing is judged yet: [`Program::kernel`] reports what is wrong with an entry.
@@ -74,7 +78,7 @@ impl Program {
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
         for variable in &self.variables {
-            let bytes = variable.content.as_ref().map_or_else(|_| Bytes::default(), |bytes| Bytes::from(&bytes[..]));
+            let bytes = variable.content.as_ref().map_or_else(|_| Bytes::default(), Content::bytes);
             memory.push(self.module.slice(&variable.name), bytes, variable.read_only);
         }
         memory
@@ -264,8 +268,18 @@ impl<'p> Builder<'p> {
     /// A place in the block's area, for a warp's elements.
     fn reserve(&mut self, width: Width) -> Slot {
         let constants = &mut self.kernel.constants;
-        let place = constants.len().next_multiple_of(64);
-        constants.resize(place + width.bytes() as usize * WARP, 0);
+        let mut place = constants.len().next_multiple_of(64);
+        if place + width.bytes() as usize * WARP > MAX_CONSTANTS {
+            if self.errors.is_empty() {
+                let message = "a kernel of so many different constants is not supported by vop run";
+                self.errors.push(RunError::new(RunErrorKind::Unsupported, message));
+            }
+            place = 0;
+        }
+        let end = place + width.bytes() as usize * WARP;
+        if constants.len() < end {
+            constants.resize(end, 0);
+        }
         Slot::new(Area::Block, place as u32)
     }
 

@@ -5,9 +5,9 @@ use crate::run::code::{Pc, System, SystemFunction, Transfer};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::{Fault, Space};
 
-/// Bytes of a string that a kernel names, at most: a pointer to something else is noticed.
+/// Bytes of a string that a kernel names or one call prints, about: a pointer to something else is noticed.
 const MAX_STRING: u64 = 1 << 20;
-/// Bytes that a block may print.
+/// Bytes that a block may print, about; what comes behind is dropped, as a GPU's buffer does.
 const MAX_PRINTED: usize = 64 << 20;
 
 impl Worker<'_> {
@@ -25,9 +25,7 @@ impl Worker<'_> {
                         .format(argument(0), argument(1), *thread)
                         .map_err(|fault| self.faulted(fault, *thread, pc))?;
                     results.push(printed.1);
-                    if self.printed.len() < MAX_PRINTED {
-                        self.printed.extend(printed.0);
-                    }
+                    self.printed.extend(printed.0);
                 }
                 SystemFunction::AssertFail => {
                     let text = |worker: &Self, i| {
@@ -77,17 +75,22 @@ impl Worker<'_> {
     /// The list holds each argument at a multiple of its size: `int` and what is narrower in four bytes, `double`, `long long` and
     /// pointers in eight (CUDA C++ Programming Guide, "Formatted Output").
     fn format(&self, format: u64, list: u64, thread: usize) -> Result<(Vec<u8>, u64), Fault> {
-        let format = self.string(format, thread)?;
+        let room = MAX_PRINTED.saturating_sub(self.printed.len()).min(MAX_STRING as usize);
+        let format = if room == 0 { Vec::new() } else { self.string(format, thread)? };
         let mut out = Vec::new();
         let (mut at, mut taken) = (list, 0);
         let mut argument = |bytes: u64| {
-            at = at.next_multiple_of(bytes);
+            // No list reaches the end of all addresses.
+            let start = at.checked_next_multiple_of(bytes).unwrap_or(u64::MAX - bytes + 1);
             taken += 1;
-            at += bytes;
-            self.read(Space::Generic, at - bytes, bytes, thread)
+            at = start.saturating_add(bytes);
+            self.read(Space::Generic, start, bytes, thread)
         };
         let mut rest = &format[..];
         while let Some(start) = rest.iter().position(|b| *b == b'%') {
+            if out.len() > room {
+                return Ok((out, taken));
+            }
             out.extend_from_slice(&rest[..start]);
             rest = &rest[start..];
             let Some((spec, length)) = Spec::parse(rest) else {
