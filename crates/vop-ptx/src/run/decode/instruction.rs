@@ -762,9 +762,11 @@ impl Decoder<'_, '_> {
             let function = match name {
                 "vprintf" => SystemFunction::Vprintf,
                 "__assertfail" => SystemFunction::AssertFail,
+                "malloc" => SystemFunction::Malloc { heap: self.builder.program.variables.len() as u32 },
+                "free" => SystemFunction::Free { heap: self.builder.program.variables.len() as u32 },
                 _ => {
                     let error = self.unsupported(format!("function `{name}` has no body in this module"));
-                    return Err(error.with_help("link the modules first; of the CUDA runtime vop run knows vprintf and __assertfail"));
+                    return Err(error.with_help("link the modules first; of the CUDA runtime vop run knows vprintf, __assertfail, malloc and free"));
                 }
             };
             let result = results.first().copied().unwrap_or(Transfer::Nothing);
