@@ -586,11 +586,15 @@ impl Decoder<'_, '_> {
                 text if wide => Some(self.wide_register(text)?),
                 text => Some([self.destination(text, ty)?, none]),
             };
-            let commutes = matches!(kind, AtomicKind::Fold(_)) && d.is_none() && (!floats || name != "add");
-            if !commutes && !matches!(at.space, Space::Shared | Space::Local) {
-                self.mark_ordered();
+            let returns = d.is_some();
+            let step = self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
+            let commutes = matches!(kind, AtomicKind::Fold(_)) && (!floats || name != "add");
+            match at.space {
+                Space::Shared | Space::Local => {}
+                _ if !commutes => self.mark_ordered(),
+                _ if returns => self.mark_ordered_result(step),
+                _ => {}
             }
-            self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
             self.mark_part();
         }
         Ok(true)
