@@ -410,3 +410,27 @@ fn a_wrong_launch_file_says_where() {
         assert_eq!(files(folder.path()), ["in.raw", "k.ptx", "launch.toml"]);
     }
 }
+
+#[test]
+fn an_atomic_depends_on_the_order_of_blocks_if_its_old_value_is_read() {
+    let lines = |instructions: &str| {
+        let program = Program::read(&format!(
+            ".entry k(.param .u64 out) {{ .reg .b32 %r<3>; .reg .f32 %f<3>; .reg .b64 %rd<3>; .reg .pred p;
+            ld.param.u64 %rd1, [out];\n{instructions} }}"
+        ));
+        let mut memory = program.memory();
+        let out = memory.allocate("out", [0; 8]);
+        let mut options = LaunchOptions::default();
+        options.cores = Some(2);
+        let kernel = program.kernel("k").unwrap();
+        kernel.launch([2, 1, 1], [1, 1, 1], &[out.into()], &mut memory, &options).unwrap().order_dependent
+    };
+    let none: [usize; 0] = [];
+    assert_eq!(lines("red.global.add.u32 [%rd1], 1;"), none);
+    // As compilers leave it.
+    assert_eq!(lines("atom.global.add.u32 %r1, [%rd1], 1;"), none);
+    assert_eq!(lines("atom.global.add.u32 %r1, [%rd1], 1;\nst.global.u32 [%rd1+4], %r1;"), [3]);
+    assert_eq!(lines("atom.global.add.u32 %r1, [%rd1], 1;\nsetp.eq.u32 p, %r1, 0;"), [3]);
+    assert_eq!(lines("atom.global.add.f32 %f1, [%rd1], 0f3F800000;"), [3]);
+    assert_eq!(lines("atom.global.exch.b32 %r1, [%rd1], 1;"), [3]);
+}

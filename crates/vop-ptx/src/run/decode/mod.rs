@@ -19,6 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::code::{FunctionCode, Kernel, Parameter, Special};
+use super::engine::heap;
 use super::engine::lanes::{Area, Slot, WARP, Width};
 use super::engine::level::Level;
 use super::error::{Place, RunError, RunErrorKind, RunErrors};
@@ -74,12 +75,20 @@ impl Program {
         entries.map(|function| self.module.slice(&function.name))
     }
 
-    /// Fresh device memory that holds the module's variables with their initial values.
+    /// Fresh device memory that holds the module's variables with their initial values, and a heap of 64 MiB if the module calls
+    /// `malloc` or `free`.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
         for variable in &self.variables {
             let bytes = variable.content.as_ref().map_or_else(|_| Bytes::default(), Content::bytes);
             memory.push(self.module.slice(&variable.name), bytes, variable.read_only);
+        }
+        // Behind the variables, where calls of `malloc` look for it.
+        let mut declared = self.module.functions().iter().filter(|function| function.body.is_none());
+        if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
+            let mut bytes = Bytes::zeros(heap::HEAP);
+            heap::seal(bytes.as_mut_slice());
+            memory.push("the heap of malloc", bytes, false);
         }
         memory
     }

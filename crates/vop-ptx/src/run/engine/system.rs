@@ -1,9 +1,10 @@
-//! What the CUDA runtime provides to kernels: `vprintf` and `__assertfail`.
+//! What the CUDA runtime provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`.
 
 use super::block::{Failure, Worker};
+use super::heap::{Heap, HeapFault};
 use crate::run::code::{Pc, System, SystemFunction, Transfer};
 use crate::run::error::{RunError, RunErrorKind};
-use crate::run::memory::{Fault, Space};
+use crate::run::memory::{Fault, Space, address_of};
 
 /// Bytes of a string that a kernel names or one call prints, about: a pointer to something else is noticed.
 const MAX_STRING: u64 = 1 << 20;
@@ -41,6 +42,20 @@ impl Worker<'_> {
                     );
                     return Err(self.fail(RunError::new(RunErrorKind::Trap, message), *thread, pc));
                 }
+                SystemFunction::Malloc { heap } => {
+                    let found = self.heap(heap).and_then(|found| found.allocate(argument(0)));
+                    let offset = found.map_err(|fault| self.heap_failed(fault, heap, 0, *thread, pc))?;
+                    results.push(offset.map_or(0, |offset| address_of(heap as usize) + offset));
+                }
+                SystemFunction::Free { heap } => {
+                    let address = argument(0);
+                    if address != 0 {
+                        let offset = address.wrapping_sub(address_of(heap as usize));
+                        self.heap(heap)
+                            .and_then(|found| found.release(offset))
+                            .map_err(|fault| self.heap_failed(fault, heap, address, *thread, pc))?;
+                    }
+                }
             }
         }
         for (thread, value) in threads.into_iter().zip(results) {
@@ -56,6 +71,25 @@ impl Worker<'_> {
             }
         }
         Ok(())
+    }
+
+    fn heap(&self, index: u32) -> Result<Heap, HeapFault> {
+        self.launch.regions.get(index as usize).ok_or(HeapFault::Foreign).and_then(|region| Heap::of(*region))
+    }
+
+    #[cold]
+    fn heap_failed(&self, fault: HeapFault, heap: u32, address: u64, thread: usize, pc: Pc) -> Failure {
+        let (address, message) = match fault {
+            HeapFault::Foreign => (None, "there is no heap: the memory is not that of the kernel's program".to_owned()),
+            HeapFault::Corrupt(offset) => (
+                Some(address_of(heap as usize) + offset),
+                format!("the heap is damaged at its byte {offset}: something wrote beyond what it had from malloc"),
+            ),
+            HeapFault::NotAllocated => {
+                (Some(address), format!("address {address:#x} is freed, and malloc did not give it or it was freed before"))
+            }
+        };
+        self.fail(RunError { address, ..RunError::new(RunErrorKind::Forbidden, message) }, thread, pc)
     }
 
     /// A string of the kernel's, up to its zero.
