@@ -25,7 +25,10 @@ pub(crate) type Fold = fn(u64, u64) -> u64;
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     /// What only computes.
-    Compute { run: Loop, operands: Operands },
+    Compute {
+        run: Loop,
+        operands: Operands,
+    },
     /// A video instruction.
     Video(Box<Video>),
     /// The divisor must not be zero.
@@ -35,12 +38,19 @@ pub(crate) enum Op {
     /// Go on at a step; where the step has a guard, threads may part.
     Branch(Pc),
     /// `brx.idx`: the step by index, an unsigned word.
-    BranchIndexed { index: Slot, targets: Box<[Pc]> },
+    BranchIndexed {
+        index: Slot,
+        targets: Box<[Pc]>,
+    },
     Load(Box<Load>),
     Store(Box<Store>),
     Atomic(Box<Atomic>),
     /// The address of what stands at this offset of the function's part of the stack, plus a constant for a generic address.
-    StackAddress { d: Slot, width: Width, offset: u64 },
+    StackAddress {
+        d: Slot,
+        width: Width,
+        offset: u64,
+    },
     Call(Box<Call>),
     /// `ret`; in a kernel the thread's end.
     Return,
@@ -49,7 +59,11 @@ pub(crate) enum Op {
     /// What the lanes of a warp do together.
     Warp(Box<Collective>),
     /// Writes a counter that runs: `%clock`, `%clock64`, `%globaltimer`.
-    Clock { d: Slot, width: Width, high: bool },
+    Clock {
+        d: Slot,
+        width: Width,
+        high: bool,
+    },
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     Copy(Box<Copy>),
@@ -179,10 +193,19 @@ pub(crate) enum BarrierKind {
     /// Does not wait.
     Arrive,
     /// How many threads had a true predicate, into a word.
-    Count { d: Slot, p: Slot },
+    Count {
+        d: Slot,
+        p: Slot,
+    },
     /// Whether all, or any, had.
-    All { d: Slot, p: Slot },
-    Any { d: Slot, p: Slot },
+    All {
+        d: Slot,
+        p: Slot,
+    },
+    Any {
+        d: Slot,
+        p: Slot,
+    },
 }
 
 /// An operation of several lanes of a warp, made when every lane of `members` has arrived at it.
@@ -232,8 +255,12 @@ pub(crate) enum SystemFunction {
     Vprintf,
     AssertFail,
     /// From the heap, which is the allocation of this index.
-    Malloc { heap: u32 },
-    Free { heap: u32 },
+    Malloc {
+        heap: u32,
+    },
+    Free {
+        heap: u32,
+    },
 }
 
 /// A guard: the step is taken where the predicate is true, or false.
@@ -388,10 +415,7 @@ impl Special {
     /// Whether it differs between the threads of a block.
     pub(crate) fn is_of_thread(self) -> bool {
         use Special::*;
-        matches!(
-            self,
-            Tid(_) | Laneid | Warpid | LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt
-        )
+        matches!(self, Tid(_) | Laneid | Warpid | LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt)
     }
 }
 
@@ -473,10 +497,10 @@ impl Kernel {
     pub(crate) fn place(&self, statement: u32) -> Option<Place> {
         let mut place = Place::new(self.module.text(), self.span(statement)?);
         let index = *self.statements.get(statement as usize)?;
-        place.source = self.module.source_line(index as usize).map(|line| super::error::SourcePlace {
-            file: line.file.to_owned(),
-            line: line.line,
-        });
+        place.source = self
+            .module
+            .source_line(index as usize)
+            .map(|line| super::error::SourcePlace { file: line.file.to_owned(), line: line.line });
         Some(place)
     }
 

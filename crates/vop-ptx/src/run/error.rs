@@ -172,13 +172,21 @@ pub struct RunError {
     /// The address that an access failed at.
     pub address: Option<u64>,
     /// What the thread that was [traced](super::LaunchOptions::trace) had executed until then.
-    pub trace: Vec<String>,
+    pub trace: Box<[String]>,
 }
 
 impl RunError {
     #[cold]
     pub(crate) fn new(kind: RunErrorKind, message: impl Into<String>) -> RunError {
-        RunError { kind, message: message.into(), help: None, place: None, thread: None, address: None, trace: Vec::new() }
+        RunError {
+            kind,
+            message: message.into(),
+            help: None,
+            place: None,
+            thread: None,
+            address: None,
+            trace: Box::default(),
+        }
     }
 
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> RunError {

@@ -201,13 +201,7 @@ impl Numbers {
     }
 }
 
-fn place_registers(
-    steps: &mut [Step],
-    blocks: &[Block],
-    order: &[usize],
-    code: &mut FunctionCode,
-    counts: [u32; 3],
-) {
+fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: &mut FunctionCode, counts: [u32; 3]) {
     let [p, w, d] = counts.map(|count| count as usize);
     let numbers = Numbers { starts: [0, p, p + w] };
     let total = p + w + d;

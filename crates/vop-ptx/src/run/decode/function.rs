@@ -6,9 +6,7 @@ use std::ops::Range;
 use super::allocate::allocate;
 use super::operand::Operand;
 use super::{Builder, MAX_LOCAL};
-use crate::module::{
-    Function, FunctionKind, ScopeId, Scalar, Space as Declared, StatementKind, Variable, lex,
-};
+use crate::module::{Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex};
 use crate::run::code::{Formal, Guard, Op, Pc, Role, Special, Step};
 use crate::run::engine::access::GRANULE;
 use crate::run::engine::lanes::{Area, Compute, Operands, Slot, Width, binary, unary};
@@ -207,10 +205,9 @@ impl<'b, 'p> Decoder<'b, 'p> {
             }
         }
         if self.stack > MAX_LOCAL {
-            return Err(self.unsupported(format!(
-                "{} bytes of local memory a thread: {MAX_LOCAL} are supported",
-                self.stack
-            )));
+            return Err(
+                self.unsupported(format!("{} bytes of local memory a thread: {MAX_LOCAL} are supported", self.stack))
+            );
         }
         let [parameters, results] = formals;
         Ok((parameters, results))

@@ -52,10 +52,10 @@ impl Decoder<'_, '_> {
 
     fn unknown(&self, opcode: &str, name: &str) -> RunError {
         let kind = match name {
-            "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "tensor-core instructions are",
-            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" => {
-                "textures and surfaces are"
+            "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => {
+                "tensor-core instructions are"
             }
+            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" => "textures and surfaces are",
             "mapa" | "getctarank" | "clusterlaunchcontrol" => "clusters are",
             "cp" | "mbarrier" | "multimem" | "tensormap" => "asynchronous copies by barrier and TMA are",
             _ => {
@@ -286,7 +286,8 @@ impl Decoder<'_, '_> {
         match self.lookup(name) {
             Some(Register { slot, high: Some(high), .. }) => Ok([slot, high]),
             Some(Register { ty, .. }) => {
-                Err(self.malformed(format!("register `{name}` is declared .{}, the instruction takes .b128", ty.name())))
+                Err(self
+                    .malformed(format!("register `{name}` is declared .{}, the instruction takes .b128", ty.name())))
             }
             None => Err(self.undeclared(name)),
         }
@@ -499,7 +500,11 @@ impl Decoder<'_, '_> {
         let mut transfer = None;
         for text in self.elements(operands[0], count)? {
             if ty == Scalar::B128 {
-                d.extend(if text == "_" { [0, 1].map(|_| self.fresh(Width::Double)) } else { self.wide_register(text)? });
+                d.extend(if text == "_" {
+                    [0, 1].map(|_| self.fresh(Width::Double))
+                } else {
+                    self.wide_register(text)?
+                });
                 continue;
             }
             let register = match text {
@@ -572,7 +577,8 @@ impl Decoder<'_, '_> {
         let expected = first + 1 + values + usize::from(policy);
         self.count(operands, expected..=expected)?;
         let at = self.access(operands[first], space, ty.size() as u32)?;
-        let mut texts: Vec<Vec<&str>> = vec![if returns { self.elements(operands[0], count)? } else { vec!["_"; count] }];
+        let mut texts: Vec<Vec<&str>> =
+            vec![if returns { self.elements(operands[0], count)? } else { vec!["_"; count] }];
         for operand in &operands[first + 1..first + 1 + values] {
             texts.push(self.elements(operand, count)?);
         }

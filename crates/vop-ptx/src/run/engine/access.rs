@@ -9,11 +9,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use super::lanes::{Element, File, Slot, Width, WARP, all, blend, none};
+use super::lanes::{Element, File, Slot, WARP, Width, all, blend, none};
 use super::level::Level;
 use super::shadow::{Kind, Shadow};
 use crate::run::code::{Access, Atomic, AtomicKind, Load, Store};
-use crate::run::memory::{Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index};
+use crate::run::memory::{
+    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index,
+};
 
 /// Bytes of a thread's stack that stand together; no access is wider or crosses from one to the next. Those of all threads follow
 /// one another, so that the stack can grow and threads that work at the same depth are near each other.

@@ -23,7 +23,9 @@ impl Arrival {
     /// What there is to say where nobody waits elsewhere.
     pub(super) fn lonely(&self) -> String {
         match self.count {
-            Some(count) => format!("this thread waits at barrier {} for {count} threads, and not as many come", self.id),
+            Some(count) => {
+                format!("this thread waits at barrier {} for {count} threads, and not as many come", self.id)
+            }
             None => format!("this thread waits at barrier {} for threads that do not come", self.id),
         }
     }
@@ -181,7 +183,8 @@ impl Worker<'_> {
                         self.thread_id(t)
                     );
                     let error = RunError::new(RunErrorKind::DivergentBarrier, message);
-                    let help = "move the barrier out of the condition, or make the condition the same for the whole warp";
+                    let help =
+                        "move the barrier out of the condition, or make the condition the same for the whole warp";
                     let together = group.mask.iter().enumerate().skip(t / WARP * WARP).find(|(_, m)| **m != 0);
                     let thread = together.map_or(0, |(thread, _)| thread);
                     return Err(self.fail(error.with_help(help), thread, group.pc - 1));

@@ -17,9 +17,9 @@ use super::lanes::{Area, File, Slot, WARP, Width, blend};
 use super::launch::Launch;
 use super::level::leveled;
 use super::observer::Observer;
-use super::storage::Columns;
 use super::shadow::Shadow;
-use crate::run::code::{Access, Copy, Call, CallTarget, FunctionCode, Guard, Op, Pc, Special, Transfer, Formal};
+use super::storage::Columns;
+use crate::run::code::{Access, Call, CallTarget, Copy, Formal, FunctionCode, Guard, Op, Pc, Special, Transfer};
 use crate::run::error::{RunError, RunErrorKind, ThreadId};
 use crate::run::memory::{Bytes, FUNCTION_BASE, Fault, Space};
 
@@ -361,7 +361,11 @@ impl<'l> Worker<'l> {
             self.launch.stack_limit
         );
         let error = RunError::new(RunErrorKind::StackOverflow, message);
-        self.fail(error.with_help("a recursion that does not end? `--stack` sets the limit"), self.first(&self.mask), self.pc)
+        self.fail(
+            error.with_help("a recursion that does not end? `--stack` sets the limit"),
+            self.first(&self.mask),
+            self.pc,
+        )
     }
 
     /// The place in the kernel that frame and step stand for: where the kernel is, or where it called from.
@@ -424,7 +428,8 @@ impl<'l> Worker<'l> {
         }
         let ready = (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready);
         let at = |i: usize| (self.parked[i].frame, self.parked[i].pc);
-        match ready.min_by(|a, b| self.compare(at(*a), at(*b)).then(self.parked[*a].stamp.cmp(&self.parked[*b].stamp))) {
+        match ready.min_by(|a, b| self.compare(at(*a), at(*b)).then(self.parked[*a].stamp.cmp(&self.parked[*b].stamp)))
+        {
             Some(i) => {
                 self.resume_group(i);
                 true
@@ -594,7 +599,8 @@ impl<'l> Worker<'l> {
         match op {
             Op::Divisor(slot, width) => {
                 // SAFETY: the slot was laid out for this width.
-                let zero = (0..self.reach.lanes).find(|t| mask[*t] != 0 && unsafe { self.element(*slot, *width, *t) } == 0);
+                let zero =
+                    (0..self.reach.lanes).find(|t| mask[*t] != 0 && unsafe { self.element(*slot, *width, *t) } == 0);
                 match zero {
                     None => Ok(true),
                     Some(thread) => {
@@ -677,11 +683,11 @@ impl<'l> Worker<'l> {
     #[cold]
     fn limit_reached(&self) -> Failure {
         let message = format!("the launch's limit of {} thread-instructions is reached", self.launch.limit);
-        let error = RunError::new(RunErrorKind::Limit, message).with_help("if this is no runaway loop, raise the limit");
+        let error =
+            RunError::new(RunErrorKind::Limit, message).with_help("if this is no runaway loop, raise the limit");
         // The step behind the join is one of the loop.
-        let pc = (self.pc..).take(64).find(|pc| {
-            self.launch.kernel.steps.get(*pc as usize).is_none_or(|step| step.counts)
-        });
+        let pc =
+            (self.pc..).take(64).find(|pc| self.launch.kernel.steps.get(*pc as usize).is_none_or(|step| step.counts));
         self.fail(error, self.first(&self.mask), pc.unwrap_or(self.pc))
     }
 
@@ -697,8 +703,11 @@ impl<'l> Worker<'l> {
             observer.parted(self.pc - 1);
         }
         let (here, there) = ((self.frame, self.pc), (self.frame, target));
-        let (stay, park) =
-            if self.compare(here, there).is_lt() { ((here.1, rest), (there.1, taken)) } else { ((there.1, taken), (here.1, rest)) };
+        let (stay, park) = if self.compare(here, there).is_lt() {
+            ((here.1, rest), (there.1, taken))
+        } else {
+            ((there.1, taken), (here.1, rest))
+        };
         self.park(self.frame, park.0, park.1, Wait::Ready);
         self.pc = stay.0;
         self.active = count(&stay.1);
@@ -1075,31 +1084,26 @@ impl<'l> Worker<'l> {
             Wait::Barrier(_) => group.pc - 1,
             _ => group.pc,
         };
-        let message = match self.parked.iter().find(|group| step_of(group) != step_of(first) || group.wait != first.wait) {
-            Some(other) => {
-                let line = self.launch.kernel.place(self.launch.kernel.steps[step_of(other) as usize].statement);
-                let line = line.map_or(String::new(), |place| format!(" (line {}: `{}`)", place.line, place.text));
-                format!(
-                    "this thread and {} wait for each other at different places{line}",
-                    self.thread_id(waiting(other))
-                )
-            }
-            None => match &first.wait {
-                Wait::Barrier(arrival) => arrival.lonely(),
-                _ => "this thread waits for lanes of its warp that do not come".to_owned(),
-            },
-        };
+        let message =
+            match self.parked.iter().find(|group| step_of(group) != step_of(first) || group.wait != first.wait) {
+                Some(other) => {
+                    let line = self.launch.kernel.place(self.launch.kernel.steps[step_of(other) as usize].statement);
+                    let line = line.map_or(String::new(), |place| format!(" (line {}: `{}`)", place.line, place.text));
+                    format!(
+                        "this thread and {} wait for each other at different places{line}",
+                        self.thread_id(waiting(other))
+                    )
+                }
+                None => match &first.wait {
+                    Wait::Barrier(arrival) => arrival.lonely(),
+                    _ => "this thread waits for lanes of its warp that do not come".to_owned(),
+                },
+            };
         self.fail(RunError::new(RunErrorKind::Deadlock, message), waiting(first), step_of(first))
     }
 
     /// Bytes of memory that one thread names.
-    pub(super) fn read(
-        &self,
-        space: Space,
-        address: u64,
-        bytes: u64,
-        thread: usize,
-    ) -> Result<u64, Fault> {
+    pub(super) fn read(&self, space: Space, address: u64, bytes: u64, thread: usize) -> Result<u64, Fault> {
         let pointer = self.reach.resolve(space, address, bytes, thread, false)?;
         // SAFETY: checked for as many bytes.
         Ok(unsafe {

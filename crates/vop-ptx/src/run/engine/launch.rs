@@ -245,7 +245,8 @@ impl Launch<'_> {
                     "a race on byte {offset} of shared memory: {} {verb} it{place}, and no barrier stands between",
                     thread(other)
                 );
-                let error = RunError::new(RunErrorKind::Race, message).with_help("a barrier (`__syncthreads()`) between the two orders them");
+                let error = RunError::new(RunErrorKind::Race, message)
+                    .with_help("a barrier (`__syncthreads()`) between the two orders them");
                 RunError { address: Some(offset as u64), ..error }
             }
         }
@@ -485,7 +486,7 @@ impl Kernel {
             trace.extend(observer.into_trace());
         }
         if let Some((_, mut error)) = failure {
-            error.trace = trace;
+            error.trace = trace.into();
             return Err((*error).into());
         }
         report.trace = trace;

@@ -63,9 +63,9 @@ impl Observer {
             counts.warps += mask.chunks(super::lanes::WARP).filter(|warp| warp.iter().any(|m| *m != 0)).count() as u64;
         }
         let step = &worker.launch.kernel.steps[pc as usize];
-        self.follows = self.traced.is_some_and(|(block, thread)| {
-            block == worker.ctaid && mask.get(thread).is_some_and(|m| *m != 0)
-        });
+        self.follows = self
+            .traced
+            .is_some_and(|(block, thread)| block == worker.ctaid && mask.get(thread).is_some_and(|m| *m != 0));
         if self.follows && step.counts {
             self.flush(worker.launch.kernel);
             self.pending = Some((step.statement, Vec::new()));

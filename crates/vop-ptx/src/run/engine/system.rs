@@ -85,9 +85,10 @@ impl Worker<'_> {
                 Some(address_of(heap as usize) + offset),
                 format!("the heap is damaged at its byte {offset}: something wrote beyond what it had from malloc"),
             ),
-            HeapFault::NotAllocated => {
-                (Some(address), format!("address {address:#x} is freed, and malloc did not give it or it was freed before"))
-            }
+            HeapFault::NotAllocated => (
+                Some(address),
+                format!("address {address:#x} is freed, and malloc did not give it or it was freed before"),
+            ),
         };
         self.fail(RunError { address, ..RunError::new(RunErrorKind::Forbidden, message) }, thread, pc)
     }
@@ -150,7 +151,8 @@ impl Worker<'_> {
             };
             let left = spec.left || width < 0;
             let width = width.unsigned_abs().min(1 << 16) as usize;
-            let bytes = if spec.long || matches!(spec.conversion, b'p' | b's' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A')
+            let bytes = if spec.long
+                || matches!(spec.conversion, b'p' | b's' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A')
             {
                 8
             } else {
@@ -288,7 +290,9 @@ impl Spec {
                 return Amount::Argument;
             }
             let digits = text[*at..].iter().take_while(|b| b.is_ascii_digit()).count();
-            let number = text[*at..*at + digits].iter().fold(0u32, |n, d| n.saturating_mul(10).saturating_add(u32::from(d - b'0')));
+            let number = text[*at..*at + digits]
+                .iter()
+                .fold(0u32, |n, d| n.saturating_mul(10).saturating_add(u32::from(d - b'0')));
             *at += digits;
             if digits == 0 { Amount::None } else { Amount::Given(number.min(1 << 16)) }
         };

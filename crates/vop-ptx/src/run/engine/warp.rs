@@ -21,7 +21,8 @@ impl Worker<'_> {
             let mut left = ready;
             while left != 0 {
                 let first = self.named(collective, warp, left.trailing_zeros() as usize);
-                let same = (0..WARP).filter(|lane| left >> lane & 1 != 0 && self.named(collective, warp, *lane) == first);
+                let same =
+                    (0..WARP).filter(|lane| left >> lane & 1 != 0 && self.named(collective, warp, *lane) == first);
                 let together = same.fold(0, |bits, lane| bits | 1 << lane);
                 self.perform(collective, warp, together);
                 left &= !together;
@@ -137,7 +138,8 @@ impl Worker<'_> {
     fn perform(&mut self, collective: &Collective, warp: usize, lanes: u32) {
         let on = |lane: usize| lanes >> lane & 1 != 0;
         // SAFETY: the slots were laid out for what the kind of collective takes.
-        let value = |worker: &Self, slot, width, lane: usize| unsafe { worker.element(slot, width, warp * WARP + lane) };
+        let value =
+            |worker: &Self, slot, width, lane: usize| unsafe { worker.element(slot, width, warp * WARP + lane) };
         let [a, b, c] = collective.sources;
         let width = match collective.kind {
             CollectiveKind::All | CollectiveKind::Any | CollectiveKind::Uniform | CollectiveKind::Ballot => {
@@ -183,8 +185,12 @@ impl Worker<'_> {
             kind => {
                 pw = Width::Predicate;
                 for lane in 0..WARP {
-                    let (from, inside) =
-                        source_lane(kind, lane as u64, value(self, b, Width::Word, lane) & 31, value(self, c, Width::Word, lane));
+                    let (from, inside) = source_lane(
+                        kind,
+                        lane as u64,
+                        value(self, b, Width::Word, lane) & 31,
+                        value(self, c, Width::Word, lane),
+                    );
                     // The manual leaves a source lane that takes no part undefined: here the lane keeps its own value.
                     d[lane] = if on(from) { values[from] } else { values[lane] };
                     p[lane] = inside;

@@ -10,7 +10,6 @@
 //!
 //! All closures are total. They run for inactive threads too, whose operands may be anything.
 
-
 /// A loop from a closure of one to four operands, which becomes part of the loop.
 macro_rules! compute {
     (|$a:ident: $A:ty| $f:expr) => {
