@@ -244,12 +244,13 @@ fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: 
     let mut globals = Vec::new();
     let mut defined_in = vec![usize::MAX; total];
     let guarded: Vec<bool> = steps.iter().map(|step| step.guard.is_some()).collect();
+    let is_guarded = |step: usize| guarded[step];
     for (b, block) in blocks.iter().enumerate() {
         for step in block.first..block.end {
             for &(number, defines) in touches_of(step) {
                 let number = number as usize;
                 if defines {
-                    if !guarded[step] {
+                    if !is_guarded(step) {
                         defined_in[number] = b;
                     }
                 } else if defined_in[number] != b && global[number] == u32::MAX {
@@ -273,7 +274,7 @@ fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: 
                 let (word, bit) = (bit as usize / 64, 1 << (bit % 64));
                 if !defines {
                     needs[word] |= bit & !kills[word];
-                } else if !guarded[step] {
+                } else if !is_guarded(step) {
                     kills[word] |= bit;
                 }
             }

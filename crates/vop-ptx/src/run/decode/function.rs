@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::allocate::allocate;
 use super::operand::Operand;
-use super::{Builder, MAX_LOCAL};
+use super::{Builder, MAX_LOCAL, RESERVED_SHARED};
 use crate::module::{Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex};
 use crate::run::code::{Formal, Guard, Op, Pc, Role, Special, Step};
 use crate::run::engine::access::GRANULE;
@@ -456,8 +456,13 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 "lanemask_gt" => Some(Special::LaneMaskGt),
                 "dynamic_smem_size" => Some(Special::DynamicSharedSize),
                 "total_smem_size" | "aggr_smem_size" => Some(Special::TotalSharedSize),
-                "reserved_smem_offset_begin" | "reserved_smem_offset_end" | "reserved_smem_offset_cap" => {
-                    Some(Special::Zero)
+                "reserved_smem_offset_begin" | "reserved_smem_offset_0" | "reserved_smem_offset_1" => {
+                    let start = self.builder.reserved_shared();
+                    return Ok(Some(self.builder.constant(start, width)));
+                }
+                "reserved_smem_offset_end" | "reserved_smem_offset_cap" => {
+                    let start = self.builder.reserved_shared();
+                    return Ok(Some(self.builder.constant(start + RESERVED_SHARED, width)));
                 }
                 "gridid" | "smid" | "cluster_ctarank" | "is_explicit_cluster" => Some(Special::Zero),
                 "nsmid" | "cluster_nctarank" => Some(Special::One),

@@ -54,6 +54,9 @@ const MAX_LOCAL: u64 = 512 * 1024;
 /// Bytes of a kernel's constants: each takes a warp's worth of them.
 const MAX_CONSTANTS: usize = 64 << 20;
 
+/// Bytes of shared memory that sm_80 and later keep for system software. CUDA's cooperative groups have their barriers there.
+const RESERVED_SHARED: u64 = 1024;
+
 impl Program {
     /// Reads PTX. Nothing is judged yet: [`Program::kernel`] reports what is wrong with an entry.
     pub fn read(ptx: &str) -> Program {
@@ -177,6 +180,8 @@ struct Builder<'p> {
     by_special: HashMap<(Special, u32), Slot>,
     /// Offsets of shared variables by where their names stand; none for those whose size the launch gives.
     shared: HashMap<usize, Option<u64>>,
+    /// Where the reserved part of shared memory starts, in kernels that ask for it.
+    reserved_shared: Option<u64>,
     /// Alignment that the dynamic part of shared memory needs.
     dynamic_align: u64,
     /// Dense indexes of functions by their indexes in the module, and those that are still to be decoded.
@@ -197,6 +202,7 @@ impl<'p> Builder<'p> {
             by_constant: HashMap::new(),
             by_special: HashMap::new(),
             shared: HashMap::new(),
+            reserved_shared: None,
             dynamic_align: 1,
             functions: HashMap::new(),
             queue: Vec::new(),
@@ -335,6 +341,16 @@ impl<'p> Builder<'p> {
         self.kernel.specials.push((special, slot, width));
         self.by_special.insert(key, slot);
         slot
+    }
+
+    /// Where the reserved part of shared memory starts. It stands among the variables, so a kernel that does not ask has none.
+    fn reserved_shared(&mut self) -> u64 {
+        let shared_bytes = &mut self.kernel.shared_bytes;
+        *self.reserved_shared.get_or_insert_with(|| {
+            let start = (*shared_bytes as u64).next_multiple_of(16);
+            *shared_bytes = (start + RESERVED_SHARED) as usize;
+            start
+        })
     }
 
     /// Where a shared variable stands; none for the dynamic part.

@@ -59,7 +59,7 @@ impl Heap {
     }
 
     fn at(&self, offset: u64) -> &AtomicU64 {
-        debug_assert!(offset + 8 <= self.end && offset % 8 == 0);
+        debug_assert!(offset + 8 <= self.end && offset.is_multiple_of(8));
         // SAFETY: within the region, whose start is a multiple of 16, and kernels reach it as atomics or plain bytes.
         unsafe { AtomicU64::from_ptr(self.region.start.wrapping_add(offset as usize).cast()) }
     }
@@ -91,7 +91,7 @@ impl Heap {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(need) = bytes.max(1).checked_add(2 * HEADER - 1).map(|n| n & !(HEADER - 1)) else { return Ok(None) };
         let start = self.word(8);
-        if start < HEADER || start >= self.end || start % HEADER != 0 {
+        if start < HEADER || start >= self.end || !start.is_multiple_of(HEADER) {
             return Err(HeapFault::Corrupt(0));
         }
         let (mut at, mut wrapped) = (start, false);
@@ -129,7 +129,7 @@ impl Heap {
     pub(super) fn release(&self, offset: u64) -> Result<(), HeapFault> {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let at = offset.wrapping_sub(HEADER);
-        if at < HEADER || at >= self.end || at % HEADER != 0 {
+        if at < HEADER || at >= self.end || !at.is_multiple_of(HEADER) {
             return Err(HeapFault::NotAllocated);
         }
         match self.block(at) {
@@ -159,7 +159,7 @@ mod tests {
         with_heap(4096, |heap| {
             let mut taken = Vec::new();
             while let Ok(Some(at)) = heap.allocate(40) {
-                assert!(at % 16 == 0 && at + 40 <= 4096);
+                assert!(at.is_multiple_of(16) && at + 40 <= 4096);
                 assert!(taken.iter().all(|other: &u64| other.abs_diff(at) >= 40 + HEADER));
                 taken.push(at);
             }

@@ -8,6 +8,8 @@
 
 // Loops over raw columns and raw memory; what is safe about each is said there.
 #![allow(unsafe_code)]
+// A lane's number is an index of many arrays at once.
+#![allow(clippy::needless_range_loop)]
 
 pub(crate) mod access;
 mod barrier;
