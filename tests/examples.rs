@@ -21,7 +21,7 @@ fn run(name: &str) -> (Summary, tempfile::TempDir) {
 
 /// How many video instructions the launches of a kernel executed.
 fn video(summary: &Summary, entry: &str) -> u64 {
-    summary.launches.iter().filter(|launch| launch.entry == entry).map(|launch| launch.counts.video).sum()
+    summary.launches.iter().filter(|launch| launch.entry == entry).map(|launch| launch.report.video).sum()
 }
 
 /// A picture's width, height and samples.

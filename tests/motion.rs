@@ -63,7 +63,7 @@ fn the_motion_example_is_right_to_the_last_bit() {
     let output = tempfile::tempdir().unwrap();
     let options = RunOptions { output: Some(output.path().to_owned()), ..RunOptions::default() };
     let summary = run_launch_file(&example.join("motion.toml"), &options).unwrap();
-    assert!(summary.launches.iter().all(|launch| launch.counts.video > 1_000_000), "{summary:?}");
+    assert!(summary.launches.iter().all(|launch| launch.report.video > 1_000_000), "{summary:?}");
 
     let npy = npyz::NpyFile::new(std::fs::File::open(output.path().join("motion.npy")).unwrap()).unwrap();
     assert_eq!(npy.shape(), [23, 40, 2]);

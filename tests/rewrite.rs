@@ -21,7 +21,7 @@ fn run(ptx: &[u8]) -> (Vec<Vec<u8>>, u64) {
     std::fs::write(folder.path().join("motion.ptx"), ptx).unwrap();
     let summary = run_launch_file(&folder.path().join("motion.toml"), &RunOptions::default()).unwrap();
     let files = ["motion.npy", "motion.png"].map(|name| std::fs::read(folder.path().join(name)).unwrap());
-    (files.into(), summary.launches.iter().map(|launch| launch.counts.video).sum())
+    (files.into(), summary.launches.iter().map(|launch| launch.report.video).sum())
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! `VOP_BLESS=1 cargo test` writes what came out there; look at the difference before you commit it.
 //!
 //! ```text
-//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out
+//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also stack=1024 check=races check=uninitialized
 //! // buffer in u32 1 2 3                               an argument: a buffer with these elements
 //! // buffer out s32 *8                                 an argument: a buffer of eight zeros
 //! // value u32 5                                       an argument: a scalar
@@ -86,6 +86,9 @@ fn run_case(text: &str) -> String {
                     match key {
                         "shared" => limits.dynamic_shared = value.parse().unwrap(),
                         "limit" => limits.instructions = value.parse().unwrap(),
+                        "stack" => limits.stack = value.parse().unwrap(),
+                        "check" if value == "races" => limits.check_races = true,
+                        "check" => limits.check_uninitialized = true,
                         _ => {
                             for (axis, number) in value.split(',').enumerate() {
                                 sizes[usize::from(key == "block")][axis] = number.parse().unwrap();
@@ -406,4 +409,28 @@ fn a_wrong_launch_file_says_where() {
         assert_eq!(found.collect::<Vec<_>>().join("\n"), expected, "{launch}");
         assert_eq!(files(folder.path()), ["in.raw", "k.ptx", "launch.toml"]);
     }
+}
+
+#[test]
+fn an_atomic_depends_on_the_order_of_blocks_if_its_old_value_is_read() {
+    let lines = |instructions: &str| {
+        let program = Program::read(&format!(
+            ".entry k(.param .u64 out) {{ .reg .b32 %r<3>; .reg .f32 %f<3>; .reg .b64 %rd<3>; .reg .pred p;
+            ld.param.u64 %rd1, [out];\n{instructions} }}"
+        ));
+        let mut memory = program.memory();
+        let out = memory.allocate("out", [0; 8]);
+        let mut options = LaunchOptions::default();
+        options.cores = Some(2);
+        let kernel = program.kernel("k").unwrap();
+        kernel.launch([2, 1, 1], [1, 1, 1], &[out.into()], &mut memory, &options).unwrap().order_dependent
+    };
+    let none: [usize; 0] = [];
+    assert_eq!(lines("red.global.add.u32 [%rd1], 1;"), none);
+    // As compilers leave it.
+    assert_eq!(lines("atom.global.add.u32 %r1, [%rd1], 1;"), none);
+    assert_eq!(lines("atom.global.add.u32 %r1, [%rd1], 1;\nst.global.u32 [%rd1+4], %r1;"), [3]);
+    assert_eq!(lines("atom.global.add.u32 %r1, [%rd1], 1;\nsetp.eq.u32 p, %r1, 0;"), [3]);
+    assert_eq!(lines("atom.global.add.f32 %f1, [%rd1], 0f3F800000;"), [3]);
+    assert_eq!(lines("atom.global.exch.b32 %r1, [%rd1], 1;"), [3]);
 }

@@ -176,6 +176,10 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         Err(errors) => {
             if let Format::Text = args.format {
                 for error in &errors.0 {
+                    if !error.trace.is_empty() {
+                        writeln!(out, "{}", error.trace.join("\n"))?;
+                        out.flush()?;
+                    }
                     output::notice(&render::run_error(error, &command_line));
                 }
             }

@@ -231,6 +231,9 @@ pub(crate) struct System {
 pub(crate) enum SystemFunction {
     Vprintf,
     AssertFail,
+    /// From the heap, which is the allocation of this index.
+    Malloc { heap: u32 },
+    Free { heap: u32 },
 }
 
 /// A guard: the step is taken where the predicate is true, or false.

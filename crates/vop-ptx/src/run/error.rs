@@ -171,12 +171,14 @@ pub struct RunError {
     pub thread: Option<ThreadId>,
     /// The address that an access failed at.
     pub address: Option<u64>,
+    /// What the thread that was [traced](super::LaunchOptions::trace) had executed until then.
+    pub trace: Vec<String>,
 }
 
 impl RunError {
     #[cold]
     pub(crate) fn new(kind: RunErrorKind, message: impl Into<String>) -> RunError {
-        RunError { kind, message: message.into(), help: None, place: None, thread: None, address: None }
+        RunError { kind, message: message.into(), help: None, place: None, thread: None, address: None, trace: Vec::new() }
     }
 
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> RunError {

@@ -23,6 +23,9 @@ struct Block {
     successors: Vec<usize>,
 }
 
+/// How often a block is looked at for its rank, on the average: loops are seldom nested as deep.
+const MAX_DEPTH: usize = 256;
+
 /// Gives every register of a function a place, and returns the rank of each step. `steps` starts at `start` of the kernel;
 /// `counts` says how many registers there are of each width.
 pub(super) fn allocate(steps: &mut [Step], start: Pc, code: &mut FunctionCode, counts: [u32; 3]) -> Vec<u32> {
@@ -76,11 +79,19 @@ fn weak_topological_order(blocks: &[Block]) -> Vec<usize> {
     let mut work: Vec<Vec<usize>> = vec![(0..blocks.len()).collect()];
     let mut state = Components::new(blocks.len());
     let mut whole = true;
-    while let Some(set) = work.pop() {
+    // Loops within one another are taken apart as deep as this allows: beyond it their blocks follow one another as they stand.
+    let mut budget = MAX_DEPTH.saturating_mul(blocks.len());
+    while let Some(mut set) = work.pop() {
         if let [one] = set[..] {
             order.push(one);
             continue;
         }
+        if budget < set.len() {
+            set.sort_unstable();
+            order.append(&mut set);
+            continue;
+        }
+        budget -= set.len();
         // The head of a loop comes first; without it the rest falls apart into smaller components.
         let rest = if std::mem::take(&mut whole) {
             set
@@ -300,22 +311,30 @@ fn place_registers(
         *start = (*start).min(at);
         *end = (*end).max(at);
     };
-    for (b, block) in blocks.iter().enumerate() {
-        for (live, at) in [(&live_in, 2 * block.first), (&live_out, 2 * block.end - 1)] {
-            for word in 0..words {
-                let mut bits = live[b * words + word];
-                while bits != 0 {
-                    extend(globals[word * 64 + bits.trailing_zeros() as usize], at as u32);
-                    bits &= bits - 1;
-                }
-            }
-        }
+    for block in blocks {
         for step in block.first..block.end {
             for &(number, defines) in touches_of(step) {
                 extend(number as usize, 2 * step as u32 + u32::from(defines));
             }
         }
     }
+    // What lives across a block's edge lives there: the first and the last of these places of each register are enough.
+    let edges = |b: usize| [(&live_in, 2 * blocks[b].first, b), (&live_out, 2 * blocks[b].end - 1, b)];
+    let mut first_seen = |edges: &mut dyn Iterator<Item = (&Vec<u64>, usize, usize)>| {
+        let mut seen = vec![0u64; words];
+        for (live, at, b) in edges {
+            for (word, (seen, live)) in seen.iter_mut().zip(&live[b * words..]).enumerate() {
+                let mut new = live & !*seen;
+                *seen |= live;
+                while new != 0 {
+                    extend(globals[word * 64 + new.trailing_zeros() as usize], at as u32);
+                    new &= new - 1;
+                }
+            }
+        }
+    };
+    first_seen(&mut (0..blocks.len()).flat_map(edges));
+    first_seen(&mut (0..blocks.len()).rev().flat_map(|b| edges(b).into_iter().rev()));
     for number in &parameters {
         extend(*number, 0);
     }

@@ -1,6 +1,6 @@
 //! One function: its statements to steps.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::allocate::allocate;
@@ -9,7 +9,7 @@ use super::{Builder, MAX_LOCAL};
 use crate::module::{
     Function, FunctionKind, ScopeId, Scalar, Space as Declared, StatementKind, Variable, lex,
 };
-use crate::run::code::{Formal, Guard, Op, Pc, Special, Step};
+use crate::run::code::{Formal, Guard, Op, Pc, Role, Special, Step};
 use crate::run::engine::access::GRANULE;
 use crate::run::engine::lanes::{Area, Compute, Operands, Slot, Width, binary, unary};
 use crate::run::error::{RunError, RunErrorKind};
@@ -51,6 +51,8 @@ pub(super) struct Decoder<'b, 'p> {
     offsets: HashMap<usize, u64>,
     stack: u64,
     start: Pc,
+    /// Steps of atomics whose old value depends on the order of blocks, and nothing else does.
+    ordered_results: Vec<Pc>,
     /// Branches by step, with the statements they go to.
     branches: Vec<(Pc, Vec<usize>)>,
     /// The statement that is being decoded.
@@ -77,6 +79,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
             offsets: HashMap::new(),
             stack: 0,
             start,
+            ordered_results: Vec::new(),
             branches: Vec::new(),
             scope: function.scope.unwrap_or(ScopeId::MODULE),
             span: function.header.clone(),
@@ -165,6 +168,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         if !self.builder.errors.is_empty() {
             return Ok(());
         }
+        self.mark_ordered_results();
         let code = &mut self.builder.kernel.functions[self.dense as usize];
         (code.start, code.parameters, code.results) = (self.start, parameters, results);
         code.stack = self.stack.next_multiple_of(GRANULE as u64) as u32;
@@ -308,6 +312,32 @@ impl<'b, 'p> Decoder<'b, 'p> {
     /// Statements whose atomics make the result depend on the order of blocks.
     pub(super) fn mark_ordered(&mut self) {
         self.builder.kernel.ordered.push(self.statement);
+    }
+
+    /// The step depends on the order of blocks if anything reads its result. Compilers leave `atom` where `red` would do.
+    pub(super) fn mark_ordered_result(&mut self, step: Pc) {
+        self.ordered_results.push(step);
+    }
+
+    fn mark_ordered_results(&mut self) {
+        let steps = &mut self.builder.kernel.steps;
+        let mut read = HashSet::new();
+        if !self.ordered_results.is_empty() {
+            for step in &mut steps[self.start as usize..] {
+                read.extend(step.guard.map(|guard| guard.slot));
+                step.op.slots(&mut |slot, role| {
+                    if role == Role::Source {
+                        read.insert(*slot);
+                    }
+                });
+            }
+        }
+        for step in &self.ordered_results {
+            let step = &steps[*step as usize];
+            if step.op.results().iter().any(|(slot, _)| read.contains(slot)) {
+                self.builder.kernel.ordered.push(step.statement);
+            }
+        }
     }
 
     /// The computation's step.

@@ -6,7 +6,23 @@ use super::MAX_VARIABLES;
 use super::operand::{Operand, constant};
 use crate::module::{Linkage, Module, Variable, lex};
 use crate::run::error::{RunError, RunErrorKind};
+use crate::run::memory::Bytes;
 use crate::run::types::Kind;
+
+/// What a variable holds: some bytes, and zeros behind them. Most large variables are zeros only, which then take no memory.
+#[derive(Clone, Debug)]
+pub(super) struct Content {
+    start: Vec<u8>,
+    len: usize,
+}
+
+impl Content {
+    pub(super) fn bytes(&self) -> Bytes {
+        let mut bytes = Bytes::zeros(self.len);
+        bytes.as_mut_slice()[..self.start.len()].copy_from_slice(&self.start);
+        bytes
+    }
+}
 
 /// The bytes of a variable: its initialiser's, the rest zero. `total` sums up the sizes of a module's variables.
 pub(super) fn content(
@@ -14,7 +30,7 @@ pub(super) fn content(
     variable: &Variable,
     addresses: &HashMap<&str, u64>,
     total: &mut u64,
-) -> Result<Vec<u8>, RunError> {
+) -> Result<Content, RunError> {
     let name = module.slice(&variable.name);
     let unsupported = |why: &str| RunError::new(RunErrorKind::Unsupported, format!("variable `{name}` {why}"));
     if variable.linkage == Some(Linkage::Extern) {
@@ -41,13 +57,13 @@ pub(super) fn content(
         return Err(unsupported("is larger than vop run supports"));
     };
     *total += bytes as u64;
-    let mut content = vec![0; bytes];
+    let mut start = Vec::new();
     if let Some(text) = text {
-        let mut fill = Fill { content: &mut content, size: scalar.size(), addresses };
+        let mut fill = Fill { start: &mut start, len: bytes, size: scalar.size(), addresses };
         fill.level(text, 0, &dimensions)
             .map_err(|text| unsupported(&format!("has an initialiser that is not understood: `{text}`")))?;
     }
-    Ok(content)
+    Ok(Content { start, len: bytes })
 }
 
 fn braced(text: &str) -> Option<&str> {
@@ -58,7 +74,10 @@ fn braced(text: &str) -> Option<&str> {
 const MAX_DIMENSIONS: usize = 64;
 
 struct Fill<'a> {
-    content: &'a mut [u8],
+    /// As many of the variable's bytes as have been written.
+    start: &'a mut Vec<u8>,
+    /// All of them.
+    len: usize,
     /// Bytes of one element.
     size: usize,
     addresses: &'a HashMap<&'a str, u64>,
@@ -96,7 +115,11 @@ impl Fill<'_> {
             (None, 8) => self.address(text).ok_or(text)?,
             _ => return Err(text.to_owned()),
         };
-        let place = offset.checked_add(self.size).and_then(|end| self.content.get_mut(offset..end)).ok_or(text)?;
+        let end = offset.checked_add(self.size).filter(|end| *end <= self.len).ok_or(text)?;
+        if self.start.len() < end {
+            self.start.resize(end, 0);
+        }
+        let place = self.start.get_mut(offset..end).ok_or(text)?;
         place.copy_from_slice(bits.to_le_bytes().get(..self.size).ok_or(text)?);
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::opcode::Opcode;
 use super::operand::{Operand, constant};
 use crate::module::{FunctionKind, RegistersAt, Scalar, StatementKind, lex};
 use crate::run::code::{
-    Access, Atomic, AtomicKind, Barrier, BarrierKind, Call, CallTarget, Collective, CollectiveKind, Copy, Load,
+    Access, Atomic, AtomicKind, Barrier, BarrierKind, Call, CallTarget, Collective, CollectiveKind, Copy, Fold, Load,
     Op, Special, Store, System, SystemFunction, Transfer, Video,
 };
 use crate::run::engine::access;
@@ -18,7 +18,7 @@ use crate::run::engine::lanes::{Slot, Width, binary, quaternary, ternary, unary}
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::{REGION_BITS, Space};
 use crate::run::pure::fold::fold;
-use crate::run::pure::{self, Pure};
+use crate::run::pure::{self, Pure, mbarrier};
 use crate::run::types::Kind;
 
 /// Whether the opcode was one of those that a function of the decoder knows.
@@ -87,6 +87,7 @@ impl Decoder<'_, '_> {
             "bar" | "barrier" if !opcode.has("cluster") => self.barrier(opcode, operands),
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.collective(opcode, operands),
             "cp" if opcode.has("async") && !opcode.has("bulk") => self.copy(opcode, operands),
+            "mbarrier" => self.mbarrier(opcode, operands),
             // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
             "membar" | "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
             | "griddepcontrol" | "setmaxnreg" => {
@@ -413,6 +414,9 @@ impl Decoder<'_, '_> {
     }
 
     fn access(&mut self, text: &str, space: Space, bytes: u32) -> Result<Access, RunError> {
+        if bytes as usize > access::GRANULE {
+            return Err(self.malformed(format!("an access of {bytes} bytes: the widest has {}", access::GRANULE)));
+        }
         let Some(Operand::Memory(name, offset)) = Operand::parse(text) else {
             return Err(self
                 .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
@@ -572,6 +576,7 @@ impl Decoder<'_, '_> {
         for operand in &operands[first + 1..first + 1 + values] {
             texts.push(self.elements(operand, count)?);
         }
+        let mut results = Vec::new();
         for i in 0..count {
             let mut access = at;
             access.offset = access.offset.wrapping_add(i as u64 * ty.size() as u64);
@@ -585,12 +590,30 @@ impl Decoder<'_, '_> {
                 text if wide => Some(self.wide_register(text)?),
                 text => Some([self.destination(text, ty)?, none]),
             };
-            let commutes = matches!(kind, AtomicKind::Fold(_)) && d.is_none() && (!floats || name != "add");
-            if !commutes && !matches!(at.space, Space::Shared | Space::Local) {
-                self.mark_ordered();
+            // A destination of one element may be the source of the next: all are written at the end.
+            let d = match d {
+                Some([d, none]) if count > 1 => {
+                    let between = self.fresh(width_of(ty));
+                    results.push((d, between));
+                    Some([between, none])
+                }
+                d => d,
+            };
+            let returns = d.is_some();
+            let step = self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
+            let commutes = matches!(kind, AtomicKind::Fold(_)) && (!floats || name != "add");
+            match at.space {
+                Space::Shared | Space::Local => {}
+                _ if !commutes => self.mark_ordered(),
+                _ if returns => self.mark_ordered_result(step),
+                _ => {}
             }
-            self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
-            self.mark_part();
+        }
+        for (i, (d, between)) in results.into_iter().enumerate() {
+            self.copy_register(d, between, width_of(ty));
+            if i > 0 {
+                self.mark_part();
+            }
         }
         Ok(true)
     }
@@ -602,8 +625,8 @@ impl Decoder<'_, '_> {
             self.emit(Op::Nothing);
             return Ok(true);
         }
-        if opcode.has("mbarrier") {
-            return Ok(false);
+        if opcode.take("mbarrier") {
+            return self.copy_arrival(opcode, operands);
         }
         opcode.drop_all(|word| matches!(word, "ca" | "cg") || word.starts_with("L2::"));
         let to = opcode.take_if(Space::parse);
@@ -629,6 +652,99 @@ impl Decoder<'_, '_> {
             }
         };
         self.emit(Op::Copy(Box::new(Copy { from, to, source_bytes })));
+        Ok(true)
+    }
+
+    /// `cp.async.mbarrier.arrive`: the thread's copies have been made, so it arrives now. Without `.noinc` one more arrival is asked
+    /// for at the same time, and nothing changes.
+    fn copy_arrival(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let counts = opcode.take("noinc");
+        let (space, ..) = self.memory_modifiers(opcode);
+        if !opcode.take("arrive") || !opcode.take("b64") {
+            return Ok(false);
+        }
+        self.count(operands, 1..=1)?;
+        let access = self.access(operands[0], space, 8)?;
+        let one = self.builder.constant(u64::from(counts), Width::Double);
+        let fold = if counts { mbarrier::arrive } else { |object, _| object };
+        self.emit_fold(access, fold, None, one);
+        Ok(true)
+    }
+
+    /// An atomic step on 64 bits.
+    fn emit_fold(&mut self, access: Access, fold: Fold, d: Option<Slot>, source: Slot) {
+        let none = self.none();
+        let (kind, d, sources) = (AtomicKind::Fold(fold), d.map(|d| [d, none]), [[source, none], [none; 2]]);
+        self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: Width::Double, d, sources })));
+    }
+
+    /// `mbarrier` on arrivals of threads; transactions are counted for TMA alone.
+    fn mbarrier(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        if opcode.has("shared::cluster") {
+            return Ok(false);
+        }
+        const OPERATIONS: [&str; 7] =
+            ["init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count"];
+        let Some(operation) = opcode.take_of(&OPERATIONS) else { return Ok(false) };
+        let (space, ..) = self.memory_modifiers(opcode);
+        let parity = operation.ends_with("wait") && opcode.take("parity");
+        if operation.starts_with("arrive") {
+            opcode.take("noComplete");
+        }
+        if !opcode.take("b64") || opcode.rest().is_some() {
+            return Ok(false);
+        }
+        let (word, double) = (Scalar::B32, Scalar::B64);
+        match operation {
+            "init" => {
+                self.count(operands, 2..=2)?;
+                let access = self.access(operands[0], space, 8)?;
+                let count = self.source(operands[1], word)?;
+                let object = self.fresh(Width::Double);
+                self.compute(&unary(mbarrier::new), &[object], &[count]);
+                let scatter = load_transfer(double, 64).scatter(self.builder.level);
+                self.emit(Op::Store(Box::new(Store { access, scatter, sources: [object].into() })));
+            }
+            // Its place may be used for something else from now on.
+            "inval" => {
+                self.count(operands, 1..=1)?;
+                self.access(operands[0], space, 8)?;
+                self.emit(Op::Nothing);
+            }
+            "pending_count" => {
+                self.count(operands, 2..=2)?;
+                let d = self.destination(operands[0], word)?;
+                let state = self.source(operands[1], double)?;
+                self.compute(&unary(mbarrier::pending), &[d], &[state]);
+            }
+            "arrive" | "arrive_drop" => {
+                self.count(operands, 2..=3)?;
+                let d = if operands[0] == "_" { None } else { Some(self.destination(operands[0], double)?) };
+                let access = self.access(operands[1], space, 8)?;
+                let count = match operands.get(2) {
+                    Some(text) => {
+                        let (count, wide) = (self.source(text, word)?, self.fresh(Width::Double));
+                        self.compute(&unary(|count: u32| u64::from(count)), &[wide], &[count]);
+                        wide
+                    }
+                    None => self.builder.constant(1, Width::Double),
+                };
+                let fold = if operation == "arrive" { mbarrier::arrive } else { mbarrier::arrive_drop };
+                self.emit_fold(access, fold, d, count);
+            }
+            _ => {
+                // The last operand of `try_wait` says how long to wait.
+                self.count(operands, 3..=if operation == "try_wait" { 4 } else { 3 })?;
+                let d = self.destination(operands[0], Scalar::Pred)?;
+                let access = self.access(operands[1], space, 8)?;
+                let phase = self.source(operands[2], if parity { word } else { double })?;
+                let (object, none) = (self.fresh(Width::Double), self.none());
+                self.emit_fold(access, |object, _| object, Some(object), none);
+                let complete =
+                    if parity { binary(mbarrier::is_parity_complete) } else { binary(mbarrier::is_complete) };
+                self.compute(&complete, &[d], &[object, phase]);
+            }
+        }
         Ok(true)
     }
 
@@ -745,6 +861,9 @@ impl Decoder<'_, '_> {
             return Ok(true);
         }
         let Some((index, function)) = self.callee(name) else { return Err(self.undeclared(name)) };
+        if function.kind != FunctionKind::Func {
+            return Err(self.malformed(format!("`{name}` is an entry: only functions can be called")));
+        }
         let formals = |list: &[crate::module::Variable]| list.iter().map(|formal| formal.ty.scalar).collect::<Vec<_>>();
         let (parameter_types, result_types) = (formals(&function.parameters), formals(&function.results));
         if (results.len(), arguments.len()) != (result_types.len(), parameter_types.len()) {
@@ -762,9 +881,11 @@ impl Decoder<'_, '_> {
             let function = match name {
                 "vprintf" => SystemFunction::Vprintf,
                 "__assertfail" => SystemFunction::AssertFail,
+                "malloc" => SystemFunction::Malloc { heap: self.builder.program.variables.len() as u32 },
+                "free" => SystemFunction::Free { heap: self.builder.program.variables.len() as u32 },
                 _ => {
                     let error = self.unsupported(format!("function `{name}` has no body in this module"));
-                    return Err(error.with_help("link the modules first; of the CUDA runtime vop run knows vprintf and __assertfail"));
+                    return Err(error.with_help("link the modules first; of the CUDA runtime vop run knows vprintf, __assertfail, malloc and free"));
                 }
             };
             let result = results.first().copied().unwrap_or(Transfer::Nothing);
@@ -791,6 +912,13 @@ impl Decoder<'_, '_> {
                 continue;
             }
             if let Some(register) = self.lookup(text) {
+                let expected = types.and_then(|types| types.get(i)).map_or(register.ty.width(), |ty| ty.width());
+                if register.high.is_some() || register.ty.width() != expected {
+                    return Err(self.malformed(format!(
+                        "register `{text}` is declared .{}, which is not what the function takes",
+                        register.ty.name()
+                    )));
+                }
                 transfers.push(Transfer::Register(register.slot, width_of(register.ty)));
                 continue;
             }

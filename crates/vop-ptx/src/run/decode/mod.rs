@@ -19,12 +19,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::code::{FunctionCode, Kernel, Parameter, Special};
+use super::engine::heap;
 use super::engine::lanes::{Area, Slot, WARP, Width};
 use super::engine::level::Level;
 use super::error::{Place, RunError, RunErrorKind, RunErrors};
 use super::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
 use crate::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
 use function::Decoder;
+use initializer::Content;
 
 /// A module to run kernels of: its text read, its variables laid out.
 #[derive(Clone, Debug)]
@@ -41,13 +43,16 @@ struct GlobalVariable {
     name: Range<usize>,
     read_only: bool,
     /// The content at load, or why there is none; that matters only to a kernel that uses the variable.
-    content: Result<Vec<u8>, RunError>,
+    content: Result<Content, RunError>,
 }
 
 /// Bytes that a module's variables may take together: a declaration that asks for more is an error, not an attempt.
 const MAX_VARIABLES: u64 = 4 << 30;
 /// Bytes that one function's variables may take of a thread's stack, or a block's shared variables.
 const MAX_LOCAL: u64 = 512 * 1024;
+
+/// Bytes of a kernel's constants: each takes a warp's worth of them.
+const MAX_CONSTANTS: usize = 64 << 20;
 
 impl Program {
     /// Reads PTX. Nothing is judged yet: [`Program::kernel`] reports what is wrong with an entry.
@@ -70,12 +75,20 @@ impl Program {
         entries.map(|function| self.module.slice(&function.name))
     }
 
-    /// Fresh device memory that holds the module's variables with their initial values.
+    /// Fresh device memory that holds the module's variables with their initial values, and a heap of 64 MiB if the module calls
+    /// `malloc` or `free`.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
         for variable in &self.variables {
-            let bytes = variable.content.as_ref().map_or_else(|_| Bytes::default(), |bytes| Bytes::from(&bytes[..]));
+            let bytes = variable.content.as_ref().map_or_else(|_| Bytes::default(), Content::bytes);
             memory.push(self.module.slice(&variable.name), bytes, variable.read_only);
+        }
+        // Behind the variables, where calls of `malloc` look for it.
+        let mut declared = self.module.functions().iter().filter(|function| function.body.is_none());
+        if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
+            let mut bytes = Bytes::zeros(heap::HEAP);
+            heap::seal(bytes.as_mut_slice());
+            memory.push("the heap of malloc", bytes, false);
         }
         memory
     }
@@ -264,8 +277,18 @@ impl<'p> Builder<'p> {
     /// A place in the block's area, for a warp's elements.
     fn reserve(&mut self, width: Width) -> Slot {
         let constants = &mut self.kernel.constants;
-        let place = constants.len().next_multiple_of(64);
-        constants.resize(place + width.bytes() as usize * WARP, 0);
+        let mut place = constants.len().next_multiple_of(64);
+        if place + width.bytes() as usize * WARP > MAX_CONSTANTS {
+            if self.errors.is_empty() {
+                let message = "a kernel of so many different constants is not supported by vop run";
+                self.errors.push(RunError::new(RunErrorKind::Unsupported, message));
+            }
+            place = 0;
+        }
+        let end = place + width.bytes() as usize * WARP;
+        if constants.len() < end {
+            constants.resize(end, 0);
+        }
         Slot::new(Area::Block, place as u32)
     }
 

@@ -35,12 +35,16 @@ impl<'a> Operand<'a> {
         if let Some(inside) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             return memory(inside);
         }
-        if let Some(name) = text.strip_prefix('!') {
-            return is_name(name.trim()).then(|| Operand::Not(name.trim()));
+        if let Some(name) = text.strip_prefix('!').map(str::trim)
+            && is_name(name)
+        {
+            return Some(Operand::Not(name));
         }
         if let Some((p, q)) = text.split_once('|') {
             let (p, q) = (p.trim(), q.trim());
-            return (is_name(p) && is_name(q)).then_some(Operand::Pair(p, q));
+            if is_name(p) && is_name(q) {
+                return Some(Operand::Pair(p, q));
+            }
         }
         if is_name(text) {
             return Some(Operand::Name(text));
@@ -64,8 +68,8 @@ fn memory(inside: &str) -> Option<Operand<'_>> {
         // `[%rd1+-8]` and `[%rd1-8]` mean the same.
         Some(0) | None => (inside, 0),
         Some(at) => {
-            let sign = inside[at..].trim_start_matches(['+', ' ', '\t']);
-            match constant(sign)? {
+            let signed = inside[at..].trim_start_matches(['+', ' ', '\t']);
+            match constant(signed)? {
                 Operand::Integer(offset) => (inside[..at].trim(), offset),
                 _ => return None,
             }
@@ -74,7 +78,7 @@ fn memory(inside: &str) -> Option<Operand<'_>> {
     (is_name(name) || constant(name).is_some()).then_some(Operand::Memory(name, offset))
 }
 
-/// A numeric constant with its sign.
+/// A numeric constant: a number with its sign, or an expression of integers.
 pub(super) fn constant<'a>(text: &str) -> Option<Operand<'a>> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits.trim_start()),
@@ -100,7 +104,169 @@ pub(super) fn constant<'a>(text: &str) -> Option<Operand<'a>> {
         let value: f64 = digits.parse().ok()?;
         return Some(Operand::Double(if negative { -value } else { value }));
     }
-    None
+    Expression::value(text).map(Operand::Integer)
+}
+
+/// An integer constant expression, as assembly in CUDA C++ has them (`32-2`): the operators of C on 64 bits, which are unsigned if
+/// an operand is (manual, "Constant Expressions").
+struct Expression<'a> {
+    rest: &'a str,
+    /// How many operands enclose this one.
+    depth: usize,
+}
+
+/// Operands within operands beyond this are refused: each takes a call within a call.
+const MAX_DEPTH: usize = 64;
+
+/// Binary operators, those that bind weaker first; an operator stands before those that it starts with.
+const LEVELS: [&[&str]; 10] = [
+    &["||"],
+    &["&&"],
+    &["|"],
+    &["^"],
+    &["&"],
+    &["==", "!="],
+    &["<=", ">=", "<", ">"],
+    &["<<", ">>"],
+    &["+", "-"],
+    &["*", "/", "%"],
+];
+
+#[derive(Clone, Copy)]
+struct Number {
+    bits: u64,
+    unsigned: bool,
+}
+
+impl Expression<'_> {
+    fn value(text: &str) -> Option<u64> {
+        let mut expression = Expression { rest: text, depth: 0 };
+        let number = expression.choice()?;
+        expression.rest.trim_start().is_empty().then_some(number.bits)
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        match self.rest.trim_start().strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `a ? b : c`
+    fn choice(&mut self) -> Option<Number> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let condition = self.binary(0)?;
+        let value = if self.take("?") {
+            let yes = self.choice()?;
+            let no = if self.take(":") { self.choice()? } else { return None };
+            let chosen = if condition.bits != 0 { yes } else { no };
+            Number { unsigned: yes.unsigned || no.unsigned, ..chosen }
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Some(value)
+    }
+
+    fn binary(&mut self, level: usize) -> Option<Number> {
+        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        let mut a = self.binary(level + 1)?;
+        loop {
+            let rest = self.rest.trim_start();
+            let Some(operator) = operators.iter().find(|operator| rest.starts_with(**operator)) else { return Some(a) };
+            // What starts like this operator may be a longer one of another level: `a || b`, `a << b`.
+            let longer = LEVELS.iter().copied().flatten().any(|o| o.len() > operator.len() && rest.starts_with(o));
+            if longer {
+                return Some(a);
+            }
+            self.rest = &rest[operator.len()..];
+            let b = self.binary(level + 1)?;
+            a = apply(operator, a, b)?;
+        }
+    }
+
+    fn unary(&mut self) -> Option<Number> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let number = if self.take("+") {
+            self.unary()?
+        } else if self.take("-") {
+            let a = self.unary()?;
+            Number { bits: a.bits.wrapping_neg(), ..a }
+        } else if self.take("~") {
+            let a = self.unary()?;
+            Number { bits: !a.bits, ..a }
+        } else if self.take("!") {
+            Number { bits: u64::from(self.unary()?.bits == 0), unsigned: false }
+        } else if self.take("(") {
+            let cast = [(".s64", false), (".u64", true)].into_iter().find(|(name, _)| self.take(name));
+            match cast {
+                Some((_, unsigned)) => {
+                    let a = if self.take(")") { self.unary()? } else { return None };
+                    Number { unsigned, ..a }
+                }
+                None => {
+                    let a = self.choice()?;
+                    if !self.take(")") {
+                        return None;
+                    }
+                    a
+                }
+            }
+        } else {
+            let rest = self.rest.trim_start();
+            let (word, after) =
+                rest.split_at(rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len()));
+            self.rest = after;
+            let bits = if word == "WARP_SZ" { 32 } else { lex::integer(word)? };
+            Number { bits, unsigned: word.ends_with(['U', 'u']) || bits >> 63 != 0 }
+        };
+        self.depth -= 1;
+        Some(number)
+    }
+}
+
+/// `None` for a division by zero.
+fn apply(operator: &str, a: Number, b: Number) -> Option<Number> {
+    let unsigned = a.unsigned || b.unsigned;
+    let (x, y) = (a.bits, b.bits);
+    let (s, t) = (x as i64, y as i64);
+    let truth = |value: bool| Some(Number { bits: u64::from(value), unsigned: false });
+    let shift = u32::try_from(y).unwrap_or(u32::MAX);
+    let bits = match operator {
+        "||" => return truth(x != 0 || y != 0),
+        "&&" => return truth(x != 0 && y != 0),
+        "==" => return truth(x == y),
+        "!=" => return truth(x != y),
+        "<=" => return truth(if unsigned { x <= y } else { s <= t }),
+        ">=" => return truth(if unsigned { x >= y } else { s >= t }),
+        "<" => return truth(if unsigned { x < y } else { s < t }),
+        ">" => return truth(if unsigned { x > y } else { s > t }),
+        // The type of a shift is that of what is shifted.
+        "<<" => return Some(Number { bits: x.checked_shl(shift).unwrap_or(0), ..a }),
+        ">>" if a.unsigned => return Some(Number { bits: x.checked_shr(shift).unwrap_or(0), ..a }),
+        ">>" => return Some(Number { bits: (s >> shift.min(63)) as u64, ..a }),
+        "|" => x | y,
+        "^" => x ^ y,
+        "&" => x & y,
+        "+" => x.wrapping_add(y),
+        "-" => x.wrapping_sub(y),
+        "*" => x.wrapping_mul(y),
+        _ if y == 0 => return None,
+        "/" if unsigned => x / y,
+        "/" => s.wrapping_div(t) as u64,
+        _ if unsigned => x % y,
+        _ => s.wrapping_rem(t) as u64,
+    };
+    Some(Number { bits, unsigned })
 }
 
 #[cfg(test)]
@@ -128,7 +294,46 @@ mod tests {
         for (text, operand) in cases {
             assert_eq!(Operand::parse(text), Some(operand), "{text}");
         }
-        for text in ["", "[", "[]", "1.5.5", "%r1 %r2", "0f3F80", "(1+2)", "[%rd1*2]"] {
+        for text in ["", "[", "[]", "1.5.5", "%r1 %r2", "0f3F80", "(1+%r2)", "[%rd1*2]", "1.5+1", "!", "!|", "a|1"] {
+            assert_eq!(Operand::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn constant_expressions_are_those_of_c() {
+        let minus = |n: i64| -n as u64;
+        let cases = [
+            ("32-2", 30),
+            ("(1+2)*3-4/2", 7),
+            ("1+2*3", 7),
+            ("10-4-3", 3),
+            ("-7/2", minus(3)),
+            ("-7%4", minus(3)),
+            ("-7U/2", (minus(7)) / 2),
+            ("~0", u64::MAX),
+            ("!0 + !5", 1),
+            ("1<<4|1", 17),
+            ("1 << 65", 0),
+            ("-16>>2", minus(4)),
+            ("-16>>100", u64::MAX),
+            ("(.u64)-16>>60", 15),
+            ("-1 < 0", 1),
+            ("-1 < 0U", 0),
+            ("1 ? 2 : 3", 2),
+            ("0 ? 2 : 0 ? 4 : 5", 5),
+            ("3 & 5 ^ 1", 0),
+            ("2 == 2 && 3 != 3 || 4 >= 4", 1),
+            ("WARP_SZ - 1", 31),
+            ("0x10 + 010 + 0b11", 27),
+            ("- - 5", 5),
+        ];
+        for (text, value) in cases {
+            assert_eq!(Operand::parse(text), Some(Operand::Integer(value)), "{text}");
+        }
+        assert_eq!(Operand::parse("[%rd1+4*(2+1)-1]"), Some(Operand::Memory("%rd1", 11)));
+        assert_eq!(Operand::parse("[%rd1-4*2]"), Some(Operand::Memory("%rd1", minus(8))));
+        let (deep, long) = ("(".repeat(10_000) + "1", "-".repeat(10_000) + "1");
+        for text in ["1/0", "1%0", "1 +", "(1", "1)", "1 2", "1 ? 2", "< 1", "(.u32)1", "1 < < 2", &deep, &long] {
             assert_eq!(Operand::parse(text), None, "{text}");
         }
     }

@@ -69,7 +69,9 @@ impl Worker<'_> {
                 *rest &= !same;
             }
             let others = count(&rest);
-            self.executed -= u64::from(others);
+            if self.launch.kernel.steps[pc as usize].counts {
+                self.executed -= u64::from(others);
+            }
             self.take_out(&rest, others);
             self.park(self.frame, pc, rest, Wait::Ready);
         }

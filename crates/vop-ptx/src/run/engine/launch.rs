@@ -25,6 +25,8 @@ const MAX_SHARED: usize = 227 * 1024;
 /// Local memory of a thread that the architecture allows.
 const MAX_STACK: usize = 512 * 1024;
 
+/// Bytes that a launch may print.
+const MAX_PRINTED: u64 = 256 << 20;
 /// More threads than this do nothing but wait for memory.
 const MAX_CORES: usize = 1024;
 
@@ -194,6 +196,8 @@ pub(super) struct Launch<'k> {
     pub(super) failed: AtomicU64,
     /// Thread-instructions of the blocks that have ended.
     executed: AtomicU64,
+    /// Bytes that blocks have printed.
+    printed: AtomicU64,
     progress: Option<Progress>,
 }
 
@@ -266,18 +270,26 @@ impl Launch<'_> {
                 Ok(Done { executed, video, printed }) => {
                     work.executed += executed;
                     work.video += video;
-                    if !printed.is_empty() {
+                    // Of what goes beyond the limit nothing is kept: which blocks that is does not depend on the cores, as the launch fails.
+                    let length = printed.len() as u64;
+                    let kept = self.printed.fetch_add(length, Ordering::Relaxed) + length <= MAX_PRINTED;
+                    if !printed.is_empty() && kept {
                         work.printed.push((index, printed));
                     }
                     let total = self.executed.fetch_add(executed, Ordering::Relaxed) + executed;
                     if let Some(progress) = &self.progress {
                         progress.fetch_add(1, Ordering::Relaxed);
                     }
-                    if total > self.limit {
-                        let message =
-                            format!("the launch's limit of {} thread-instructions is reached", self.limit);
-                        let error = RunError::new(RunErrorKind::Limit, message)
-                            .with_help("if this is no runaway loop, raise the limit");
+                    if total > self.limit || !kept {
+                        let error = if kept {
+                            let message =
+                                format!("the launch's limit of {} thread-instructions is reached", self.limit);
+                            let help = "if this is no runaway loop, raise the limit";
+                            RunError::new(RunErrorKind::Limit, message).with_help(help)
+                        } else {
+                            let message = format!("the launch prints more than {MAX_PRINTED} bytes");
+                            RunError::new(RunErrorKind::Limit, message)
+                        };
                         // Behind every block, so that a block's own failure is told before it.
                         work.failure = Some((u64::MAX - 1, Box::new(error)));
                         self.failed.fetch_min(index, Ordering::Relaxed);
@@ -422,6 +434,7 @@ impl Kernel {
             next: AtomicU64::new(0),
             failed: AtomicU64::new(u64::MAX),
             executed: AtomicU64::new(0),
+            printed: AtomicU64::new(0),
             progress: options.progress.clone(),
         };
         let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -464,13 +477,18 @@ impl Kernel {
         printed.sort_by_key(|(index, _)| *index);
         let last = failure.as_ref().map_or(u64::MAX, |(index, _)| *index);
         memory.printed.extend(printed.into_iter().filter(|(index, _)| *index <= last).flat_map(|(_, text)| text));
-        if let Some((_, error)) = failure {
-            return Err((*error).into());
-        }
-        if options.profile {
+        let mut trace: Vec<String> = Vec::new();
+        if options.profile && failure.is_none() {
             report.profile = Some(Profile::new(self, &observers, block));
         }
-        report.trace = observers.into_iter().flat_map(|observer| observer.into_trace()).collect();
+        for observer in observers {
+            trace.extend(observer.into_trace());
+        }
+        if let Some((_, mut error)) = failure {
+            error.trace = trace;
+            return Err((*error).into());
+        }
+        report.trace = trace;
         Ok(report)
     }
 }

@@ -98,6 +98,9 @@ impl Observer {
     fn flush(&mut self, kernel: &Kernel) {
         let Some((statement, results)) = self.pending.take() else { return };
         if self.trace.len() >= MAX_TRACE {
+            if self.trace.len() == MAX_TRACE {
+                self.trace.push(format!("(the trace ends here: it has {MAX_TRACE} lines)"));
+            }
             return;
         }
         let Some(place) = kernel.place(statement) else { return };

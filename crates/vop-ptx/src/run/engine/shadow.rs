@@ -34,8 +34,9 @@ struct Past {
 struct Byte {
     written: bool,
     write: Past,
-    /// The last read, and the last one of another warp.
-    reads: [Past; 2],
+    /// The last read, the last one of another warp, and the last one of another thread of the same warp. Of the reads that a write
+    /// may race with, one is always among them.
+    reads: [Past; 3],
 }
 
 /// What was found.
@@ -138,8 +139,13 @@ impl Shadow {
         }
         if kind == Kind::Read {
             let last = byte.reads[0];
-            if last.thread != 0 && usize::from(last.thread - 1) / WARP != warp {
-                byte.reads[1] = last;
+            if last.thread != 0 && last.thread != now.thread {
+                if usize::from(last.thread - 1) / WARP == warp {
+                    byte.reads[2] = last;
+                } else {
+                    byte.reads[1] = last;
+                    byte.reads[2] = Past::default();
+                }
             }
             byte.reads[0] = now;
         } else {

@@ -1,13 +1,14 @@
-//! What the CUDA runtime provides to kernels: `vprintf` and `__assertfail`.
+//! What the CUDA runtime provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`.
 
 use super::block::{Failure, Worker};
+use super::heap::{Heap, HeapFault};
 use crate::run::code::{Pc, System, SystemFunction, Transfer};
 use crate::run::error::{RunError, RunErrorKind};
-use crate::run::memory::{Fault, Space};
+use crate::run::memory::{Fault, Space, address_of};
 
-/// Bytes of a string that a kernel names, at most: a pointer to something else is noticed.
+/// Bytes of a string that a kernel names or one call prints, about: a pointer to something else is noticed.
 const MAX_STRING: u64 = 1 << 20;
-/// Bytes that a block may print.
+/// Bytes that a block may print, about; what comes behind is dropped, as a GPU's buffer does.
 const MAX_PRINTED: usize = 64 << 20;
 
 impl Worker<'_> {
@@ -25,9 +26,7 @@ impl Worker<'_> {
                         .format(argument(0), argument(1), *thread)
                         .map_err(|fault| self.faulted(fault, *thread, pc))?;
                     results.push(printed.1);
-                    if self.printed.len() < MAX_PRINTED {
-                        self.printed.extend(printed.0);
-                    }
+                    self.printed.extend(printed.0);
                 }
                 SystemFunction::AssertFail => {
                     let text = |worker: &Self, i| {
@@ -42,6 +41,20 @@ impl Worker<'_> {
                         argument(2) as u32
                     );
                     return Err(self.fail(RunError::new(RunErrorKind::Trap, message), *thread, pc));
+                }
+                SystemFunction::Malloc { heap } => {
+                    let found = self.heap(heap).and_then(|found| found.allocate(argument(0)));
+                    let offset = found.map_err(|fault| self.heap_failed(fault, heap, 0, *thread, pc))?;
+                    results.push(offset.map_or(0, |offset| address_of(heap as usize) + offset));
+                }
+                SystemFunction::Free { heap } => {
+                    let address = argument(0);
+                    if address != 0 {
+                        let offset = address.wrapping_sub(address_of(heap as usize));
+                        self.heap(heap)
+                            .and_then(|found| found.release(offset))
+                            .map_err(|fault| self.heap_failed(fault, heap, address, *thread, pc))?;
+                    }
                 }
             }
         }
@@ -58,6 +71,25 @@ impl Worker<'_> {
             }
         }
         Ok(())
+    }
+
+    fn heap(&self, index: u32) -> Result<Heap, HeapFault> {
+        self.launch.regions.get(index as usize).ok_or(HeapFault::Foreign).and_then(|region| Heap::of(*region))
+    }
+
+    #[cold]
+    fn heap_failed(&self, fault: HeapFault, heap: u32, address: u64, thread: usize, pc: Pc) -> Failure {
+        let (address, message) = match fault {
+            HeapFault::Foreign => (None, "there is no heap: the memory is not that of the kernel's program".to_owned()),
+            HeapFault::Corrupt(offset) => (
+                Some(address_of(heap as usize) + offset),
+                format!("the heap is damaged at its byte {offset}: something wrote beyond what it had from malloc"),
+            ),
+            HeapFault::NotAllocated => {
+                (Some(address), format!("address {address:#x} is freed, and malloc did not give it or it was freed before"))
+            }
+        };
+        self.fail(RunError { address, ..RunError::new(RunErrorKind::Forbidden, message) }, thread, pc)
     }
 
     /// A string of the kernel's, up to its zero.
@@ -77,17 +109,22 @@ impl Worker<'_> {
     /// The list holds each argument at a multiple of its size: `int` and what is narrower in four bytes, `double`, `long long` and
     /// pointers in eight (CUDA C++ Programming Guide, "Formatted Output").
     fn format(&self, format: u64, list: u64, thread: usize) -> Result<(Vec<u8>, u64), Fault> {
-        let format = self.string(format, thread)?;
+        let room = MAX_PRINTED.saturating_sub(self.printed.len()).min(MAX_STRING as usize);
+        let format = if room == 0 { Vec::new() } else { self.string(format, thread)? };
         let mut out = Vec::new();
         let (mut at, mut taken) = (list, 0);
         let mut argument = |bytes: u64| {
-            at = at.next_multiple_of(bytes);
+            // No list reaches the end of all addresses.
+            let start = at.checked_next_multiple_of(bytes).unwrap_or(u64::MAX - bytes + 1);
             taken += 1;
-            at += bytes;
-            self.read(Space::Generic, at - bytes, bytes, thread)
+            at = start.saturating_add(bytes);
+            self.read(Space::Generic, start, bytes, thread)
         };
         let mut rest = &format[..];
         while let Some(start) = rest.iter().position(|b| *b == b'%') {
+            if out.len() > room {
+                return Ok((out, taken));
+            }
             out.extend_from_slice(&rest[..start]);
             rest = &rest[start..];
             let Some((spec, length)) = Spec::parse(rest) else {

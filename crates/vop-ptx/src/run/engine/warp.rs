@@ -1,7 +1,7 @@
 //! What the lanes of a warp do together: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
 //!
-//! Such an operation is made when all lanes that its mask names have come to it; lanes that have ended are not waited for. The lanes
-//! of a group mostly come together, and then nobody waits.
+//! A lane makes such an operation when all lanes that its mask names have come to it; lanes that have ended are not waited for. The
+//! lanes of a group mostly come together, and then nobody waits.
 
 use super::block::{Failure, Wait, Worker, count, union};
 use super::lanes::{WARP, Width};
@@ -10,60 +10,56 @@ use crate::run::code::{Collective, CollectiveKind, Op, Pc};
 impl Worker<'_> {
     /// Lanes reach a collective; false if the running group has nothing else to do.
     pub(super) fn collective(&mut self, pc: Pc, collective: &Collective, mask: Vec<u8>) -> Result<bool, Failure> {
-        let mut waiting = Vec::new();
+        let mut waiting = vec![0; mask.len()];
         for warp in 0..self.reach.file.warps {
             let lanes = bits(&mask[warp * WARP..]);
             if lanes == 0 {
                 continue;
             }
-            if self.needed(collective, warp, lanes) & !lanes == 0 {
-                // Lanes that name others do it among themselves.
-                let mut left = lanes;
-                while left != 0 {
-                    let named = |lane: usize| match collective.members {
-                        // SAFETY: it is a column of words.
-                        Some(slot) => unsafe { self.element(slot, Width::Word, warp * WARP + lane) },
-                        None => 0,
-                    };
-                    let first = named(left.trailing_zeros() as usize);
-                    let same = (0..WARP).filter(|lane| left >> lane & 1 != 0 && named(*lane) == first);
-                    let together = same.fold(0, |bits, lane| bits | 1 << lane);
-                    self.perform(collective, warp, together);
-                    left &= !together;
-                }
-                if let Some(shadow) = &mut self.reach.shadow {
-                    shadow.warp_barrier(warp);
-                }
-            } else {
-                if waiting.is_empty() {
-                    waiting.resize(mask.len(), 0);
-                }
-                waiting[warp * WARP..][..WARP].copy_from_slice(&mask[warp * WARP..][..WARP]);
+            let ready = self.complete(collective, warp, lanes, lanes);
+            // Lanes that name others do it among themselves.
+            let mut left = ready;
+            while left != 0 {
+                let first = self.named(collective, warp, left.trailing_zeros() as usize);
+                let same = (0..WARP).filter(|lane| left >> lane & 1 != 0 && self.named(collective, warp, *lane) == first);
+                let together = same.fold(0, |bits, lane| bits | 1 << lane);
+                self.perform(collective, warp, together);
+                left &= !together;
             }
-        }
-        if waiting.is_empty() {
-            return Ok(true);
+            if let (Some(shadow), true) = (&mut self.reach.shadow, ready != 0) {
+                shadow.warp_barrier(warp);
+            }
+            set(&mut waiting[warp * WARP..], lanes & !ready);
         }
         let active = count(&waiting);
+        if active == 0 {
+            return Ok(true);
+        }
         // They will execute it when the others have come.
-        self.executed -= u64::from(active);
+        if self.launch.kernel.steps[pc as usize].counts {
+            self.executed -= u64::from(active);
+        }
         let others = self.take_out(&waiting, active);
         self.park(self.frame, pc, waiting, Wait::Warp);
+        self.gather_warps();
         Ok(others)
     }
 
-    /// The lanes that a collective waits for.
-    fn needed(&self, collective: &Collective, warp: usize, lanes: u32) -> u32 {
-        let Some(members) = collective.members else { return lanes };
-        let mut named = lanes;
-        for lane in (0..WARP).filter(|lane| lanes >> lane & 1 != 0) {
-            // SAFETY: it is a column of words.
-            named |= unsafe { self.element(members, Width::Word, warp * WARP + lane) } as u32;
-        }
-        named & bits(&self.live[warp * WARP..])
+    /// The lanes that a lane names; none where the instruction takes those that are there.
+    fn named(&self, collective: &Collective, warp: usize, lane: usize) -> u32 {
+        // SAFETY: it is a column of words.
+        let element = |slot| unsafe { self.element(slot, Width::Word, warp * WARP + lane) as u32 };
+        collective.members.map_or(0, element)
     }
 
-    /// Where nothing runs: lets those lanes go on that wait for each other and are all there.
+    /// Those of `lanes` that name no lane but those that are `there`, or have ended.
+    fn complete(&self, collective: &Collective, warp: usize, lanes: u32, there: u32) -> u32 {
+        let missing = bits(&self.live[warp * WARP..]) & !there;
+        let complete = |lane: &usize| lanes >> lane & 1 != 0 && self.named(collective, warp, *lane) & missing == 0;
+        (0..WARP).filter(complete).fold(0, |bits, lane| bits | 1 << lane)
+    }
+
+    /// Lets those lanes go on that wait for each other and are all there; whether there are any.
     pub(super) fn gather_warps(&mut self) -> bool {
         // Lanes that came to one step by different ways are together now.
         let mut i = 0;
@@ -83,55 +79,58 @@ impl Worker<'_> {
         }
         let kernel = self.launch.kernel;
         let home = self.frame;
-        let mut any = false;
+        let collective_at = |pc: Pc| match &kernel.steps[pc as usize].op {
+            Op::Warp(collective) => Some(collective),
+            _ => None,
+        };
+        let is_sync = |pc: Pc| collective_at(pc).is_some_and(|c| matches!(c.kind, CollectiveKind::Sync));
+        // `bar.warp.sync` may be met at different places.
+        let mut at_sync = vec![0; self.live.len()];
+        for group in self.parked.iter().filter(|group| group.wait == Wait::Warp && is_sync(group.pc)) {
+            union(&mut at_sync, &group.mask);
+        }
+        // Who can go on is found for all groups before one goes.
+        let mut released = Vec::new();
         for i in 0..self.parked.len() {
-            let group = self.parked[i].clone();
-            if group.wait != Wait::Warp {
-                continue;
-            }
-            let Op::Warp(collective) = &kernel.steps[group.pc as usize].op else { continue };
-            self.enter_again(group.frame);
-            let mut ready = vec![0; group.mask.len()];
+            let (frame, pc) = (self.parked[i].frame, self.parked[i].pc);
+            let (true, Some(collective)) = (self.parked[i].wait == Wait::Warp, collective_at(pc)) else { continue };
+            self.enter_again(frame);
+            let mut ready = vec![0; self.live.len()];
             for warp in 0..self.reach.file.warps {
-                let lanes = bits(&group.mask[warp * WARP..]);
-                if lanes == 0 {
-                    continue;
-                }
-                let mut there = lanes;
-                if matches!(collective.kind, CollectiveKind::Sync) {
-                    // `bar.warp.sync` may be met at different places.
-                    for other in self.parked.iter().filter(|other| other.wait == Wait::Warp) {
-                        let same = matches!(&kernel.steps[other.pc as usize].op, Op::Warp(c) if matches!(c.kind, CollectiveKind::Sync));
-                        if same {
-                            there |= bits(&other.mask[warp * WARP..]);
-                        }
-                    }
-                }
-                if self.needed(collective, warp, lanes) & !there == 0 {
-                    ready[warp * WARP..][..WARP].copy_from_slice(&group.mask[warp * WARP..][..WARP]);
-                }
+                let lanes = bits(&self.parked[i].mask[warp * WARP..]);
+                let there = if is_sync(pc) { bits(&at_sync[warp * WARP..]) } else { lanes };
+                set(&mut ready[warp * WARP..], self.complete(collective, warp, lanes, there));
             }
-            let active = count(&ready);
-            if active == 0 {
-                continue;
+            if count(&ready) > 0 {
+                released.push((i, ready));
             }
-            any = true;
-            // At different places none would ever see the others: what there is to do, nothing, is done here.
-            let is_sync = matches!(collective.kind, CollectiveKind::Sync);
-            let pc = if is_sync { group.pc + 1 } else { group.pc };
-            if is_sync {
-                self.executed += u64::from(active);
+        }
+        self.enter_again(home);
+        let any = !released.is_empty();
+        for (i, ready) in released {
+            let (frame, mut pc, active) = (self.parked[i].frame, self.parked[i].pc, count(&ready));
+            if is_sync(pc) {
+                // At different places none would ever see the others: what there is to do, nothing, is done here.
+                if kernel.steps[pc as usize].counts {
+                    self.executed += u64::from(active);
+                }
+                if let Some(shadow) = &mut self.reach.shadow {
+                    let warps = (0..self.reach.file.warps).filter(|warp| bits(&ready[warp * WARP..]) != 0);
+                    warps.for_each(|warp| shadow.warp_barrier(warp));
+                }
+                pc += 1;
             }
             let rest = &mut self.parked[i];
             for (rest, gone) in rest.mask.iter_mut().zip(&ready) {
                 *rest &= !gone;
             }
             rest.active -= active;
-            self.park(group.frame, pc, ready, Wait::Ready);
+            self.park(frame, pc, ready, Wait::Ready);
         }
-        self.parked.retain(|group| group.active > 0);
-        self.enter_again(home);
-        self.rescan();
+        if any {
+            self.parked.retain(|group| group.active > 0);
+            self.rescan();
+        }
         any
     }
 
@@ -205,6 +204,13 @@ impl Worker<'_> {
 /// A warp's part of a mask, as bits.
 fn bits(mask: &[u8]) -> u32 {
     mask[..WARP].iter().enumerate().fold(0, |bits, (lane, m)| bits | u32::from(m & 1) << lane)
+}
+
+/// The other way.
+fn set(mask: &mut [u8], bits: u32) {
+    for (lane, m) in mask[..WARP].iter_mut().enumerate() {
+        *m = ((bits >> lane & 1) as u8).wrapping_neg();
+    }
 }
 
 /// The lane that `shfl` reads, and whether it is within the segment (manual, "shfl.sync").

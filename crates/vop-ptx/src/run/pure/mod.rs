@@ -121,6 +121,7 @@ pub(crate) mod fold;
 mod half;
 mod integer;
 mod logic;
+pub(crate) mod mbarrier;
 mod packed;
 mod round;
 mod small;
