@@ -4,7 +4,7 @@
 //! - [`find`] finds the instructions that CUDA C++, OpenCL, Python, LLVM IR and Rust hold in their string literals;
 //! - [`uses`](mod@uses) joins the two: every video instruction of a file, judged;
 //! - [`rewrite`](mod@rewrite) puts base instructions in the place of the video instructions of a module;
-//! - [`run`] runs kernels on the CPU.
+//! - [`run`] executes whole kernels on the CPU.
 
 pub mod find;
 pub mod module;

@@ -1,15 +1,17 @@
-//! Runs kernels on the CPU, exactly: every video instruction and as much of the base instruction set as kernels around them
-//! use.
+//! Executes kernels on the CPU, exactly: PTX as nvcc and clang write it, with every access to memory checked.
 //!
 //! ```text
 //! PTX text ──► Program ──entry──► Kernel ──launch──► Memory changed, or a RunError that names line, thread and address
 //! ```
 //!
-//! - A [`Program`] is a module with its variables laid out. [`Program::kernel`] decodes an entry once: opcodes become function
-//!   pointers, registers and immediates slots, labels step numbers. What cannot be run is refused here, before anything runs.
-//! - [`Kernel::launch`] runs a grid in order, one thread at a time, so a launch is deterministic. Every access to memory is
-//!   checked for bounds and alignment.
-//! - [`run_launch_file`] does all of it for files: what the command `vop run` does.
+//! - A [`Program`] is a module with its variables laid out. [`Program::kernel`] decodes an entry and the functions that it may call,
+//!   once, for the SIMD instructions of this CPU ([`Level`]). What cannot be run is refused here, before anything runs.
+//! - [`Kernel::launch`] runs a grid: a register is a column over the threads of a block, an instruction a loop over columns, and
+//!   blocks are divided among cores ([`LaunchOptions::cores`]). Threads that part at a branch meet again where their ways do.
+//! - A [`Memory`] holds buffers and the module's variables, from launch to launch. Buffers are far apart, so an access beyond one's
+//!   end is an error, as are misaligned accesses, divisions by zero, barriers that are not reached, stacks that overflow and
+//!   loops without end. [`LaunchOptions`] has checks for races and uninitialised reads of shared memory.
+//! - [`run_launch_file`] does all of it for files, and [`launch::Job`] is what the command `vop run` does.
 //!
 //! ```
 //! use vop_ptx::run::{LaunchOptions, Program};
@@ -36,8 +38,16 @@
 //! # Ok::<(), vop_ptx::run::RunErrors>(())
 //! ```
 //!
-//! What it does not know, it refuses with the line and the instruction: calls, textures and surfaces, matrix and asynchronous
-//! instructions, half precision, approximate floating point, clusters.
+//! # What is the same in every run
+//!
+//! What a block does depends on nothing but memory. A launch whose blocks do not read what others write gives the same on any number of
+//! cores; [`Report::order_dependent`] names the atomics by which they might.
+//!
+//! # What is refused
+//!
+//! With the line and the instruction ([`RunErrorKind::Unsupported`]): tensor cores (`mma`, `wgmma`, `tcgen05`), textures and surfaces,
+//! clusters, TMA and copies by `mbarrier`, and modules of 32-bit addresses. Functions that the manual calls approximate are computed in
+//! double precision and rounded once.
 
 mod array;
 mod code;

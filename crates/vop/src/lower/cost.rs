@@ -1,6 +1,6 @@
 //! What a sequence costs: how many machine instructions ptxas 13.5 makes of it on a target.
 //!
-//! Every instruction that is needed counts [by itself](alone), and a list of [fusions](FUSIONS) says which instructions ptxas makes
+//! Every instruction that is needed counts [by itself](Code::alone), and a list of [fusions](FUSIONS) says which instructions ptxas makes
 //! one of: each a function named after what it finds. All was found by measuring, and `cargo xtask sass lowering` holds it
 //! against ptxas. Where it is not sure it leaves a cost above the truth, so that nothing is chosen which is dearer than it
 //! seems.

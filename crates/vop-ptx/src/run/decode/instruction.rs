@@ -1,6 +1,6 @@
 //! One instruction: opcode and operands to steps.
 //!
-//! What only computes is described in [`pure`](crate::run::pure); here are its operands, and everything else: memory, control,
+//! What only computes is described in [`pure`]; here are its operands, and everything else: memory, control,
 //! barriers, what warps do together, calls.
 
 use std::ops::Range;
