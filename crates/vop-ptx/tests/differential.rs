@@ -1565,6 +1565,7 @@ fn check(seed: u64) -> Result<bool, String> {
             let mut options = LaunchOptions::default();
             options.cores = Some(cores);
             options.instructions = 10 * MAX_EXECUTED;
+            options.profile = seed % 4 == 0;
             let args = [input.into(), out.into(), Arg::from(case.elements)];
             let report = kernel
                 .launch(case.grid, case.block, &args, &mut memory, &options)
@@ -1579,6 +1580,12 @@ fn check(seed: u64) -> Result<bool, String> {
                     "{level:?}, {cores} cores, grid {:?}, block {:?}: byte {byte} of thread {thread} is {:#x}, not {:#x}\n{text}",
                     case.grid, case.block, found[at], expected[at]
                 ));
+            }
+            if let Some(profile) = report.profile {
+                let threads: u64 = profile.statements.iter().map(|statement| statement.threads).sum();
+                if threads != machine.executed {
+                    return Err(format!("{threads} instructions in the profile, {} executed\n{text}", machine.executed));
+                }
             }
             if report.instructions != machine.executed {
                 return Err(format!(

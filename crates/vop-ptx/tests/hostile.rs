@@ -229,3 +229,36 @@ impl Drop for Report<'_> {
         eprintln!("seed {} ({}):\n{}", self.0, self.1.display(), self.2);
     }
 }
+
+/// What grows with the square of the text, or with a number in it, would not come back from these.
+#[test]
+fn large_modules_are_decoded_in_proportion() {
+    let module = |declarations: &str, body: &str| {
+        format!(
+            ".version 8.0 .target sm_75 .address_size 64\n{declarations}\n.entry k() {{\n.reg .b32 %r<20000>; .reg .pred %p; {body}\n}}"
+        )
+    };
+    let lines = |f: &dyn Fn(usize) -> String| (0..10_000).map(f).collect::<String>();
+    let inner_first = lines(&|i| format!("@%p bra L{};\n", 9_999 - i));
+    let cases = [
+        // Loops within one another, and each going back into the one before.
+        module("", &(lines(&|i| format!("L{i}:\n")) + &inner_first)),
+        module("", &lines(&|i| format!("L{i}:\n@%p bra L{};\n", i.saturating_sub(1)))),
+        // Everything lives everywhere.
+        module(
+            "",
+            &(lines(&|i| format!("mov.u32 %r{i}, {i};\n"))
+                + &lines(&|i| format!("L{i}:\n"))
+                + &lines(&|i| format!("add.u32 %r0, %r0, %r{i};\n"))),
+        ),
+        module(".global .b8 x[4294967295];", "ret;"),
+    ];
+    for (i, text) in cases.iter().enumerate() {
+        let start = Instant::now();
+        let program = Program::read(text);
+        let kernel = program.kernel("k").unwrap();
+        let mut memory = program.memory();
+        kernel.launch([1; 3], [33, 1, 1], &[], &mut memory, &LaunchOptions::default()).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(20), "case {i} took {:?}", start.elapsed());
+    }
+}

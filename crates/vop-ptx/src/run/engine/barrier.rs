@@ -71,9 +71,7 @@ impl Worker<'_> {
                 *rest &= !same;
             }
             let others = count(&rest);
-            if self.launch.kernel.steps[pc as usize].counts {
-                self.executed -= u64::from(others);
-            }
+            self.undo(pc, &rest, others, true);
             self.take_out(&rest, others);
             self.park(self.frame, pc, rest, Wait::Ready);
         }

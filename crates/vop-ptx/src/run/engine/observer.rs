@@ -72,6 +72,17 @@ impl Observer {
         }
     }
 
+    /// Threads did not execute the step after all: they will come to it again.
+    pub(super) fn undo(&mut self, pc: Pc, gone: &[u8], counts: bool) {
+        if let Some(counts) = self.counts.get_mut(pc as usize) {
+            counts.threads -= gone.iter().map(|m| u64::from(m & 1)).sum::<u64>();
+        }
+        if counts && self.follows && self.traced.is_some_and(|(_, thread)| gone.get(thread).is_some_and(|m| *m != 0)) {
+            self.pending = None;
+            self.follows = false;
+        }
+    }
+
     pub(super) fn after(&mut self, worker: &Worker<'_>, pc: Pc) {
         let (true, Some((_, thread))) = (self.follows, self.traced) else { return };
         let step = &worker.launch.kernel.steps[pc as usize];

@@ -37,13 +37,22 @@ impl Worker<'_> {
             return Ok(true);
         }
         // They will execute it when the others have come.
-        if self.launch.kernel.steps[pc as usize].counts {
-            self.executed -= u64::from(active);
-        }
+        self.undo(pc, &waiting, active, !matches!(collective.kind, CollectiveKind::Sync));
         let others = self.take_out(&waiting, active);
         self.park(self.frame, pc, waiting, Wait::Warp);
         self.gather_warps();
         Ok(others)
+    }
+
+    /// Threads have come to a step that they will execute later; whether it is then observed.
+    pub(super) fn undo(&mut self, pc: Pc, mask: &[u8], active: u32, observed: bool) {
+        let counts = self.launch.kernel.steps[pc as usize].counts;
+        if counts {
+            self.executed -= u64::from(active);
+        }
+        if let (Some(observer), true) = (&mut self.observer, observed) {
+            observer.undo(pc, mask, counts);
+        }
     }
 
     /// The lanes that a lane names; none where the instruction takes those that are there.
