@@ -8,6 +8,12 @@
 //! Every kernel runs at every SIMD level and on one core and two, and must leave the same bytes and count the same instructions.
 //! `VOP_SEEDS=1000..200000 cargo test --release --test differential` runs more of them.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::type_complexity,
+    reason = "long runs say how far they are"
+)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -1565,7 +1571,7 @@ fn check(seed: u64) -> Result<bool, String> {
             let mut options = LaunchOptions::default();
             options.cores = Some(cores);
             options.instructions = 10 * MAX_EXECUTED;
-            options.profile = seed % 4 == 0;
+            options.profile = seed.is_multiple_of(4);
             let args = [input.into(), out.into(), Arg::from(case.elements)];
             let report = kernel
                 .launch(case.grid, case.block, &args, &mut memory, &options)
@@ -1584,7 +1590,10 @@ fn check(seed: u64) -> Result<bool, String> {
             if let Some(profile) = report.profile {
                 let threads: u64 = profile.statements.iter().map(|statement| statement.threads).sum();
                 if threads != machine.executed {
-                    return Err(format!("{threads} instructions in the profile, {} executed\n{text}", machine.executed));
+                    return Err(format!(
+                        "{threads} instructions in the profile, {} executed\n{text}",
+                        machine.executed
+                    ));
                 }
             }
             if report.instructions != machine.executed {

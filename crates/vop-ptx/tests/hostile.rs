@@ -3,6 +3,12 @@
 //!
 //! `VOP_SEEDS=0..100000 cargo test --release --test hostile` tries more of them, each on a module that the seed picks.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::type_complexity,
+    reason = "long runs say how far they are"
+)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
