@@ -723,13 +723,6 @@ impl<'l> Worker<'l> {
         self.active > 0
     }
 
-    /// Threads will execute a step later: they have not yet.
-    pub(super) fn uncount(&mut self, pc: Pc, threads: u32) {
-        if self.launch.kernel.steps[pc as usize].counts {
-            self.executed -= u64::from(threads);
-        }
-    }
-
     /// The end of threads; true if the running group has others.
     fn end(&mut self, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
         for (live, gone) in self.live.iter_mut().zip(&mask) {
@@ -804,7 +797,7 @@ impl<'l> Worker<'l> {
                 }
                 let others = count(&rest);
                 if others > 0 {
-                    self.uncount(pc, others);
+                    self.undo(pc, &rest, others, true);
                     self.take_out(&rest, others);
                     self.park(self.frame, pc, rest, Wait::Ready);
                 }
