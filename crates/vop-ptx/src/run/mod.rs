@@ -46,7 +46,7 @@
 //! # What is refused
 //!
 //! With the line and the instruction ([`RunErrorKind::Unsupported`]): tensor cores (`mma`, `wgmma`, `tcgen05`), textures and surfaces,
-//! clusters, TMA and copies by `mbarrier`, and modules of 32-bit addresses. Functions that the manual calls approximate are computed in
+//! clusters, TMA (`cp.async.bulk`), and modules of 32-bit addresses. Functions that the manual calls approximate are computed in
 //! double precision and rounded once.
 
 mod array;
