@@ -358,7 +358,14 @@ impl Generator<'_> {
             return Source::Immediate(cut(self.random.value(), bits(kind)));
         }
         if kind == W && self.random.percent(8) {
-            return Source::Special(self.random.pick(&["%tid.x", "%laneid", "%ctaid.x", "%ntid.y", "%lanemask_lt", "%tid.z"]));
+            return Source::Special(self.random.pick(&[
+                "%tid.x",
+                "%laneid",
+                "%ctaid.x",
+                "%ntid.y",
+                "%lanemask_lt",
+                "%tid.z",
+            ]));
         }
         Source::Reg(self.reg(kind))
     }
@@ -396,7 +403,8 @@ impl Generator<'_> {
             }
             1 => {
                 let wide = self.random.percent(50);
-                let (kind, names) = if wide { (D, ["add.cc.u64", "addc.cc.u64"]) } else { (W, ["add.cc.u32", "addc.cc.u32"]) };
+                let (kind, names) =
+                    if wide { (D, ["add.cc.u64", "addc.cc.u64"]) } else { (W, ["add.cc.u32", "addc.cc.u32"]) };
                 let subtract = self.random.percent(30);
                 let names = match (subtract, wide) {
                     (true, true) => ["sub.cc.u64", "subc.cc.u64"],
@@ -417,9 +425,10 @@ impl Generator<'_> {
                 let p = self.reg(P).1;
                 let q = (p + 1 + self.random.below(4)) % 5;
                 let sources = [self.source(W), self.source(W)];
-                let third = self.random.percent(60).then(|| {
-                    (self.random.pick(&["and", "or", "xor"]), self.reg(P).1, self.random.percent(30))
-                });
+                let third = self
+                    .random
+                    .percent(60)
+                    .then(|| (self.random.pick(&["and", "or", "xor"]), self.reg(P).1, self.random.percent(30)));
                 self.guarded(What::SetP(name, f, p, q, sources, third));
             }
             _ => self.compute_plain(),
@@ -448,10 +457,15 @@ impl Generator<'_> {
         match choice {
             // Anywhere in the input, all sizes and vectors.
             0 | 1 => {
-                let (size, kind) = self.random.pick(&[(1, W), (1, D), (1, H), (2, H), (2, W), (2, D), (4, W), (4, D), (8, D)]);
+                let (size, kind) =
+                    self.random.pick(&[(1, W), (1, D), (1, H), (2, H), (2, W), (2, D), (4, W), (4, D), (8, D)]);
                 let count = self.random.pick(&[1, 1, 2, 4]);
                 let bytes = size * count as u32;
-                let at = self.address((Address, 0), u64::from(self.elements * 4 / bytes).next_power_of_two() / 2, u64::from(bytes));
+                let at = self.address(
+                    (Address, 0),
+                    u64::from(self.elements * 4 / bytes).next_power_of_two() / 2,
+                    u64::from(bytes),
+                );
                 let d = (0..count).map(|_| self.reg(kind)).collect();
                 let signed = self.random.percent(50);
                 let space = if self.random.percent(50) { Space::Global } else { Space::Generic };
@@ -473,7 +487,10 @@ impl Generator<'_> {
                 self.emit(What::LocalAddress((Address, 2)));
                 let kind = self.random.pick(&[W, D]);
                 let size = u64::from(bits(kind) / 8);
-                let at = { self.address((Address, 2), LOCAL as u64 * 4 / size, size); at };
+                let at = {
+                    self.address((Address, 2), LOCAL as u64 * 4 / size, size);
+                    at
+                };
                 let value = self.reg(kind);
                 if self.random.percent(50) {
                     self.guarded(What::Store(Space::Local, size as u32, vec![value], at, 0));
@@ -494,7 +511,11 @@ impl Generator<'_> {
                 let (name, f) = self.random.pick(&REDUCE);
                 let value = self.source(W);
                 let offset = REDUCE.iter().position(|(other, _)| *other == name).unwrap();
-                self.alu("add.s64", (Address, 3), vec![Source::Reg((Address, 1)), Source::Immediate(4 * offset as u64)]);
+                self.alu(
+                    "add.s64",
+                    (Address, 3),
+                    vec![Source::Reg((Address, 1)), Source::Immediate(4 * offset as u64)],
+                );
                 self.guarded(What::Reduce(Space::Global, name, f, (Address, 3), value));
             }
         }
@@ -526,7 +547,9 @@ impl Generator<'_> {
             self.emit(What::FunctionAddress((Address, 3), other));
             let pick = vec![Source::Reg((Address, 2)), Source::Reg((Address, 3)), Source::Reg(p)];
             self.alu("selp.b64", (Address, 3), pick);
-            self.body.push(Ins::Text(format!("proto{site}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);")));
+            self.body.push(Ins::Text(format!(
+                "proto{site}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);"
+            )));
             self.body.push(Ins::Do(guard, What::CallByAddress(site, (Address, 3))));
         } else {
             self.body.push(Ins::Do(guard, What::Call(site, callee)));
@@ -1208,7 +1231,10 @@ impl Machine<'_> {
             }
             if !progress {
                 let waiting = |thread: &&mut Thread| thread.state == State::Barrier;
-                assert!(threads.iter().all(|thread| matches!(thread.state, State::Barrier | State::Ended)), "a deadlock");
+                assert!(
+                    threads.iter().all(|thread| matches!(thread.state, State::Barrier | State::Ended)),
+                    "a deadlock"
+                );
                 self.barrier(threads.iter_mut().filter(waiting).collect());
             }
         }
@@ -1337,7 +1363,8 @@ impl Machine<'_> {
         if space == Space::Shared {
             return &mut self.shared[at as usize..at as usize + len];
         }
-        let (start, bytes) = self.buffers.iter_mut().find(|(start, bytes)| at >= *start && at < start + bytes.len() as u64).unwrap();
+        let (start, bytes) =
+            self.buffers.iter_mut().find(|(start, bytes)| at >= *start && at < start + bytes.len() as u64).unwrap();
         let offset = (at - *start) as usize;
         &mut bytes[offset..offset + len]
     }
@@ -1557,11 +1584,17 @@ fn check(seed: u64) -> Result<bool, String> {
             if let Some(profile) = report.profile {
                 let threads: u64 = profile.statements.iter().map(|statement| statement.threads).sum();
                 if threads != machine.executed {
-                    return Err(format!("{threads} instructions in the profile, {} executed\n{text}", machine.executed));
+                    return Err(format!(
+                        "{threads} instructions in the profile, {} executed\n{text}",
+                        machine.executed
+                    ));
                 }
             }
             if report.instructions != machine.executed {
-                return Err(format!("{} instructions counted, {} executed\n{text}", report.instructions, machine.executed));
+                return Err(format!(
+                    "{} instructions counted, {} executed\n{text}",
+                    report.instructions, machine.executed
+                ));
             }
         }
     }

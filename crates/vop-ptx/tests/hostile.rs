@@ -61,13 +61,33 @@ fn tokens(text: &str) -> Vec<String> {
 }
 
 const NUMBERS: [&str; 22] = [
-    "0", "1", "2", "3", "4", "7", "8", "15", "16", "31", "32", "33", "64", "255", "4096", "32768", "1048576",
-    "0x7fffffff", "0x80000000", "0xffffffff", "0x7fffffffffffffff", "0xffffffffffffffff",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "7",
+    "8",
+    "15",
+    "16",
+    "31",
+    "32",
+    "33",
+    "64",
+    "255",
+    "4096",
+    "32768",
+    "1048576",
+    "0x7fffffff",
+    "0x80000000",
+    "0xffffffff",
+    "0x7fffffffffffffff",
+    "0xffffffffffffffff",
 ];
 const WORDS: [&str; 44] = [
-    "b8", "b16", "b32", "b64", "b128", "u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "pred",
-    "v2", "v4", "v8", "global", "shared", "local", "param", "const", "add", "ld", "st", "atom", "red", "bra", "call", "ret",
-    "exit", "bar", "sync", "shfl", "mov", "wide", "cc", "func", "reg", "align", "%tid",
+    "b8", "b16", "b32", "b64", "b128", "u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "f32", "f64",
+    "pred", "v2", "v4", "v8", "global", "shared", "local", "param", "const", "add", "ld", "st", "atom", "red", "bra",
+    "call", "ret", "exit", "bar", "sync", "shfl", "mov", "wide", "cc", "func", "reg", "align", "%tid",
 ];
 const PIECES: [&str; 16] =
     ["{", "}", "(", ")", "[", "]", ";", ",", ".", ":", "@", "!", "|", "-", "@%p1 ", "\n$L__BB0_1:\n"];
@@ -79,7 +99,8 @@ fn mutate(text: &str, random: &mut Random) -> String {
         let at = random.below(tokens.len());
         let other = random.below(tokens.len());
         let is_number = |token: &String| token.starts_with(|c: char| c.is_ascii_digit());
-        let is_word = |token: &String| token.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '%' | '$' | '_'));
+        let is_word =
+            |token: &String| token.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '%' | '$' | '_'));
         match random.below(12) {
             0 => drop(tokens.remove(at)),
             1 => tokens.insert(at, tokens[at].clone()),
@@ -111,7 +132,8 @@ fn mutate(text: &str, random: &mut Random) -> String {
                 // A statement goes elsewhere.
                 let end = tokens[at..].iter().position(|token| token == ";").map_or(tokens.len(), |end| at + end + 1);
                 let statement: Vec<String> = tokens[at..end].to_vec();
-                let to = tokens[other..].iter().position(|token| token == ";").map_or(tokens.len(), |end| other + end + 1);
+                let to =
+                    tokens[other..].iter().position(|token| token == ";").map_or(tokens.len(), |end| other + end + 1);
                 tokens.splice(to..to, statement);
             }
             _ => {
@@ -153,7 +175,8 @@ fn run(text: &str, random: &mut Random) -> (usize, usize) {
         options.check_races = random.below(4) == 0;
         options.check_uninitialized = random.below(4) == 0;
         options.profile = random.below(4) == 0;
-        options.trace = (random.below(4) == 0).then_some(ThreadId { block: [0; 3], thread: [random.below(40) as u32, 0, 0] });
+        options.trace =
+            (random.below(4) == 0).then_some(ThreadId { block: [0; 3], thread: [random.below(40) as u32, 0, 0] });
         let block = [[1, 1, 1], [32, 1, 1], [33, 2, 1], [3, 5, 4]][random.below(4)];
         launched += 1;
         let result = kernel.launch([1 + random.below(3) as u32, 1, 1], block, &args, &mut memory, &options);
@@ -189,7 +212,10 @@ fn broken_modules_are_refused_or_run() {
         std::mem::forget(report);
         (launched, succeeded) = (launched + counts.0, succeeded + counts.1);
     }
-    println!("{launched} launches of {count} modules, {succeeded} ended well; the longest, {}, took {:?}", longest.1, longest.0);
+    println!(
+        "{launched} launches of {count} modules, {succeeded} ended well; the longest, {}, took {:?}",
+        longest.1, longest.0
+    );
     // Broken in a way that does not show, often enough.
     assert!(launched * 10 > count && succeeded * 50 > count, "{launched} {succeeded}");
     assert!(longest.0 < Duration::from_secs(20), "seed {} took {:?}", longest.1, longest.0);

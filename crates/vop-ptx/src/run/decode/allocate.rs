@@ -249,13 +249,14 @@ fn place_registers(
     let mut global = vec![u32::MAX; total];
     let mut globals = Vec::new();
     let mut defined_in = vec![usize::MAX; total];
-    let guarded: Vec<bool> = steps.iter().map(|step| step.guard.is_some()).collect();
+    let guards: Vec<bool> = steps.iter().map(|step| step.guard.is_some()).collect();
+    let guarded = |step: usize| guards[step];
     for (b, block) in blocks.iter().enumerate() {
         for step in block.first..block.end {
             for &(number, defines) in touches_of(step) {
                 let number = number as usize;
                 if defines {
-                    if !guarded[step] {
+                    if !guarded(step) {
                         defined_in[number] = b;
                     }
                 } else if defined_in[number] != b && global[number] == u32::MAX {
@@ -279,7 +280,7 @@ fn place_registers(
                 let (word, bit) = (bit as usize / 64, 1 << (bit % 64));
                 if !defines {
                     needs[word] |= bit & !kills[word];
-                } else if !guarded[step] {
+                } else if !guarded(step) {
                     kills[word] |= bit;
                 }
             }
