@@ -243,14 +243,14 @@ fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: 
     let mut global = vec![u32::MAX; total];
     let mut globals = Vec::new();
     let mut defined_in = vec![usize::MAX; total];
-    let guarded: Vec<bool> = steps.iter().map(|step| step.guard.is_some()).collect();
-    let is_guarded = |step: usize| guarded[step];
+    let guards: Vec<bool> = steps.iter().map(|step| step.guard.is_some()).collect();
+    let guarded = |step: usize| guards[step];
     for (b, block) in blocks.iter().enumerate() {
         for step in block.first..block.end {
             for &(number, defines) in touches_of(step) {
                 let number = number as usize;
                 if defines {
-                    if !is_guarded(step) {
+                    if !guarded(step) {
                         defined_in[number] = b;
                     }
                 } else if defined_in[number] != b && global[number] == u32::MAX {
@@ -274,7 +274,7 @@ fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: 
                 let (word, bit) = (bit as usize / 64, 1 << (bit % 64));
                 if !defines {
                     needs[word] |= bit & !kills[word];
-                } else if !is_guarded(step) {
+                } else if !guarded(step) {
                     kills[word] |= bit;
                 }
             }

@@ -57,7 +57,7 @@ impl Decoder<'_, '_> {
             }
             "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" => "textures and surfaces are",
             "mapa" | "getctarank" | "clusterlaunchcontrol" => "clusters are",
-            "cp" | "mbarrier" | "multimem" | "tensormap" => "asynchronous copies by barrier and TMA are",
+            "cp" | "mbarrier" | "multimem" | "tensormap" => "bulk copies and transaction counts (TMA) are",
             _ => {
                 return self.unsupported(format!("instruction `{opcode}` is not supported by vop run"));
             }

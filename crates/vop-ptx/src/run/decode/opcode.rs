@@ -38,7 +38,7 @@ impl<'a> Opcode<'a> {
         self.take_if(|word| words.contains(&word).then_some(word))
     }
 
-    /// Takes all of these modifiers: those that say nothing to a machine that runs one thread after the other.
+    /// Takes all of these modifiers: those that say nothing to a machine where every write is seen at once.
     pub(in crate::run) fn drop_all(&mut self, ignored: impl Fn(&str) -> bool) {
         self.modifiers.retain(|word| !ignored(word));
     }

@@ -60,9 +60,9 @@ impl Worker<'_> {
         }
         // Threads that name another barrier go there on their own.
         let mut same = mask.clone();
-        for t in 0..same.len() {
-            if same[t] != 0 && of(self, t) != (id, threads) {
-                same[t] = 0;
+        for (t, same) in same.iter_mut().enumerate() {
+            if *same != 0 && of(self, t) != (id, threads) {
+                *same = 0;
             }
         }
         if same != mask {

@@ -161,7 +161,8 @@ pub struct Report {
     /// Blocks that ran.
     pub blocks: u64,
     /// Lines of the PTX whose atomics may make results depend on the order of blocks, which differs from run to run on more than
-    /// one core: those of floating point, and those whose old value is used. Empty where there is one block or one core.
+    /// one core: sums of floating point, `exch` and `cas`, and those whose old value is used. Empty where there is one block or one
+    /// core.
     pub order_dependent: Vec<usize>,
     /// What was executed by statement, if [`LaunchOptions::profile`] asked for it.
     pub profile: Option<Profile>,
