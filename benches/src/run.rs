@@ -75,7 +75,11 @@ fn arithmetic(cores: usize) {
                 instructions = report.expect("it runs").instructions;
             })
         });
-        println!("  {:<44} {:>10.2} G thread-instructions/s", format!("{cores} cores"), instructions as f64 / time / 1e9);
+        println!(
+            "  {:<44} {:>10.2} G thread-instructions/s",
+            format!("{cores} cores"),
+            instructions as f64 / time / 1e9
+        );
     }
 }
 
@@ -160,7 +164,11 @@ fn motion() {
             time * 1e3,
             instructions as f64 / time / 1e9,
             100.0 * video as f64 / instructions as f64,
-            if entry == "motion_search" { format!(", {:.1} times the plain search", time / plain) } else { String::new() },
+            if entry == "motion_search" {
+                format!(", {:.1} times the plain search", time / plain)
+            } else {
+                String::new()
+            },
         );
     }
 }
@@ -230,7 +238,9 @@ fn memory(cores: usize) {
 /// Time from PTX to the first instruction.
 fn beginning() {
     println!("\nFrom 1 MB of PTX to the first instruction");
-    let mut one = String::from(".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 out) {\n.reg .b32 %r<20000>;\n");
+    let mut one = String::from(
+        ".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 out) {\n.reg .b32 %r<20000>;\n",
+    );
     let mut many = String::from(".version 8.0\n.target sm_75\n.address_size 64\n");
     let mut body = String::new();
     for i in 1..18000 {

@@ -228,6 +228,30 @@ impl Reach {
         Ok(pointers)
     }
 
+    /// Asks for the memory that each warp's first thread reaches: the loop over warps has few misses in flight by itself.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    unsafe fn prefetch(&self, access: &Access) {
+        #[cfg(target_arch = "x86_64")]
+        if access.width == Width::Double && self.file.warps > 1 {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: the caller's promise; a prefetch may be of any address.
+            unsafe {
+                let base = self.file.column::<u64>(access.base);
+                for warp in 0..self.file.warps {
+                    let address = (*base.warp(warp))[0].wrapping_add(access.offset);
+                    if let Some(region) = region_index(address).and_then(|index| self.region(index)) {
+                        let at = region.start.wrapping_add((address & OFFSET) as usize);
+                        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+                        _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64).cast());
+                    }
+                }
+            }
+        }
+    }
+
     /// # Safety
     /// As for [`Reach::near`].
     #[inline(never)]
@@ -342,6 +366,8 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     mask: *const u8,
     f: F,
 ) -> Result<(), (usize, LaneFault)> {
+    // SAFETY: the same promise.
+    unsafe { reach.prefetch(&load.access) };
     for warp in 0..reach.file.warps {
         // SAFETY: the mask has a byte for each thread; places are checked for as many bytes as are read.
         unsafe {
@@ -398,6 +424,8 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
     mask: *const u8,
     f: F,
 ) -> Result<(), (usize, LaneFault)> {
+    // SAFETY: the same promise.
+    unsafe { reach.prefetch(&store.access) };
     for warp in 0..reach.file.warps {
         // SAFETY: as in `load`.
         unsafe {

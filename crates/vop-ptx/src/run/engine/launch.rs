@@ -261,8 +261,18 @@ impl Launch<'_> {
     fn work(&self) -> Work {
         let mut work = Work::default();
         let mut worker = Worker::new(self);
+        // Some blocks in a row, which mostly reach memory in a row: the host's caches look ahead.
+        let share = (self.blocks() / 1024).clamp(1, 8);
+        let mut turn = 0..0;
         loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(index) = turn.next() else {
+                let start = self.next.fetch_add(share, Ordering::Relaxed);
+                if start >= self.blocks() {
+                    break;
+                }
+                turn = start..start + share;
+                continue;
+            };
             if index >= self.blocks() || index > self.failed.load(Ordering::Relaxed) {
                 break;
             }
