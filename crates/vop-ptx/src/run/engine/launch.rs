@@ -491,7 +491,7 @@ impl Kernel {
         memory.printed.extend(printed.into_iter().filter(|(index, _)| *index <= last).flat_map(|(_, text)| text));
         let mut trace: Vec<String> = Vec::new();
         if options.profile && failure.is_none() {
-            report.profile = Some(Profile::new(self, &observers, block));
+            report.profile = Some(Profile::new(self, &observers));
         }
         for observer in observers {
             trace.extend(observer.into_trace());

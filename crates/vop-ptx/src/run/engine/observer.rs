@@ -26,9 +26,7 @@ pub(super) struct Observer {
 struct StepCounts {
     /// Threads that executed it.
     threads: u64,
-    /// Groups that did.
-    issued: u64,
-    /// Warps of those groups that had a thread to execute it.
+    /// Warps that had a thread to execute it.
     warps: u64,
     /// Groups that parted at it.
     parted: u64,
@@ -59,7 +57,6 @@ impl Observer {
     pub(super) fn before(&mut self, worker: &Worker<'_>, pc: Pc, mask: &[u8], active: u32) {
         if let Some(counts) = self.counts.get_mut(pc as usize) {
             counts.threads += u64::from(active);
-            counts.issued += 1;
             counts.warps += mask.chunks(super::lanes::WARP).filter(|warp| warp.iter().any(|m| *m != 0)).count() as u64;
         }
         let step = &worker.launch.kernel.steps[pc as usize];
@@ -163,13 +160,12 @@ pub struct StatementProfile {
 }
 
 impl Profile {
-    pub(super) fn new(kernel: &Kernel, observers: &[Box<Observer>], _block: [u32; 3]) -> Profile {
+    pub(super) fn new(kernel: &Kernel, observers: &[Box<Observer>]) -> Profile {
         let mut statements = Vec::new();
         for (pc, step) in kernel.steps.iter().enumerate().filter(|(_, step)| step.counts) {
             let of = observers.iter().filter_map(|observer| observer.counts.get(pc));
             let sum = of.fold(StepCounts::default(), |a, b| StepCounts {
                 threads: a.threads + b.threads,
-                issued: a.issued + b.issued,
                 warps: a.warps + b.warps,
                 parted: a.parted + b.parted,
             });
