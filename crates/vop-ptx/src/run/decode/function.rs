@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::allocate::allocate;
 use super::operand::Operand;
@@ -9,7 +10,7 @@ use super::{Builder, MAX_LOCAL, RESERVED_SHARED};
 use crate::module::{Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex};
 use crate::run::code::{Formal, Guard, Op, Pc, Role, Special, Step};
 use crate::run::engine::access::GRANULE;
-use crate::run::engine::lanes::{Area, Compute, Operands, Slot, Width, binary, unary};
+use crate::run::engine::lanes::{Area, Compute, Linear, Operands, Slot, Width, binary, unary};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::Space;
 use crate::run::pure;
@@ -172,8 +173,9 @@ impl<'b, 'p> Decoder<'b, 'p> {
         code.stack = self.stack.next_multiple_of(GRANULE as u64) as u32;
         let kernel = &mut self.builder.kernel;
         let code = &mut kernel.functions[self.dense as usize];
-        let ranks = allocate(&mut kernel.steps[self.start as usize..], self.start, code, self.counts);
+        let (ranks, entry) = allocate(&mut kernel.steps[self.start as usize..], self.start, code, self.counts);
         kernel.ranks.extend(ranks);
+        kernel.entry = kernel.entry.take().or(entry.map(Arc::new));
         Ok(())
     }
 
@@ -347,7 +349,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
             results: std::array::from_fn(|i| pick(results, i)),
         };
         let run = compute.at(self.builder.level);
-        self.emit(Op::Compute { run, operands });
+        self.emit(Op::Compute { run, operands, linear: compute.linear });
     }
 
     /// What stands for operands that are not there.
@@ -608,7 +610,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
             Width::Double => binary(|a: u64, b: u64| a.wrapping_add(b)),
             _ => binary(|a: u32, b: u32| a.wrapping_add(b)),
         };
-        self.compute(&add, &[d], &[a, b]);
+        self.compute(&add.linear(Linear::Sum), &[d], &[a, b]);
         d
     }
 

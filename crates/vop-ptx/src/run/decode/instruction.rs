@@ -14,7 +14,7 @@ use crate::run::code::{
     Op, Special, Store, System, SystemFunction, Transfer, Video,
 };
 use crate::run::engine::access;
-use crate::run::engine::lanes::{Slot, Width, binary, quaternary, ternary, unary};
+use crate::run::engine::lanes::{Linear, Slot, Width, binary, quaternary, ternary, unary};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::{REGION_BITS, Space};
 use crate::run::pure::fold::fold;
@@ -213,7 +213,7 @@ impl Decoder<'_, '_> {
             Width::Double => unary(|x: u64| x),
             _ => unary(|x: u32| x),
         };
-        self.compute(&copy, &[d], &[a]);
+        self.compute(&copy.linear(Linear::Sum), &[d], &[a]);
     }
 
     /// Through the library: it is the judge of what is legal.
@@ -423,7 +423,7 @@ impl Decoder<'_, '_> {
                 .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
         };
         let none = self.none();
-        let mut access = Access { space, bytes, width: Width::None, base: none, offset, in_frame: false };
+        let mut access = Access { space, bytes, width: Width::None, base: none, offset, in_frame: false, stride: None };
         if let Some(Operand::Integer(address)) = constant(name) {
             access.offset = address.wrapping_add(offset);
         } else if let Some(Register { slot, ty, .. }) = self.lookup(name) {
@@ -770,7 +770,7 @@ impl Decoder<'_, '_> {
             self.copy_register(d, a, Width::Double);
         } else {
             let base = self.builder.constant(base, Width::Double);
-            self.compute(&binary(|a: u64, b: u64| a.wrapping_add(b)), &[d], &[a, base]);
+            self.compute(&binary(|a: u64, b: u64| a.wrapping_add(b)).linear(Linear::Sum), &[d], &[a, base]);
         }
         Ok(true)
     }

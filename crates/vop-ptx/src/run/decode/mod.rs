@@ -13,6 +13,7 @@ mod initializer;
 mod instruction;
 pub(in crate::run) mod opcode;
 mod operand;
+pub(crate) mod sample;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -439,6 +440,8 @@ impl Kernel {
             ordered: Vec::new(),
             required_block: None,
             max_threads: None,
+            entry: None,
+            sampled: Default::default(),
         }
     }
 }

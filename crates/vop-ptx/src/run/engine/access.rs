@@ -114,8 +114,8 @@ impl Reach {
         (offset / GRANULE * self.lanes + thread) * GRANULE + offset % GRANULE
     }
 
-    /// Checks a warp's access as a whole: a start and the threads' offsets from it. Those that are not active reach where one does that
-    /// is. Null where they do not all reach one allocation, or where something is wrong: [`Reach::far`] knows more.
+    /// Checks a warp's access as a whole. Threads that are not active are taken to reach where one does that is. `None` where they do
+    /// not all reach one allocation, or where something is wrong: [`Reach::far`] knows more.
     ///
     /// # Safety
     /// The access must have been decoded for this file.
@@ -127,72 +127,130 @@ impl Reach {
         active: &[u8; WARP],
         write: bool,
         offsets: &mut [u32; WARP],
-    ) -> *mut u8 {
+    ) -> Option<Near> {
         let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        let one = first(active);
+        // SAFETY: the caller's promise.
+        let any = unsafe {
+            match (access.stride, access.width) {
+                (Some(_), _) => self.line(access, warp, one),
+                // As wide as its register, and wraps as that does.
+                (None, Width::Word) => {
+                    u64::from((offset as u32).wrapping_add((*self.file.column::<u32>(access.base).warp(warp))[one]))
+                }
+                (None, Width::Double) => offset.wrapping_add((*self.file.column::<u64>(access.base).warp(warp))[one]),
+                (None, _) => offset,
+            }
+        };
+        let (start, len, window, on_stack) = match (access.space, any >> REGION_BITS) {
+            (Space::Shared, 0) => (self.shared, self.shared_len, 0, false),
+            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE, false),
+            (Space::Local, 0) => (self.local, self.top, 0, true),
+            (Space::Generic, 2) => (self.local, self.top, LOCAL_BASE, true),
+            (Space::Param, 0) if !write => (self.params, self.params_len, 0, false),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                let region = region_index(any).and_then(|index| self.region(index))?;
+                if write && region.read_only {
+                    return None;
+                }
+                (region.start, region.len, any & !OFFSET, false)
+            }
+            _ => return None,
+        };
+        if (any - window) >> 32 != 0 {
+            return None;
+        }
         let bytes = access.bytes;
-        let mut bad = false;
+        // Behind the last place where an access may start; nothing fits where it is 0.
+        let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
+        let mut check = Check { any: any as u32, limit, bytes, bad: 0, apart: 0, differ: 0 };
         // All is checked in 32 bits: who reaches into more than 4 GiB of an allocation goes the other way, and half as many vector
         // registers are needed.
         // SAFETY: the caller's promise.
-        let first = unsafe {
-            match access.width {
-                Width::Word => {
-                    // As wide as its register, and wraps as that does.
+        unsafe {
+            match (access.stride, access.width) {
+                (Some(_), Width::Word) => {
+                    check.all(active, offsets, |i| (self.line(access, warp, i) as u32, 0));
+                }
+                (Some(_), _) => check.all(active, offsets, |i| {
+                    let address = self.line(access, warp, i);
+                    (address as u32, ((address ^ any) >> 32) as u32)
+                }),
+                (None, Width::Word) => {
                     let base = &*self.file.column::<u32>(access.base).warp(warp);
-                    for i in 0..WARP {
-                        offsets[i] = (offset as u32).wrapping_add(base[i]);
-                    }
-                    u64::from(offsets[first(active)])
+                    check.all(active, offsets, |i| ((offset as u32).wrapping_add(base[i]), 0));
                 }
-                Width::Double => {
+                (None, Width::Double) => {
                     let base = &*self.file.column::<u64>(access.base).warp(warp);
-                    let first = offset.wrapping_add(base[first(active)]);
-                    for i in 0..WARP {
+                    check.all(active, offsets, |i| {
                         let address = offset.wrapping_add(base[i]);
-                        offsets[i] = address as u32;
-                        bad |= ((address ^ first) >> 32 != 0) & (active[i] != 0);
-                    }
-                    first
+                        (address as u32, ((address ^ any) >> 32) as u32)
+                    });
                 }
-                _ => {
-                    *offsets = [offset as u32; WARP];
-                    offset
-                }
+                (None, _) => check.all(active, offsets, |_| (offset as u32, 0)),
             }
-        };
-        let mut on_stack = false;
-        let (start, len, window) = match (access.space, first >> REGION_BITS) {
-            (Space::Shared, 0) => (self.shared, self.shared_len, 0),
-            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE),
-            (Space::Local, 0) | (Space::Generic, 2) => {
-                on_stack = true;
-                (self.local, self.top, if access.space == Space::Local { 0 } else { LOCAL_BASE })
-            }
-            (Space::Param, 0) if !write => (self.params, self.params_len, 0),
-            (Space::Generic | Space::Global | Space::Const, _) => {
-                match region_index(first).and_then(|index| self.region(index)) {
-                    Some(region) if !(write && region.read_only) => (region.start, region.len, first & !OFFSET),
-                    _ => return std::ptr::null_mut(),
-                }
-            }
-            _ => return std::ptr::null_mut(),
-        };
-        // Behind the last place where an access may start; nothing fits where it is 0.
-        let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
-        let any = first as u32;
-        for i in 0..WARP {
-            offsets[i] = any.blend(offsets[i], active[i]);
-            bad |= (offsets[i] >= limit) | (offsets[i] & (bytes - 1) != 0);
         }
-        if bad || (first - window) >> 32 != 0 {
-            return std::ptr::null_mut();
+        if check.bad != 0 {
+            return None;
         }
         if on_stack {
             for i in 0..WARP {
                 offsets[i] = self.in_stack(offsets[i] as usize, warp * WARP + i) as u32;
             }
+            return Some(Near { start, adjacent: false, equal: false });
         }
-        start
+        Some(Near { start, adjacent: check.apart == 0, equal: check.differ == 0 })
+    }
+
+    /// Where a thread of a warp reaches, of an access whose base is told by samples. It is exact: lines that break are none, see
+    /// [`Sampled::straight`](crate::run::code::Sampled::straight).
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    unsafe fn line(&self, access: &Access, warp: usize, lane: usize) -> u64 {
+        let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        let ahead = lane as u32 as i32 * access.stride.unwrap_or(0);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match access.width {
+                Width::Word => {
+                    let base = (*self.file.column::<u32>(access.base).warp(0))[warp];
+                    u64::from((offset as u32).wrapping_add(base).wrapping_add(ahead as u32))
+                }
+                _ => {
+                    let base = (*self.file.column::<u64>(access.base).warp(0))[warp];
+                    offset.wrapping_add(base).wrapping_add(i64::from(ahead) as u64)
+                }
+            }
+        }
+    }
+
+    /// Where the first thread reaches of a warp whose threads are all active, by what samples tell. `None` where something is wrong or
+    /// not simple: [`Reach::near`] knows more.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    unsafe fn span(&self, access: &Access, stride: i32, warp: usize, write: bool) -> Option<*mut u8> {
+        // SAFETY: the caller's promise.
+        let first = unsafe { self.line(access, warp, 0) };
+        let (start, len, offset) = match (access.space, first >> REGION_BITS) {
+            (Space::Shared, 0) => (self.shared, self.shared_len, first),
+            (Space::Generic, 1) => (self.shared, self.shared_len, first - SHARED_BASE),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                let region = region_index(first).and_then(|index| self.region(index))?;
+                if write && region.read_only {
+                    return None;
+                }
+                (region.start, region.len, first & OFFSET)
+            }
+            _ => return None,
+        };
+        let bytes = u64::from(access.bytes);
+        // A stride is at most 2^20, and negative ones are rare.
+        let end = offset + (WARP as u64 - 1) * u64::try_from(stride).ok()? + bytes;
+        ((first | stride as u64) & (bytes - 1) == 0 && end <= len).then(|| start.wrapping_add(offset as usize))
     }
 
     /// The same thread by thread: pointers, or the first thread that is wrong. Tells the shadow memory, if there is one.
@@ -241,7 +299,8 @@ impl Reach {
             unsafe {
                 let base = self.file.column::<u64>(access.base);
                 for warp in 0..self.file.warps {
-                    let address = (*base.warp(warp))[0].wrapping_add(access.offset);
+                    let first = if access.stride.is_some() { (*base.warp(0))[warp] } else { (*base.warp(warp))[0] };
+                    let address = first.wrapping_add(access.offset);
                     if let Some(region) = region_index(address).and_then(|index| self.region(index)) {
                         let at = region.start.wrapping_add((address & OFFSET) as usize);
                         _mm_prefetch::<_MM_HINT_T0>(at.cast());
@@ -260,6 +319,7 @@ impl Reach {
         // SAFETY: the caller's promise.
         unsafe {
             match access.width {
+                _ if access.stride.is_some() => each(|i| self.line(access, warp, i)),
                 Width::Double => {
                     let base = &*self.file.column::<u64>(access.base).warp(warp);
                     each(|i| offset.wrapping_add(base[i]))
@@ -281,6 +341,47 @@ fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
         all[i] = f(i);
     }
     all
+}
+
+/// Where a warp's threads reach.
+struct Near {
+    /// What their offsets count from.
+    start: *mut u8,
+    /// Whether each reaches just behind the thread before.
+    adjacent: bool,
+    /// Whether all reach one place.
+    equal: bool,
+}
+
+/// What a warp's offsets are held against, and what was found: bits, not truth values, of which the compiler would make 32
+/// comparisons. In one loop, as vectors of offsets that were stored in halves could not be read again for a dozen cycles.
+struct Check {
+    /// The low word of an address that an active thread reaches.
+    any: u32,
+    limit: u32,
+    bytes: u32,
+    bad: u32,
+    apart: u32,
+    differ: u32,
+}
+
+impl Check {
+    /// Takes each thread's address: its low word, and in what it differs from the others above.
+    #[inline(always)]
+    fn all(&mut self, active: &[u8; WARP], offsets: &mut [u32; WARP], address: impl Fn(usize) -> (u32, u32)) {
+        let Check { any, limit, bytes, .. } = *self;
+        let (mut bad, mut apart, mut differ) = (0, 0, 0);
+        for i in 0..WARP {
+            let (low, high) = address(i);
+            let mask = active[i] as i8 as u32;
+            let offset = any ^ (any ^ low) & mask;
+            bad |= u32::from(offset >= limit) | offset & (bytes - 1) | high & mask;
+            apart |= offset ^ any.wrapping_add(i as u32 * bytes);
+            differ |= offset ^ any;
+            offsets[i] = offset;
+        }
+        (self.bad, self.apart, self.differ) = (bad, apart, differ);
+    }
 }
 
 /// The first active lane.
@@ -375,26 +476,44 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             if none(active) {
                 continue;
             }
+            let everyone = all(active);
+            if everyone
+                && let Some(stride) = load.access.stride
+                && let Some(start) = reach.span(&load.access, stride, warp, false)
+            {
+                for (k, slot) in load.d.iter().enumerate() {
+                    let from = start.add(k * size_of::<M>()).cast::<M>();
+                    let to = &mut *reach.file.column::<E>(*slot).warp(warp);
+                    if stride as usize == size_of::<M>() {
+                        *to = each(|i| f(from.add(i).read_unaligned()));
+                    } else if stride == 0 {
+                        *to = [f(from.read_unaligned()); WARP];
+                    } else {
+                        let mut found = [M::default(); WARP];
+                        M::gather::<LEVEL>(from.cast(), &each(|i| i as u32 * stride as u32), &mut found);
+                        *to = each(|i| f(found[i]));
+                    }
+                }
+                continue;
+            }
             let mut offsets = [0; WARP];
-            let start = reach.near(&load.access, warp, active, false, &mut offsets);
-            if start.is_null() || reach.shadow.is_some() {
+            let near = reach.near(&load.access, warp, active, false, &mut offsets);
+            let Some(Near { start, adjacent, equal }) = near.filter(|_| reach.shadow.is_none()) else {
                 let pointers = reach.far(&load.access, warp, active, Kind::Read)?;
                 for (k, slot) in load.d.iter().enumerate() {
                     let values = each(|i| f(pointers[i].add(k * size_of::<M>()).cast::<M>().read_unaligned()));
                     blend(&mut *reach.file.column::<E>(*slot).warp(warp), &values, active);
                 }
                 continue;
-            }
-            let everyone = all(active);
+            };
             for (k, slot) in load.d.iter().enumerate() {
                 let start = start.add(k * size_of::<M>());
-                let step = load.access.bytes;
                 // By way of a pointer: values that came three ways would be taken apart into 32 registers.
                 let mut found = [M::default(); WARP];
-                let from = if everyone && step as usize == size_of::<M>() && adjacent(&offsets, step) {
+                let from = if everyone && adjacent && load.d.len() == 1 {
                     start.add(offsets[0] as usize)
                 } else {
-                    if equal(&offsets) {
+                    if equal {
                         found = [start.add(offsets[0] as usize).cast::<M>().read_unaligned(); WARP];
                     } else {
                         M::gather::<LEVEL>(start, &offsets, &mut found);
@@ -433,12 +552,21 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
             if none(active) {
                 continue;
             }
-            let mut offsets = [0; WARP];
-            let start = reach.near(&store.access, warp, active, true, &mut offsets);
-            let near = !start.is_null() && reach.shadow.is_none();
-            if let ([source], true) = (&*store.sources, near)
+            if let [source] = &*store.sources
                 && all(active)
-                && adjacent(&offsets, size_of::<M>() as u32)
+                && let Some(stride) = store.access.stride
+                && stride as usize == size_of::<M>()
+                && let Some(start) = reach.span(&store.access, stride, warp, true)
+            {
+                let from = &*reach.file.column::<E>(*source).warp(warp);
+                let values: [M; WARP] = each(|i| f(from[i]));
+                start.cast::<[M; WARP]>().write_unaligned(values);
+                continue;
+            }
+            let mut offsets = [0; WARP];
+            let near = reach.near(&store.access, warp, active, true, &mut offsets).filter(|_| reach.shadow.is_none());
+            if let (Some(Near { start, adjacent: true, .. }), [source]) = (&near, &*store.sources)
+                && all(active)
             {
                 let from = &*reach.file.column::<E>(*source).warp(warp);
                 let values: [M; WARP] = each(|i| f(from[i]));
@@ -446,8 +574,8 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
                 continue;
             }
             let pointers = match near {
-                true => each(|i| start.add(offsets[i] as usize) as usize),
-                false => reach.far(&store.access, warp, active, Kind::Write)?.map(|pointer| pointer as usize),
+                Some(near) => each(|i| near.start.add(offsets[i] as usize) as usize),
+                None => reach.far(&store.access, warp, active, Kind::Write)?.map(|pointer| pointer as usize),
             };
             // In the order of threads: of several that write to one place the last one stays.
             for i in 0..WARP {
@@ -462,28 +590,6 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
         }
     }
     Ok(())
-}
-
-/// Whether each thread reaches so many bytes behind the thread before.
-#[inline(always)]
-fn adjacent(offsets: &[u32; WARP], step: u32) -> bool {
-    // In bits, not truth values, of which the compiler makes 32 comparisons.
-    let mut apart = 0;
-    for i in 0..WARP {
-        apart |= offsets[i] ^ offsets[0].wrapping_add(i as u32 * step);
-    }
-    apart == 0
-}
-
-/// Whether all threads reach one place.
-#[inline(always)]
-fn equal(offsets: &[u32; WARP]) -> bool {
-    let (mut least, mut greatest) = (u32::MAX, 0);
-    for offset in offsets {
-        least = least.min(*offset);
-        greatest = greatest.max(*offset);
-    }
-    least == greatest
 }
 
 macro_rules! accesses {

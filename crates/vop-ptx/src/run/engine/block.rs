@@ -13,13 +13,13 @@ use std::sync::atomic::Ordering;
 
 use super::access::{Reach, atomic};
 use super::barrier::Arrivals;
-use super::lanes::{Area, File, Slot, WARP, Width, blend};
+use super::lanes::{Area, File, SAMPLES, Slot, WARP, Width, blend, sampled_thread};
 use super::launch::Launch;
 use super::level::leveled;
 use super::observer::Observer;
 use super::shadow::Shadow;
 use super::storage::Columns;
-use crate::run::code::{Access, Call, CallTarget, Copy, Formal, FunctionCode, Guard, Op, Pc, Special, Transfer};
+use crate::run::code::{Access, Call, CallTarget, Copy, Formal, FunctionCode, Guard, Op, Pc, Special, Step, Transfer};
 use crate::run::error::{RunError, RunErrorKind, ThreadId};
 use crate::run::memory::{Bytes, FUNCTION_BASE, Fault, Space};
 
@@ -82,6 +82,13 @@ pub(super) struct Worker<'l> {
     columns: [Columns; 3],
     thread_area: Columns,
     block_area: Columns,
+    /// The samples, and those of the thread's area.
+    samples: Columns,
+    thread_samples: Columns,
+    /// The columns that samples are computed with.
+    sample_file: File,
+    /// What the block executes.
+    steps: &'l [Step],
     shared: Bytes,
     stack: Columns,
     frames: Vec<Frame>,
@@ -163,6 +170,10 @@ impl<'l> Worker<'l> {
             columns: Default::default(),
             thread_area: Columns::new(kernel.thread_bytes as usize * lanes),
             block_area,
+            samples: Columns::new(launch.sampled.map_or(0, |sampled| sampled.bytes as usize)),
+            thread_samples: Columns::new(kernel.thread_bytes as usize * SAMPLES),
+            sample_file: File::of_samples(),
+            steps: &kernel.steps,
             shared,
             stack: Columns::default(),
             frames: Vec::new(),
@@ -192,38 +203,70 @@ impl<'l> Worker<'l> {
         };
         worker.reach.file.bases[Area::Thread as usize] = worker.thread_area.as_mut_ptr();
         worker.reach.file.bases[Area::Block as usize] = worker.block_area.as_mut_ptr();
-        for t in 0..launch.threads {
-            worker.set_thread_specials(t);
+        for (special, slot, _) in kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
+            let column = &mut worker.thread_area.bytes_mut()[slot.place() as usize * lanes..];
+            for (t, word) in column.chunks_exact_mut(4).enumerate().take(launch.threads) {
+                word.copy_from_slice(&worker.launch.special_of(*special, t).to_le_bytes());
+            }
+            let samples = &mut worker.thread_samples.bytes_mut()[slot.place() as usize * SAMPLES..];
+            for (sample, word) in samples.chunks_exact_mut(4).enumerate().take(SAMPLES) {
+                word.copy_from_slice(&worker.launch.special_of(*special, sampled_thread(sample)).to_le_bytes());
+            }
+        }
+        worker.set_block_specials(false);
+        if let Some(sampled) = launch.sampled {
+            let bases = &mut worker.sample_file.bases;
+            bases[Area::Thread as usize] = worker.thread_samples.as_mut_ptr();
+            bases[Area::Block as usize] = worker.block_area.as_mut_ptr();
+            bases[Area::Samples as usize] = worker.samples.as_mut_ptr();
+            worker.reach.file.bases[Area::Samples as usize] = worker.samples.as_mut_ptr();
+            worker.compute_samples(&sampled.once);
         }
         worker
     }
 
-    /// `%tid` and the like of one thread.
-    fn set_thread_specials(&mut self, t: usize) {
-        let [x, y, _] = self.launch.block.map(|n| n as usize);
-        let lane = (t % WARP) as u32;
-        for &(special, slot, _) in self.launch.kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
-            let value = match special {
-                Special::Tid(0) => (t % x) as u32,
-                Special::Tid(1) => (t / x % y) as u32,
-                Special::Tid(_) => (t / (x * y)) as u32,
-                Special::Laneid => lane,
-                Special::Warpid => (t / WARP) as u32,
-                Special::LaneMaskEq => 1 << lane,
-                Special::LaneMaskLt => (1 << lane) - 1,
-                Special::LaneMaskLe => (1 << lane) | ((1 << lane) - 1),
-                Special::LaneMaskGe => !((1 << lane) - 1),
-                _ => !((1 << lane) | ((1 << lane) - 1)),
-            };
-            let at = slot.place() as usize * self.launch.lanes() + t * 4;
-            self.thread_area.bytes_mut()[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    /// Executes operations with samples for threads.
+    fn compute_samples(&mut self, ops: &[Op]) {
+        const ALL: [u8; SAMPLES] = [0xff; SAMPLES];
+        let file = std::mem::replace(&mut self.reach.file, self.sample_file);
+        for op in ops {
+            match op {
+                // SAFETY: slots are those of constants, special registers and samples, for which the file was laid out.
+                Op::Compute { run, operands, .. } => unsafe { run(&self.reach.file, operands, ALL.as_ptr()) },
+                Op::Load(load) => {
+                    // SAFETY: as above.
+                    let loaded = unsafe { (load.gather)(&mut self.reach, load, ALL.as_ptr()) };
+                    debug_assert!(loaded.is_ok(), "parameters are there");
+                }
+                _ => debug_assert!(false, "nothing else is computed from samples"),
+            }
         }
+        self.reach.file = file;
     }
 
-    /// `%ctaid` and the like.
-    fn set_block_specials(&mut self) {
+    /// The steps for this block: those that rely on samples, if they may.
+    fn sample(&mut self) -> &'l [Step] {
         let launch = self.launch;
-        for &(special, slot, width) in launch.kernel.specials.iter().filter(|(special, ..)| !special.is_of_thread()) {
+        let Some(sampled) = launch.sampled else { return &launch.kernel.steps };
+        self.compute_samples(&sampled.each);
+        let straight = sampled.straight.iter().all(|(slot, stride)| {
+            // SAFETY: the slot was laid out for samples of doubles.
+            let [firsts, lasts] = unsafe {
+                let column = self.sample_file.column::<u64>(*slot);
+                [&*column.warp(0), &*column.warp(1)]
+            };
+            let length = (i64::from(*stride) * (WARP as i64 - 1)) as u64;
+            let warps = self.reach.file.warps;
+            firsts.iter().zip(lasts).take(warps).all(|(first, last)| last.wrapping_sub(*first) == length)
+        });
+        if straight { &sampled.steps } else { &launch.kernel.steps }
+    }
+
+    /// `%ctaid` and the like: those that differ between blocks, or the others.
+    fn set_block_specials(&mut self, each: bool) {
+        let launch = self.launch;
+        let is_meant = |special: Special| !special.is_of_thread() && special.is_of_block() == each;
+        for &(special, slot, width) in launch.kernel.specials.iter().filter(|(special, ..)| is_meant(*special)) {
             let value = match special {
                 Special::Ntid(axis) => launch.block[axis],
                 Special::Ctaid(axis) => self.ctaid[axis],
@@ -253,7 +296,8 @@ impl<'l> Worker<'l> {
         if let Some(shadow) = &mut self.reach.shadow {
             shadow.start();
         }
-        self.set_block_specials();
+        self.set_block_specials(true);
+        self.steps = self.sample();
         self.parked.clear();
         self.rescan();
         (self.stamp, self.turns, self.free, self.patience) = (0, 0, 0, PATIENCE.0);
@@ -300,14 +344,14 @@ impl<'l> Worker<'l> {
         loop {
             // SAFETY: the level is one that this CPU has.
             unsafe { execute(self)? };
+            if self.parked.is_empty() {
+                return Ok(());
+            }
             loop {
                 if self.resume() {
                     break;
                 }
                 if !self.release_waiting()? {
-                    if self.parked.is_empty() {
-                        return Ok(());
-                    }
                     return Err(self.deadlock());
                 }
             }
@@ -342,9 +386,12 @@ impl<'l> Worker<'l> {
 
     /// Zeroes what a function may read of its registers before it writes it.
     fn clear(&mut self, function: u32) {
-        let mask = self.mask.clone();
-        for &(slot, width) in &self.launch.kernel.functions[function as usize].cleared {
-            self.set_all(slot, width, 0, &mask);
+        let cleared = &self.launch.kernel.functions[function as usize].cleared;
+        if !cleared.is_empty() {
+            let mask = self.mask.clone();
+            for &(slot, width) in cleared {
+                self.set_all(slot, width, 0, &mask);
+            }
         }
     }
 
@@ -507,7 +554,7 @@ impl<'l> Worker<'l> {
     #[inline(always)]
     fn execute_here<const OBSERVED: bool>(&mut self) -> Result<(), Failure> {
         let launch = self.launch;
-        let steps = &launch.kernel.steps[..];
+        let steps = self.steps;
         loop {
             let pc = self.pc;
             let step = &steps[pc as usize];
@@ -531,9 +578,13 @@ impl<'l> Worker<'l> {
             self.pc = pc + 1;
             match &step.op {
                 // SAFETY: slots were laid out for this file, and the masks have a byte for each of its threads.
-                Op::Compute { run, operands } => unsafe {
+                Op::Compute { run, operands, .. } => unsafe {
                     run(&self.reach.file, operands, mask);
                 },
+                Op::Skip { steps, counts } => {
+                    self.executed += u64::from(*counts) * u64::from(active);
+                    self.pc = pc + steps;
+                }
                 Op::Join => {
                     if self.ready != 0 {
                         self.pc = pc;
@@ -579,6 +630,18 @@ impl<'l> Worker<'l> {
                     self.video += u64::from(active);
                     // SAFETY: as above.
                     unsafe { launch.video(&self.reach.file, video, mask) };
+                }
+                Op::Return | Op::Exit if active == self.active && self.parked.is_empty() && self.frame == 0 => {
+                    // The end of all that run, as most blocks end.
+                    for (live, gone) in self.live.iter_mut().zip(&self.mask) {
+                        *live &= !gone;
+                    }
+                    self.live_count -= active;
+                    (self.active, self.pc) = (0, pc + 1);
+                    if OBSERVED {
+                        self.observe_after(pc);
+                    }
+                    return Ok(());
                 }
                 _ => {
                     let mask = if active == self.active { self.mask.clone() } else { self.guard.clone() };

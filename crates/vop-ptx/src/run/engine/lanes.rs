@@ -28,10 +28,22 @@ pub(crate) enum Area {
     Thread,
     /// What all threads of the block share: immediates, `%ctaid`. One warp's elements, read for all warps.
     Block,
+    /// Values that are told by [`SAMPLES`]. Where all threads have the same value, any warp may read the samples of the first
+    /// threads as its own.
+    Samples,
 }
 
 /// How many areas there are.
-const AREAS: usize = 5;
+const AREAS: usize = 6;
+
+/// How many elements tell of a value that is a straight line over each warp: those of every warp's first thread, then those of its
+/// last.
+pub(crate) const SAMPLES: usize = 2 * WARP;
+
+/// The thread of the block that a sample is the value of.
+pub(crate) fn sampled_thread(sample: usize) -> usize {
+    if sample < WARP { sample * WARP } else { (sample - WARP) * WARP + WARP - 1 }
+}
 
 impl Slot {
     const SHIFT: u32 = 29;
@@ -49,7 +61,8 @@ impl Slot {
             1 => Area::Words,
             2 => Area::Doubles,
             3 => Area::Thread,
-            _ => Area::Block,
+            4 => Area::Block,
+            _ => Area::Samples,
         }
     }
 
@@ -63,7 +76,7 @@ impl Slot {
             Area::Predicates => Some(Width::Predicate),
             Area::Words => Some(Width::Word),
             Area::Doubles => Some(Width::Double),
-            Area::Thread | Area::Block => None,
+            Area::Thread | Area::Block | Area::Samples => None,
         }
     }
 }
@@ -95,9 +108,19 @@ impl File {
         let lanes = warps * WARP;
         File {
             bases: [std::ptr::null_mut(); AREAS],
-            scales: [lanes, lanes, lanes, lanes, 1],
-            strides: [1, 1, 1, 1, 0],
+            scales: [lanes, lanes, lanes, lanes, 1, 1],
+            strides: [1, 1, 1, 1, 0, 0],
             warps,
+        }
+    }
+
+    /// A file for computing samples: they are two warps, and registers are not there.
+    pub(crate) fn of_samples() -> File {
+        File {
+            bases: [std::ptr::null_mut(); AREAS],
+            scales: [0, 0, 0, SAMPLES, 1, 1],
+            strides: [0, 0, 0, 1, 0, 1],
+            warps: SAMPLES / WARP,
         }
     }
 
@@ -263,9 +286,37 @@ pub(crate) struct Compute {
     pub(crate) sources: [Width; 4],
     /// The widths of the results' columns.
     pub(crate) results: [Width; 2],
+    pub(crate) linear: Linear,
+}
+
+/// What is known of how a result follows from its sources a, b and c, up to multiples of two to the power of its width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linear {
+    No,
+    /// a + b, or a alone: operands that are not there read as zero.
+    Sum,
+    /// a - b
+    Difference,
+    /// a * b + c
+    Product(Width),
+    /// The same of words to doubles, with their signs or without.
+    WideProduct {
+        signed: bool,
+    },
+    /// a << b
+    Shift,
+    /// A double of a word.
+    Extension,
+    /// The low word of a double.
+    Low,
 }
 
 impl Compute {
+    /// The same, known to be linear.
+    pub(crate) fn linear(self, linear: Linear) -> Compute {
+        Compute { linear, ..self }
+    }
+
     /// The loop for a level that this CPU has.
     pub(crate) fn at(&self, level: Level) -> Loop {
         self.loops[level as usize]
@@ -408,6 +459,7 @@ where
         loops: [portable::<A, B, C, E, R, F>, avx2::<A, B, C, E, R, F>, avx512::<A, B, C, E, R, F>],
         sources: [A::WIDTH, B::WIDTH, C::WIDTH, E::WIDTH],
         results: [<R::First as Lane>::WIDTH, <R::Second as Lane>::WIDTH],
+        linear: Linear::No,
     }
 }
 

@@ -11,7 +11,7 @@ use super::level::Level;
 use super::observer::{Observer, Profile};
 use super::shadow::{Finding, SharedChecks};
 use crate::module::Scalar;
-use crate::run::code::{Kernel, Parameter, Video};
+use crate::run::code::{Kernel, Parameter, Sampled, Special, Video};
 use crate::run::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::run::memory::{BufferId, Layout, Memory, Region};
 use crate::run::types::Kind;
@@ -173,6 +173,8 @@ pub struct Report {
 /// A launch that is running: what all cores share.
 pub(super) struct Launch<'k> {
     pub(super) kernel: &'k Kernel,
+    /// What its blocks may execute instead where nobody watches.
+    pub(super) sampled: Option<&'k Sampled>,
     pub(super) level: Level,
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
@@ -210,6 +212,26 @@ impl Launch<'_> {
     /// Threads of the block, padded to whole warps.
     pub(super) fn lanes(&self) -> usize {
         self.threads.next_multiple_of(WARP)
+    }
+
+    /// `%tid` and the like of one thread.
+    pub(super) fn special_of(&self, special: Special, t: usize) -> u32 {
+        let [x, y, _] = self.block.map(|n| n as usize);
+        let lane = (t % WARP) as u32;
+        match special {
+            // In blocks of one row samples may be of threads beyond the last.
+            Special::Tid(0) if self.threads == x => t as u32,
+            Special::Tid(0) => (t % x) as u32,
+            Special::Tid(1) => (t / x % y) as u32,
+            Special::Tid(_) => (t / (x * y)) as u32,
+            Special::Laneid => lane,
+            Special::Warpid => (t / WARP) as u32,
+            Special::LaneMaskEq => 1 << lane,
+            Special::LaneMaskLt => (1 << lane) - 1,
+            Special::LaneMaskLe => (1 << lane) | ((1 << lane) - 1),
+            Special::LaneMaskGe => !((1 << lane) - 1),
+            _ => !((1 << lane) | ((1 << lane) - 1)),
+        }
     }
 
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
@@ -425,8 +447,13 @@ impl Kernel {
         }
         let params = self.pack(args, memory)?;
         let checks = SharedChecks { races: options.check_races, uninitialized: options.check_uninitialized };
+        let checks = (checks != SharedChecks::default()).then_some(checks);
+        let observe = options.profile || options.trace.is_some();
+        // Whether each warp's threads follow one another in a row of the block.
+        let lines = (block[0] as usize).is_multiple_of(WARP) || block[1] == 1 && block[2] == 1;
         let launch = Launch {
             kernel: self,
+            sampled: if observe || checks.is_some() { None } else { self.sampled(lines) },
             level: self.level,
             grid,
             block,
@@ -438,8 +465,8 @@ impl Kernel {
             dynamic_shared: options.dynamic_shared,
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
-            checks: (checks != SharedChecks::default()).then_some(checks),
-            observe: options.profile || options.trace.is_some(),
+            checks,
+            observe,
             profile: options.profile,
             trace: options.trace,
             plans: self.videos.iter().map(|form| self.level.plan(*form, options.semantics)).collect(),

@@ -128,7 +128,7 @@ mod small;
 mod tests;
 
 use super::decode::opcode::Opcode;
-use super::engine::lanes::Compute;
+use super::engine::lanes::{Compute, Linear, Width};
 use crate::module::Scalar;
 
 pub(crate) use convert::{extend, low_word};
@@ -301,9 +301,10 @@ impl Call<'_, '_> {
 /// that is none of these, or not legal. The caller must check the number of operands, and that nothing is left of the opcode.
 pub(in crate::run) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates: &[Option<u64>]) -> Option<Pure> {
     let name = opcode.name;
+    let linear = linear(opcode);
     let ty = opcode.take_if(Ty::parse)?;
     let call = Call { opcode, ty, operands, immediates };
-    match name {
+    let pure = match name {
         "add" | "sub" | "mul" | "mad" | "fma" | "abs" | "neg" | "min" | "max" | "div" if ty.is_float() => {
             if ty.is_half() { half::arithmetic(name, call) } else { float::arithmetic(name, call) }
         }
@@ -320,5 +321,25 @@ pub(in crate::run) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates:
         "selp" | "slct" => compare::select(name, call),
         "cvt" => convert::convert(call),
         _ => None,
+    };
+    // One closure: of several none is the whole instruction.
+    pure.map(|pure| if pure.then.is_empty() { Pure { compute: pure.compute.linear(linear), ..pure } } else { pure })
+}
+
+/// What is known of the instruction's result as a sum or product; the modifiers must be these and no more.
+fn linear(opcode: &Opcode<'_>) -> Linear {
+    let is_word = |ty: &str| matches!(ty, "b32" | "u32" | "s32");
+    let is_double = |ty: &str| matches!(ty, "b64" | "u64" | "s64");
+    match (opcode.name, opcode.modifiers()) {
+        ("add" | "mov", [ty]) if is_word(ty) || is_double(ty) => Linear::Sum,
+        ("sub", [ty]) if is_word(ty) || is_double(ty) => Linear::Difference,
+        ("mul" | "mad", ["lo", ty]) if is_word(ty) => Linear::Product(Width::Word),
+        ("mul" | "mad", ["lo", ty]) if is_double(ty) => Linear::Product(Width::Double),
+        ("mul" | "mad", ["wide", "s32"]) => Linear::WideProduct { signed: true },
+        ("mul" | "mad", ["wide", "u32"]) => Linear::WideProduct { signed: false },
+        ("shl", ["b32" | "b64"]) => Linear::Shift,
+        ("cvt", [to, from]) if is_double(to) && is_word(from) => Linear::Extension,
+        ("cvt", [to, from]) if is_word(to) && is_double(from) => Linear::Low,
+        _ => Linear::No,
     }
 }
