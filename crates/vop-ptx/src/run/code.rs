@@ -100,7 +100,7 @@ pub(crate) struct Access {
     pub(crate) offset: u64,
     /// Whether the address is relative to the running function's part of the stack.
     pub(crate) in_frame: bool,
-    /// Where the base is told by samples: from one thread of a warp to the next, so many bytes.
+    /// Where the base is told by samples: from one thread of half a warp to the next, so many bytes.
     pub(crate) stride: Option<i32>,
 }
 
@@ -492,6 +492,17 @@ pub struct Kernel {
     pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
 }
 
+/// What samples must show of each half of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// A double that is so much more from thread to thread.
+    Straight(Slot, i32),
+    /// A word or double that is nowhere followed by the other end of its range, in the order with a sign or without.
+    Ordered { slot: Slot, width: Width, signed: bool, falls: bool },
+    /// A predicate that is the same for the first thread and the last.
+    Flat(Slot),
+}
+
 /// A kernel whose entry leaves to samples what they can tell: see [`sample`](super::decode::sample).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sampled {
@@ -500,10 +511,9 @@ pub(crate) struct Sampled {
     /// What computes samples before a launch, and before each block.
     pub(crate) once: Vec<Op>,
     pub(crate) each: Vec<Op>,
-    /// Doubles that these steps take for straight lines, from thread to thread so much: where the samples of a block are no such line
-    /// it must execute the kernel's steps.
-    pub(crate) straight: Vec<(Slot, i32)>,
-    /// Bytes that the samples take.
+    /// What these steps rely on: a block where it does not hold must execute the kernel's.
+    pub(crate) claims: Vec<Claim>,
+    /// Bytes of one sample of each value.
     pub(crate) bytes: u32,
 }
 

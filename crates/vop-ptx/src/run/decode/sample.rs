@@ -1,27 +1,29 @@
-//! Values that are the same for all threads, or a straight line over those of each warp: computed once a block, from samples.
+//! Values that are the same for all threads, or a straight line over those of half a warp: computed once a block, from samples.
 //!
 //! Much of what a kernel executes finds addresses: parameters, `%ctaid`, `%tid`, and sums and products of them. A register that is
 //! written at one place, from nothing but such values, has one value for each thread whenever it is read. If the value is a straight
-//! line over the threads of each warp, the first and the last thread of each tell all of it. These *samples* are computed before
+//! line over the threads of each half of a warp, the first and the last thread of each tell all of it. These *samples* are computed before
 //! the block starts, by the loops that compute columns: one column of samples does for a thousand threads. Loads and stores then know
 //! how far the threads' addresses are apart. (Such values are called affine and compute for one thread of a warp in: Collange, Defour
 //! and Zhang, "Dynamic detection of uniform and affine vectors in GPGPU computations", 2009. Here they are found before the kernel
 //! runs.)
+//!
+//! Whether a line is on one side of a bound is mostly the same for all threads of a half: the samples show that as well.
 //!
 //! Lines are taken up to multiples of two to the power of the register's width, in which sums and products of them are exact. Only
 //! where a word becomes a double may a line break, where the word wraps; then the samples show it, and the block runs as if
 //! nothing were known.
 
 use super::allocate::Numbers;
-use crate::run::code::{Kernel, Load, Op, Role, Sampled, Special, Step};
-use crate::run::engine::lanes::{Area, Linear, Operands, SAMPLES, Slot, Width};
+use crate::run::code::{Claim, Kernel, Load, Op, Role, Sampled, Special, Step};
+use crate::run::engine::lanes::{Area, Linear, Operands, Slot, Width};
 use crate::run::memory::Space;
 
 /// Operations before each block: most kernels have few, and one that has thousands has them where few blocks come by.
 const MAX_EACH: usize = 256;
 /// Operations before a launch.
 const MAX_ONCE: usize = 4096;
-/// A warp's threads are less than 2^31 apart: a word wraps once between them at most.
+/// Threads of half a warp are less than 2^31 apart: a word wraps once between them at most.
 const MAX_STRIDE: i64 = 1 << 20;
 
 /// The steps of a kernel's entry before its registers had places, and what places they got.
@@ -37,7 +39,7 @@ pub(crate) struct Entry {
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Line {
-    /// From one thread of a warp to the next.
+    /// From one thread of half a warp to the next.
     stride: i64,
     /// Where a word became a double: a wrap of the word shows as so many times 2^32.
     wrap: u64,
@@ -86,11 +88,24 @@ impl Line {
     }
 }
 
+/// Whatever is computed from values that are the same for all threads of half a warp is so too.
+fn flat(sources: &[Option<Line>]) -> Option<Line> {
+    let mut result = Line::UNIFORM;
+    for source in sources {
+        let line = (*source)?;
+        if line.stride != 0 || line.wrap != 0 {
+            return None;
+        }
+        (result.uniform, result.each) = (result.uniform && line.uniform, result.each || line.each);
+    }
+    Some(result)
+}
+
 /// A pass over the steps.
 struct Finder<'k> {
     kernel: &'k Kernel,
     entry: &'k Entry,
-    /// Whether the block's shape makes `%tid` straight lines.
+    /// Whether the block's shape makes straight lines of `%tid`.
     lines: bool,
     /// By register.
     values: Vec<Option<Line>>,
@@ -99,7 +114,7 @@ struct Finder<'k> {
 }
 
 impl Kernel {
-    /// What can be computed from samples in blocks where `%tid` is a straight line over each warp, or in any block. `None` if
+    /// What can be computed from samples in blocks where `%tid` is a straight line over half a warp, or in any block. `None` if
     /// nothing can.
     pub(crate) fn sampled(&self, lines: bool) -> Option<&Sampled> {
         let entry = self.entry.as_deref()?;
@@ -154,23 +169,17 @@ impl Finder<'_> {
     fn result(&self, linear: Linear, operands: &Operands) -> Option<Line> {
         let [a, b, ..] = operands.sources;
         let lines = operands.sources.map(|slot| self.line(slot));
-        // One value a warp, whatever becomes of it.
-        let flat = lines.iter().all(|line| line.is_some_and(|line| line.stride == 0 && line.wrap == 0));
-        if flat {
-            return lines.into_iter().flatten().reduce(|x, y| Line {
-                uniform: x.uniform && y.uniform,
-                each: x.each || y.each,
-                ..Line::UNIFORM
-            });
+        if let Some(line) = flat(&lines) {
+            return Some(line);
         }
         let [x, y, z, _] = lines;
         let product = |times: &dyn Fn(Line, i64) -> Option<Line>, factor: &dyn Fn(Slot) -> Option<i64>| {
             let product = match (factor(a), factor(b)) {
-                (_, Some(factor)) => times(x?, factor)?,
-                (Some(factor), _) => times(y?, factor)?,
-                _ => return None,
+                (_, Some(factor)) => times(x?, factor),
+                (Some(factor), _) => times(y?, factor),
+                _ => flat(&[x, y]),
             };
-            product.plus(z?, 1)
+            product?.plus(z?, 1)
         };
         match linear {
             Linear::No => None,
@@ -190,6 +199,13 @@ impl Finder<'_> {
             },
             Linear::Extension => Some(x?.extended()),
             Linear::Low => Some(Line { wrap: 0, ..x? }),
+            // Of those that do not differ between blocks many differ between threads of a half: the last steps of a reduction.
+            Linear::Order { .. } => {
+                let (x, y) = (x?, y?);
+                let one_is_flat = [x, y].iter().any(|line| line.stride == 0 && line.wrap == 0);
+                let each = x.each || y.each;
+                (one_is_flat && each).then_some(Line { each, ..Line::of_thread(0) })
+            }
         }
     }
 
@@ -269,8 +285,9 @@ impl Finder<'_> {
                 }
             });
             if let Some(number) = step.guard.and_then(|guard| self.number(guard.slot)) {
-                sample[number] |= uniform(number);
-                column[number] |= !uniform(number);
+                let known = self.values[number].is_some();
+                sample[number] |= known;
+                column[number] |= !known;
             }
         }
         (dropped, computed)
@@ -281,9 +298,9 @@ impl Finder<'_> {
         let width = self.entry.numbers.slot(number, 0).1;
         let bytes = &mut self.bytes;
         *self.samples[number].get_or_insert_with(|| {
-            let slot = Slot::new(Area::Samples, *bytes);
-            *bytes += (width.bytes() * SAMPLES as u32).next_multiple_of(64);
-            slot
+            let start = bytes.next_multiple_of(width.bytes());
+            *bytes = start + width.bytes();
+            Slot::new(Area::Samples, start)
         })
     }
 
@@ -302,14 +319,24 @@ impl Finder<'_> {
                         }
                     }
                 });
+                if let Op::Compute { linear: Linear::Order { width, signed }, operands, .. } = &op {
+                    let before = step.op.results().first().and_then(|(slot, _)| self.number(*slot));
+                    if before.and_then(|number| self.values[number]).is_some_and(|line| !line.uniform) {
+                        self.claim_order(&mut sampled, step, operands, *width, *signed);
+                    }
+                }
                 if line.each { &mut sampled.each } else { &mut sampled.once }.push(op);
             }
             let new = &mut sampled.steps[i];
+            let mut claim = None;
             // The stride of an address that is told by samples.
             let mut stride = None;
             if !dropped[i] {
-                if let Some(guard) = &mut new.guard {
-                    guard.slot = self.place(step.guard.map_or(guard.slot, |guard| guard.slot));
+                if let (Some(guard), Some(before)) = (&mut new.guard, step.guard)
+                    && let Some(number) = entry.numbers.of(before.slot)
+                    && self.values[number].is_some()
+                {
+                    guard.slot = self.sample(number);
                 }
                 let mut op = step.op.clone();
                 if let Some(slot) = base(&mut op)
@@ -318,8 +345,8 @@ impl Finder<'_> {
                 {
                     *slot = self.sample(number);
                     stride = Some(line.stride as i32);
-                    if line.wrap != 0 && !sampled.straight.contains(&(*slot, line.stride as i32)) {
-                        sampled.straight.push((*slot, line.stride as i32));
+                    if line.wrap != 0 {
+                        claim = Some(Claim::Straight(*slot, line.stride as i32));
                     }
                 }
                 op.slots(&mut |slot, _| *slot = self.place(*slot));
@@ -329,6 +356,9 @@ impl Finder<'_> {
                     _ => {}
                 }
                 new.op = op;
+            }
+            if let Some(claim) = claim {
+                sampled.claim(claim);
             }
         }
         // Steps in a row that are not needed are one.
@@ -346,12 +376,35 @@ impl Finder<'_> {
         sampled
     }
 
+    /// A comparison of lines holds for all threads of a half if it does for the first and the last, and neither wraps between them.
+    fn claim_order(&self, sampled: &mut Sampled, step: &Step, samples: &Operands, width: Width, signed: bool) {
+        let Op::Compute { operands, .. } = &step.op else { return };
+        for (slot, sample) in operands.sources.into_iter().zip(samples.sources).take(2) {
+            let Some(line) = self.line(slot) else { continue };
+            if line.wrap != 0 {
+                sampled.claim(Claim::Straight(sample, line.stride as i32));
+            }
+            if line.stride != 0 {
+                sampled.claim(Claim::Ordered { slot: sample, width, signed, falls: line.stride < 0 });
+            }
+        }
+        sampled.claim(Claim::Flat(samples.results[0]));
+    }
+
     /// Where a step reads or writes what it did: registers that all threads share are read from their samples.
     fn place(&mut self, slot: Slot) -> Slot {
         match self.number(slot) {
             Some(number) if self.values[number].is_some_and(|line| line.uniform) => self.sample(number),
             Some(number) => self.entry.numbers.slot(number, self.entry.places[number]).0,
             None => slot,
+        }
+    }
+}
+
+impl Sampled {
+    fn claim(&mut self, claim: Claim) {
+        if !self.claims.contains(&claim) {
+            self.claims.push(claim);
         }
     }
 }

@@ -37,6 +37,13 @@ pub(super) struct Arrivals {
     threads: [Vec<u8>; BARRIERS],
 }
 
+impl Arrivals {
+    /// Before a block starts.
+    pub(super) fn clear(&mut self) {
+        self.threads.iter_mut().for_each(Vec::clear);
+    }
+}
+
 impl Worker<'_> {
     /// Threads reach a barrier; false if the running group waits now.
     pub(super) fn barrier(&mut self, pc: Pc, barrier: &Barrier, mask: Vec<u8>) -> Result<bool, Failure> {

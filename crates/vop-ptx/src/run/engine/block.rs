@@ -13,13 +13,15 @@ use std::sync::atomic::Ordering;
 
 use super::access::{Reach, atomic};
 use super::barrier::Arrivals;
-use super::lanes::{Area, File, SAMPLES, Slot, WARP, Width, blend, sampled_thread};
-use super::launch::Launch;
+use super::lanes::{Area, File, HALF, Slot, WARP, Width, blend, sample_count, sampled_thread};
+use super::launch::{Launch, MAX_THREADS};
 use super::level::leveled;
 use super::observer::Observer;
 use super::shadow::Shadow;
 use super::storage::Columns;
-use crate::run::code::{Access, Call, CallTarget, Copy, Formal, FunctionCode, Guard, Op, Pc, Special, Step, Transfer};
+use crate::run::code::{
+    Access, Call, CallTarget, Claim, Copy, Formal, FunctionCode, Guard, Op, Pc, Special, Step, Transfer,
+};
 use crate::run::error::{RunError, RunErrorKind, ThreadId};
 use crate::run::memory::{Bytes, FUNCTION_BASE, Fault, Space};
 
@@ -113,6 +115,8 @@ pub(super) struct Worker<'l> {
     /// Threads that have not ended.
     pub(super) live: Vec<u8>,
     pub(super) live_count: u32,
+    /// All threads of the block.
+    everyone: Vec<u8>,
     pub(super) barriers: Arrivals,
     /// Where a guard is true.
     guard: Vec<u8>,
@@ -147,6 +151,7 @@ leveled! {
 impl<'l> Worker<'l> {
     pub(super) fn new(launch: &'l Launch<'l>) -> Worker<'l> {
         let (lanes, kernel) = (launch.lanes(), launch.kernel);
+        let samples = sample_count(lanes);
         let mut shared = Bytes::zeros(launch.shared_len);
         let mut block_area = Columns::new(kernel.constants.len());
         block_area.bytes_mut()[..kernel.constants.len()].copy_from_slice(&kernel.constants);
@@ -170,9 +175,9 @@ impl<'l> Worker<'l> {
             columns: Default::default(),
             thread_area: Columns::new(kernel.thread_bytes as usize * lanes),
             block_area,
-            samples: Columns::new(launch.sampled.map_or(0, |sampled| sampled.bytes as usize)),
-            thread_samples: Columns::new(kernel.thread_bytes as usize * SAMPLES),
-            sample_file: File::of_samples(),
+            samples: Columns::new(launch.sampled.map_or(0, |sampled| sampled.bytes as usize) * samples),
+            thread_samples: Columns::new(kernel.thread_bytes as usize * samples),
+            sample_file: File::of_samples(lanes),
             steps: &kernel.steps,
             shared,
             stack: Columns::default(),
@@ -190,7 +195,8 @@ impl<'l> Worker<'l> {
             turns: 0,
             patience: 0,
             free: 0,
-            live: everyone,
+            live: everyone.clone(),
+            everyone,
             live_count: launch.threads as u32,
             barriers: Arrivals::default(),
             guard: vec![0; lanes],
@@ -208,9 +214,10 @@ impl<'l> Worker<'l> {
             for (t, word) in column.chunks_exact_mut(4).enumerate().take(launch.threads) {
                 word.copy_from_slice(&worker.launch.special_of(*special, t).to_le_bytes());
             }
-            let samples = &mut worker.thread_samples.bytes_mut()[slot.place() as usize * SAMPLES..];
-            for (sample, word) in samples.chunks_exact_mut(4).enumerate().take(SAMPLES) {
-                word.copy_from_slice(&worker.launch.special_of(*special, sampled_thread(sample)).to_le_bytes());
+            let column = &mut worker.thread_samples.bytes_mut()[slot.place() as usize * samples..];
+            for (sample, word) in column.chunks_exact_mut(4).enumerate().take(samples) {
+                let value = worker.launch.special_of(*special, sampled_thread(sample, lanes));
+                word.copy_from_slice(&value.to_le_bytes());
             }
         }
         worker.set_block_specials(false);
@@ -227,7 +234,7 @@ impl<'l> Worker<'l> {
 
     /// Executes operations with samples for threads.
     fn compute_samples(&mut self, ops: &[Op]) {
-        const ALL: [u8; SAMPLES] = [0xff; SAMPLES];
+        const ALL: [u8; sample_count(MAX_THREADS as usize)] = [0xff; sample_count(MAX_THREADS as usize)];
         let file = std::mem::replace(&mut self.reach.file, self.sample_file);
         for op in ops {
             match op {
@@ -249,17 +256,28 @@ impl<'l> Worker<'l> {
         let launch = self.launch;
         let Some(sampled) = launch.sampled else { return &launch.kernel.steps };
         self.compute_samples(&sampled.each);
-        let straight = sampled.straight.iter().all(|(slot, stride)| {
-            // SAFETY: the slot was laid out for samples of doubles.
-            let [firsts, lasts] = unsafe {
-                let column = self.sample_file.column::<u64>(*slot);
-                [&*column.warp(0), &*column.warp(1)]
-            };
-            let length = (i64::from(*stride) * (WARP as i64 - 1)) as u64;
-            let warps = self.reach.file.warps;
-            firsts.iter().zip(lasts).take(warps).all(|(first, last)| last.wrapping_sub(*first) == length)
+        let halves = self.reach.lanes / HALF;
+        // SAFETY: the slots were laid out for samples of these widths.
+        let broken = sampled.claims.iter().fold(0, |broken, claim| unsafe {
+            let file = &self.sample_file;
+            broken
+                | match *claim {
+                    Claim::Straight(slot, stride) => {
+                        let length = (i64::from(stride) * (HALF as i64 - 1)) as u64;
+                        fold_halves::<u64>(file, slot, halves, |first, last| last.wrapping_sub(first) ^ length)
+                    }
+                    Claim::Ordered { slot, width: Width::Word, signed, falls } => {
+                        let flip = u32::from(signed) << 31 ^ if falls { u32::MAX } else { 0 };
+                        fold_halves::<u32>(file, slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
+                    }
+                    Claim::Ordered { slot, signed, falls, .. } => {
+                        let flip = u64::from(signed) << 63 ^ if falls { u64::MAX } else { 0 };
+                        fold_halves::<u64>(file, slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
+                    }
+                    Claim::Flat(slot) => fold_halves::<u8>(file, slot, halves, |first, last| u64::from(first ^ last)),
+                }
         });
-        if straight { &sampled.steps } else { &launch.kernel.steps }
+        if broken == 0 { &sampled.steps } else { &launch.kernel.steps }
     }
 
     /// `%ctaid` and the like: those that differ between blocks, or the others.
@@ -278,11 +296,14 @@ impl<'l> Worker<'l> {
                 Special::One => 1,
                 _ => 0,
             };
-            let bytes = u64::from(value).to_le_bytes();
-            let size = width.bytes() as usize;
-            let at = slot.place() as usize;
-            for element in self.block_area.bytes_mut()[at..at + size * WARP].chunks_exact_mut(size) {
-                element.copy_from_slice(&bytes[..size]);
+            // SAFETY: the slot was laid out for this width, for one warp's elements.
+            unsafe {
+                match width {
+                    Width::Double => {
+                        *self.reach.file.column::<u64>(slot).warp(0) = [u64::from(value); WARP];
+                    }
+                    _ => *self.reach.file.column::<u32>(slot).warp(0) = [value; WARP],
+                }
             }
         }
     }
@@ -291,7 +312,9 @@ impl<'l> Worker<'l> {
     pub(super) fn run(&mut self, index: u64, ctaid: [u32; 3]) -> Result<Done, Failure> {
         (self.block_index, self.ctaid) = (index, ctaid);
         (self.executed, self.video) = (0, 0);
-        self.shared.as_mut_slice().fill(0);
+        if self.launch.shared_len > 0 {
+            self.shared.as_mut_slice().fill(0);
+        }
         self.stack.bytes_mut().fill(0);
         if let Some(shadow) = &mut self.reach.shadow {
             shadow.start();
@@ -301,13 +324,11 @@ impl<'l> Worker<'l> {
         self.parked.clear();
         self.rescan();
         (self.stamp, self.turns, self.free, self.patience) = (0, 0, 0, PATIENCE.0);
-        for (t, live) in self.live.iter_mut().enumerate() {
-            *live = if t < self.launch.threads { 0xff } else { 0 };
-        }
-        self.mask.copy_from_slice(&self.live);
+        self.live.copy_from_slice(&self.everyone);
+        self.mask.copy_from_slice(&self.everyone);
         self.live_count = self.launch.threads as u32;
         self.active = self.live_count;
-        self.barriers = Arrivals::default();
+        self.barriers.clear();
         self.frames.clear();
         self.frame_index.clear();
         self.free_frames.clear();
@@ -716,6 +737,9 @@ impl<'l> Worker<'l> {
     #[inline(always)]
     fn guarded(&mut self, guard: Guard) -> u32 {
         let flip = if guard.when { 0 } else { 0xff };
+        if guard.slot.area() == Area::Samples {
+            return self.guarded_by_samples(guard.slot, flip);
+        }
         let mut active = 0;
         for warp in 0..self.reach.file.warps {
             // SAFETY: a guard is a column of predicates.
@@ -730,6 +754,28 @@ impl<'l> Worker<'l> {
             active += u32::from(sum);
         }
         active
+    }
+
+    /// The same of a predicate that samples tell.
+    #[inline(never)]
+    fn guarded_by_samples(&mut self, slot: Slot, flip: u8) -> u32 {
+        let halves = self.reach.lanes / HALF;
+        // SAFETY: the slot was laid out for samples of predicates.
+        let firsts = unsafe {
+            let column = self.reach.file.column_of_samples::<u8>(slot);
+            std::slice::from_raw_parts(column, halves)
+        };
+        let differ = firsts.iter().fold(0, |differ, p| differ | (p ^ firsts[0]));
+        if differ == 0 {
+            return if firsts[0] == flip { 0 } else { self.active };
+        }
+        let of_halves = self.guard.chunks_exact_mut(HALF).zip(self.mask.chunks_exact(HALF));
+        for ((guard, mask), p) in of_halves.zip(firsts) {
+            for (guard, mask) in guard.iter_mut().zip(mask) {
+                *guard = (p ^ flip) & mask;
+            }
+        }
+        count(&self.guard)
     }
 
     fn check_limits(&self) -> Result<(), Failure> {
@@ -1189,6 +1235,18 @@ impl<'l> Worker<'l> {
             self.observer = Some(observer);
         }
     }
+}
+
+/// All bits of what `f` makes of the first and the last sample of each half.
+///
+/// # Safety
+/// The slot must have been laid out for samples of this type.
+#[inline(always)]
+unsafe fn fold_halves<T: std::marker::Copy>(file: &File, slot: Slot, halves: usize, f: impl Fn(T, T) -> u64) -> u64 {
+    let column = file.column_of_samples::<T>(slot);
+    // SAFETY: the caller's promise.
+    let [firsts, lasts] = unsafe { [0, halves].map(|at| std::slice::from_raw_parts(column.add(at), halves)) };
+    firsts.iter().zip(lasts).fold(0, |all, (first, last)| all | f(*first, *last))
 }
 
 /// How many threads a mask has.

@@ -28,21 +28,26 @@ pub(crate) enum Area {
     Thread,
     /// What all threads of the block share: immediates, `%ctaid`. One warp's elements, read for all warps.
     Block,
-    /// Values that are told by [`SAMPLES`]. Where all threads have the same value, any warp may read the samples of the first
-    /// threads as its own.
+    /// Samples: see [`sample_count`]. Where all threads have the same value, any warp may read the first samples as its own.
     Samples,
 }
 
 /// How many areas there are.
 const AREAS: usize = 6;
 
-/// How many elements tell of a value that is a straight line over each warp: those of every warp's first thread, then those of its
-/// last.
-pub(crate) const SAMPLES: usize = 2 * WARP;
+/// Threads that a value which samples tell is a straight line over: half a warp, as rows of blocks are often no longer.
+pub(crate) const HALF: usize = WARP / 2;
+
+/// How many samples there are for a block of so many threads, padded to whole warps of both: the values of the first threads of all
+/// halves, then those of the last.
+pub(crate) const fn sample_count(lanes: usize) -> usize {
+    (lanes / HALF * 2).next_multiple_of(WARP)
+}
 
 /// The thread of the block that a sample is the value of.
-pub(crate) fn sampled_thread(sample: usize) -> usize {
-    if sample < WARP { sample * WARP } else { (sample - WARP) * WARP + WARP - 1 }
+pub(crate) fn sampled_thread(sample: usize, lanes: usize) -> usize {
+    let halves = lanes / HALF;
+    if sample < halves { sample * HALF } else { (sample - halves) * HALF + HALF - 1 }
 }
 
 impl Slot {
@@ -93,9 +98,9 @@ pub(crate) struct Operands {
 pub(crate) struct File {
     /// The areas' starts, by [`Area`].
     pub(crate) bases: [*mut u8; AREAS],
-    /// What a slot's place is multiplied by: the threads of the padded block, or 1 for the block's area.
+    /// What a slot's place is multiplied by: how many elements a column has, or 1 for the block's area.
     pub(crate) scales: [usize; AREAS],
-    /// Warps from one warp's elements to the next warp's: 0 for the block's area, which all warps share. In a table, as a
+    /// Warps from one warp's elements to the next warp's: 0 where all warps share them. In a table, as a
     /// condition would cost more in every turn of every loop.
     pub(crate) strides: [usize; AREAS],
     /// Warps of the block.
@@ -108,20 +113,29 @@ impl File {
         let lanes = warps * WARP;
         File {
             bases: [std::ptr::null_mut(); AREAS],
-            scales: [lanes, lanes, lanes, lanes, 1, 1],
+            scales: [lanes, lanes, lanes, lanes, 1, sample_count(lanes)],
             strides: [1, 1, 1, 1, 0, 0],
             warps,
         }
     }
 
-    /// A file for computing samples: they are two warps, and registers are not there.
-    pub(crate) fn of_samples() -> File {
+    /// A file for computing the samples of a block of so many threads. Registers are not there.
+    pub(crate) fn of_samples(lanes: usize) -> File {
+        let count = sample_count(lanes);
         File {
             bases: [std::ptr::null_mut(); AREAS],
-            scales: [0, 0, 0, SAMPLES, 1, 1],
+            scales: [0, 0, 0, count, 1, count],
             strides: [0, 0, 0, 1, 0, 1],
-            warps: SAMPLES / WARP,
+            warps: count / WARP,
         }
+    }
+
+    /// The samples of a slot, one behind another.
+    #[inline(always)]
+    pub(crate) fn column_of_samples<T>(&self, slot: Slot) -> *mut T {
+        self.bases[Area::Samples as usize]
+            .wrapping_add(slot.place() as usize * self.scales[Area::Samples as usize])
+            .cast()
     }
 
     /// The slot's elements of a warp.
@@ -309,6 +323,11 @@ pub(crate) enum Linear {
     Extension,
     /// The low word of a double.
     Low,
+    /// Whether a is on one side of b, by the order of numbers with a sign or without.
+    Order {
+        width: Width,
+        signed: bool,
+    },
 }
 
 impl Compute {

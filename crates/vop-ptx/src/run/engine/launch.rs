@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Done, Failure, Worker, video};
-use super::lanes::{File, WARP};
+use super::lanes::{File, HALF, WARP};
 use super::level::Level;
 use super::observer::{Observer, Profile};
 use super::shadow::{Finding, SharedChecks};
@@ -17,7 +17,7 @@ use crate::run::memory::{BufferId, Layout, Memory, Region};
 use crate::run::types::Kind;
 
 /// Threads of a block, as every target since sm_20 allows.
-const MAX_THREADS: u64 = 1024;
+pub(super) const MAX_THREADS: u64 = 1024;
 const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 /// Shared memory of a block that the largest target allows is 227 KiB; beyond it a launch cannot be meant.
@@ -283,61 +283,60 @@ impl Launch<'_> {
     fn work(&self) -> Work {
         let mut work = Work::default();
         let mut worker = Worker::new(self);
-        // Some blocks in a row, which mostly reach memory in a row: the host's caches look ahead.
-        let share = (self.blocks() / 1024).clamp(1, 8);
-        let mut turn = 0..0;
-        loop {
-            let Some(index) = turn.next() else {
-                let start = self.next.fetch_add(share, Ordering::Relaxed);
-                if start >= self.blocks() {
-                    break;
-                }
-                turn = start..start + share;
-                continue;
-            };
-            if index >= self.blocks() || index > self.failed.load(Ordering::Relaxed) {
+        // Some blocks in a row, which mostly reach memory in a row: the host's caches look ahead. And cores tell one another what they
+        // did only after each turn, as small blocks take no longer than that.
+        let share = (self.blocks() / 1024).clamp(1, 32);
+        'turns: loop {
+            let start = self.next.fetch_add(share, Ordering::Relaxed);
+            let turn = start..(start + share).min(self.blocks());
+            if turn.is_empty() {
                 break;
             }
-            let [x, y, _] = self.grid.map(u64::from);
-            let ctaid = [index % x, index / x % y, index / (x * y)].map(|n| n as u32);
-            match worker.run(index, ctaid) {
-                Ok(Done { executed, video, printed }) => {
-                    work.executed += executed;
-                    work.video += video;
-                    // Of what goes beyond the limit nothing is kept: which blocks that is does not depend on the cores, as the launch fails.
-                    let length = printed.len() as u64;
-                    let kept = self.printed.fetch_add(length, Ordering::Relaxed) + length <= MAX_PRINTED;
-                    if !printed.is_empty() && kept {
+            let mut sum = 0;
+            for index in turn.clone() {
+                if index > self.failed.load(Ordering::Relaxed) {
+                    break 'turns;
+                }
+                let [x, y, _] = self.grid.map(u64::from);
+                let ctaid = [index % x, index / x % y, index / (x * y)].map(|n| n as u32);
+                match worker.run(index, ctaid) {
+                    Ok(Done { executed, video, printed }) => {
+                        sum += executed;
+                        work.video += video;
+                        if printed.is_empty() {
+                            continue;
+                        }
+                        // Of what goes beyond the limit nothing is kept: which blocks that is does not depend on the cores, as the
+                        // launch fails.
+                        let length = printed.len() as u64;
+                        if self.printed.fetch_add(length, Ordering::Relaxed) + length > MAX_PRINTED {
+                            let message = format!("the launch prints more than {MAX_PRINTED} bytes");
+                            work.fail_behind_all(RunError::new(RunErrorKind::Limit, message));
+                            self.failed.fetch_min(index, Ordering::Relaxed);
+                            break 'turns;
+                        }
                         work.printed.push((index, printed));
                     }
-                    let total = self.executed.fetch_add(executed, Ordering::Relaxed) + executed;
-                    if let Some(progress) = &self.progress {
-                        progress.fetch_add(1, Ordering::Relaxed);
-                    }
-                    if total > self.limit || !kept {
-                        let error = if kept {
-                            let message =
-                                format!("the launch's limit of {} thread-instructions is reached", self.limit);
-                            let help = "if this is no runaway loop, raise the limit";
-                            RunError::new(RunErrorKind::Limit, message).with_help(help)
-                        } else {
-                            let message = format!("the launch prints more than {MAX_PRINTED} bytes");
-                            RunError::new(RunErrorKind::Limit, message)
-                        };
-                        // Behind every block, so that a block's own failure is told before it.
-                        work.failure = Some((u64::MAX - 1, Box::new(error)));
+                    Err(error) => {
+                        if !worker.printed.is_empty() {
+                            work.printed.push((index, std::mem::take(&mut worker.printed)));
+                        }
+                        work.failure = Some((index, error));
                         self.failed.fetch_min(index, Ordering::Relaxed);
-                        break;
+                        break 'turns;
                     }
                 }
-                Err(error) => {
-                    if !worker.printed.is_empty() {
-                        work.printed.push((index, std::mem::take(&mut worker.printed)));
-                    }
-                    work.failure = Some((index, error));
-                    self.failed.fetch_min(index, Ordering::Relaxed);
-                    break;
-                }
+            }
+            work.executed += sum;
+            if let Some(progress) = &self.progress {
+                progress.fetch_add(turn.end - turn.start, Ordering::Relaxed);
+            }
+            if self.executed.fetch_add(sum, Ordering::Relaxed) + sum > self.limit {
+                let message = format!("the launch's limit of {} thread-instructions is reached", self.limit);
+                let help = "if this is no runaway loop, raise the limit";
+                work.fail_behind_all(RunError::new(RunErrorKind::Limit, message).with_help(help));
+                self.failed.fetch_min(turn.end - 1, Ordering::Relaxed);
+                break;
             }
         }
         if let Some(observer) = &mut worker.observer {
@@ -356,6 +355,13 @@ struct Work {
     printed: Vec<(u64, Vec<u8>)>,
     failure: Option<(u64, Failure)>,
     observer: Option<Box<Observer>>,
+}
+
+impl Work {
+    /// A failure that is no block's: one that is goes before it.
+    fn fail_behind_all(&mut self, error: RunError) {
+        self.failure = Some((u64::MAX - 1, Box::new(error)));
+    }
 }
 
 impl Kernel {
@@ -449,8 +455,8 @@ impl Kernel {
         let checks = SharedChecks { races: options.check_races, uninitialized: options.check_uninitialized };
         let checks = (checks != SharedChecks::default()).then_some(checks);
         let observe = options.profile || options.trace.is_some();
-        // Whether each warp's threads follow one another in a row of the block.
-        let lines = (block[0] as usize).is_multiple_of(WARP) || block[1] == 1 && block[2] == 1;
+        // Whether the threads of half a warp follow one another in a row of the block.
+        let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
         let launch = Launch {
             kernel: self,
             sampled: if observe || checks.is_some() { None } else { self.sampled(lines) },

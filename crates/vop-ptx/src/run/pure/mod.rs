@@ -340,6 +340,9 @@ fn linear(opcode: &Opcode<'_>) -> Linear {
         ("shl", ["b32" | "b64"]) => Linear::Shift,
         ("cvt", [to, from]) if is_double(to) && is_word(from) => Linear::Extension,
         ("cvt", [to, from]) if is_word(to) && is_double(from) => Linear::Low,
+        ("setp", ["lt" | "le" | "gt" | "ge" | "lo" | "ls" | "hi" | "hs", ty @ ("s32" | "u32" | "s64" | "u64")]) => {
+            Linear::Order { width: if is_word(ty) { Width::Word } else { Width::Double }, signed: ty.starts_with('s') }
+        }
         _ => Linear::No,
     }
 }
