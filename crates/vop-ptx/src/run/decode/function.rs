@@ -1,13 +1,14 @@
 //! One function: its statements to steps.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::allocate::allocate;
 use super::operand::Operand;
-use super::{Builder, MAX_LOCAL, RESERVED_SHARED};
-use crate::module::{Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex};
+use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
+use crate::module::{
+    FoundRegister, Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex,
+};
 use crate::run::code::{Formal, Guard, Op, Pc, Role, Special, Step};
 use crate::run::engine::access::GRANULE;
 use crate::run::engine::lanes::{Area, Compute, Linear, Operands, Slot, Width, binary, unary};
@@ -72,10 +73,10 @@ impl<'b, 'p> Decoder<'b, 'p> {
             function,
             index,
             dense,
-            by_register: HashMap::new(),
+            by_register: HashMap::default(),
             counts: [0; 3],
             carry: None,
-            offsets: HashMap::new(),
+            offsets: HashMap::default(),
             stack: 0,
             start,
             ordered_results: Vec::new(),
@@ -320,7 +321,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
 
     fn mark_ordered_results(&mut self) {
         let steps = &mut self.builder.kernel.steps;
-        let mut read = HashSet::new();
+        let mut read = std::collections::HashSet::new();
         if !self.ordered_results.is_empty() {
             for step in &mut steps[self.start as usize..] {
                 read.extend(step.guard.map(|guard| guard.slot));
@@ -397,6 +398,10 @@ impl<'b, 'p> Decoder<'b, 'p> {
     /// A register by its name.
     pub(super) fn lookup(&mut self, name: &str) -> Option<Register> {
         let found = self.builder.module.find_register(self.scope, name, self.span.start)?;
+        self.found(&found)
+    }
+
+    fn found(&mut self, found: &FoundRegister) -> Option<Register> {
         if found.ty.vector != 1 {
             return None;
         }
@@ -410,6 +415,10 @@ impl<'b, 'p> Decoder<'b, 'p> {
     /// The slot of a register whose width must be the type's.
     pub(super) fn register(&mut self, name: &str, ty: Scalar) -> Result<Slot, RunError> {
         let register = self.lookup(name).ok_or_else(|| self.undeclared(name))?;
+        self.slot_of(&register, name, ty)
+    }
+
+    fn slot_of(&self, register: &Register, name: &str, ty: Scalar) -> Result<Slot, RunError> {
         if register.ty.width() != ty.width() || register.high.is_some() {
             return Err(self.malformed(format!(
                 "register `{name}` is declared .{}, the instruction takes .{}",
@@ -539,13 +548,15 @@ impl<'b, 'p> Decoder<'b, 'p> {
 
     /// The slot of a source operand of this type.
     pub(super) fn source(&mut self, text: &str, ty: Scalar) -> Result<Slot, RunError> {
+        // Most are registers.
+        if let Some(found) = self.builder.module.find_register(self.scope, text, self.span.start) {
+            let register = self.found(&found).ok_or_else(|| self.undeclared(text))?;
+            return self.slot_of(&register, text, ty);
+        }
         let width = width_of(ty);
         let bad = |decoder: &Self| decoder.malformed(format!("`{text}` is no operand of type .{}", ty.name()));
         match Operand::parse(text).ok_or_else(|| bad(self))? {
             Operand::Name(name) => {
-                if self.builder.module.find_register(self.scope, name, self.span.start).is_some() {
-                    return self.register(name, ty);
-                }
                 if name == "WARP_SZ" {
                     return Ok(self.builder.constant(32, width));
                 }

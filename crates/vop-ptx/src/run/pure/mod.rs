@@ -154,6 +154,8 @@ pub(crate) struct Pure {
     /// as it has; each step takes the results before it, then the sources that are next. The last step's results are the
     /// instruction's.
     pub(crate) then: Vec<Compute>,
+    /// Whether the loop was chosen by the values of immediates, so that it is not that of every instruction of this opcode.
+    pub(crate) by_immediates: bool,
 }
 
 impl Pure {
@@ -168,6 +170,7 @@ impl Pure {
             carry_out: false,
             divisor: None,
             then: Vec::new(),
+            by_immediates: false,
         }
     }
 
@@ -278,6 +281,8 @@ struct Call<'o, 'a> {
     ty: Ty,
     operands: usize,
     immediates: &'o [Option<u64>],
+    /// Whether any of them was asked for.
+    looked_at: &'o std::cell::Cell<bool>,
 }
 
 impl Call<'_, '_> {
@@ -291,6 +296,7 @@ impl Call<'_, '_> {
 
     /// The integer constant at a place counted from the last operand.
     fn immediate_from_end(&self, place: usize) -> Option<u64> {
+        self.looked_at.set(true);
         self.immediates.iter().rev().nth(place).copied().flatten()
     }
 }
@@ -303,7 +309,8 @@ pub(in crate::run) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates:
     let name = opcode.name;
     let linear = linear(opcode);
     let ty = opcode.take_if(Ty::parse)?;
-    let call = Call { opcode, ty, operands, immediates };
+    let looked_at = std::cell::Cell::new(false);
+    let call = Call { opcode, ty, operands, immediates, looked_at: &looked_at };
     let pure = match name {
         "add" | "sub" | "mul" | "mad" | "fma" | "abs" | "neg" | "min" | "max" | "div" if ty.is_float() => {
             if ty.is_half() { half::arithmetic(name, call) } else { float::arithmetic(name, call) }
@@ -322,8 +329,12 @@ pub(in crate::run) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates:
         "cvt" => convert::convert(call),
         _ => None,
     };
+    let mut pure = pure?;
     // One closure: of several none is the whole instruction.
-    pure.map(|pure| if pure.then.is_empty() { Pure { compute: pure.compute.linear(linear), ..pure } } else { pure })
+    if pure.then.is_empty() {
+        pure.compute = pure.compute.linear(linear);
+    }
+    Some(Pure { by_immediates: looked_at.get(), ..pure })
 }
 
 /// What is known of the instruction's result as a sum or product; the modifiers must be these and no more.
