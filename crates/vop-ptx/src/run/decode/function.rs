@@ -17,6 +17,9 @@ use crate::run::memory::Space;
 use crate::run::pure;
 use crate::run::types::{Kind, mask};
 
+/// Numbers of registers that tables are as long as.
+const MANY: usize = 1 << 17;
+
 /// A register, before it has a place: a slot whose place is its number, and the second one of a `.b128`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Register {
@@ -44,6 +47,8 @@ pub(super) struct Decoder<'b, 'p> {
     index: usize,
     dense: u32,
     by_register: HashMap<(ScopeId, usize, Option<u32>), Register>,
+    /// The same of counted declarations, as far as the numbers are small.
+    by_number: HashMap<(ScopeId, usize), Vec<Option<Register>>>,
     /// How many registers there are of each width.
     pub(super) counts: [u32; 3],
     carry: Option<Slot>,
@@ -74,6 +79,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
             index,
             dense,
             by_register: HashMap::default(),
+            by_number: HashMap::default(),
             counts: [0; 3],
             carry: None,
             offsets: HashMap::default(),
@@ -382,8 +388,15 @@ impl<'b, 'p> Decoder<'b, 'p> {
     }
 
     fn register_of(&mut self, key: (ScopeId, usize, Option<u32>), ty: Scalar) -> Option<Register> {
-        if let Some(register) = self.by_register.get(&key) {
-            return Some(*register);
+        let (scope, index, number) = key;
+        // Those of `%r<1000>` by their numbers, unless somebody declares a billion and uses the last.
+        let number = number.map(|number| number as usize).filter(|number| *number < MANY);
+        let known = match number {
+            Some(number) => self.by_number.get(&(scope, index)).and_then(|all| *all.get(number)?),
+            None => self.by_register.get(&key).copied(),
+        };
+        if known.is_some() {
+            return known;
         }
         let (slot, high) = match ty {
             Scalar::B128 => (self.fresh(Width::Double), Some(self.fresh(Width::Double))),
@@ -391,7 +404,16 @@ impl<'b, 'p> Decoder<'b, 'p> {
             _ => (self.fresh(width_of(ty)), None),
         };
         let register = Register { slot, high, ty };
-        self.by_register.insert(key, register);
+        match number {
+            Some(number) => {
+                let all = self.by_number.entry((scope, index)).or_default();
+                all.resize(all.len().max(number + 1), None);
+                all[number] = Some(register);
+            }
+            None => {
+                self.by_register.insert(key, register);
+            }
+        }
         Some(register)
     }
 
