@@ -323,7 +323,20 @@ impl Reach {
         let offset = first & OFFSET;
         let end = offset + self.lanes as u64 * bytes;
         let fits = end <= region.len && first & (bytes - 1) == 0 && !(write && region.read_only);
-        (fits && !access.in_frame && self.shadow.is_none()).then(|| region.start.wrapping_add(offset as usize))
+        if !fits || access.in_frame || self.shadow.is_some() {
+            return None;
+        }
+        let start = region.start.wrapping_add(offset as usize);
+        // The next block's threads mostly go on here.
+        #[cfg(target_arch = "x86_64")]
+        for line in (0..self.lanes * access.bytes as usize).step_by(64) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch may be of any address.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(self.lanes * access.bytes as usize + line).cast());
+            }
+        }
+        Some(start)
     }
 
     /// The same thread by thread: pointers, or the first thread that is wrong. Tells the shadow memory, if there is one.
