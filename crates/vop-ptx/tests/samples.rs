@@ -6,29 +6,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod random;
+
 use std::fmt::Write as _;
 
+use random::Random;
 use vop_ptx::run::{Arg, LaunchOptions, Program};
 
-/// SplitMix64 (Steele, Lea, Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) >> 33) as usize % n
-    }
-
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-
-    fn one(&mut self, list: &[String]) -> String {
-        list[self.below(list.len())].clone()
-    }
+fn one(random: &mut Random, list: &[String]) -> String {
+    list[random.below(list.len())].clone()
 }
 
 const BLOCKS: [[u32; 3]; 12] = [
@@ -58,20 +44,20 @@ fn kernel(random: &mut Random) -> (String, usize) {
     let mut body = String::new();
     for i in 1..6 + random.below(18) {
         let guard = match (random.below(12), predicates.is_empty()) {
-            (0, false) => format!("@{}{} ", random.pick(&["", "!"]), random.one(&predicates)),
+            (0, false) => format!("@{}{} ", random.pick(&["", "!"]), one(random, &predicates)),
             _ => String::new(),
         };
         let constant =
             random.pick(&["1", "2", "-1", "3", "4", "16", "-4", "0", "0x7ffffff0", "0x80000000", "-20", "1000000"]);
-        let (a, b) = (random.one(&words), random.one(&words));
+        let (a, b) = (one(random, &words), one(random, &words));
         let b = if random.below(2) == 0 { constant.to_owned() } else { b };
-        let (x, y) = (random.one(&doubles), random.one(&doubles));
+        let (x, y) = (one(random, &doubles), one(random, &doubles));
         let y = if random.below(2) == 0 { constant.to_owned() } else { y };
         let (w, d, p) = (format!("%w{i}"), format!("%d{}", i + 1), format!("%p{i}"));
         let text = match random.below(24) {
             0..3 => format!("add.s32 {w}, {a}, {b}"),
             3 => format!("sub.u32 {w}, {a}, {b}"),
-            4..6 => format!("mad.lo.s32 {w}, {a}, {b}, {}", random.one(&words)),
+            4..6 => format!("mad.lo.s32 {w}, {a}, {b}, {}", one(random, &words)),
             6 => format!("mul.lo.u32 {w}, {b}, {a}"),
             7 => format!("shl.b32 {w}, {a}, {}", random.pick(&["1", "2", "4", "31", "32"])),
             8 => format!("xor.b32 {w}, {a}, {b}"),
@@ -84,7 +70,7 @@ fn kernel(random: &mut Random) -> (String, usize) {
             14 => format!("cvt.{} {d}, {a}", random.pick(&["u64.u32", "s64.s32"])),
             15..17 => format!("add.s64 {d}, {x}, {y}"),
             17 => format!("shl.b64 {d}, {x}, {}", random.pick(&["1", "3", "20"])),
-            18 => format!("mad.lo.s64 {d}, {x}, {constant}, {}", random.one(&doubles)),
+            18 => format!("mad.lo.s64 {d}, {x}, {constant}, {}", one(random, &doubles)),
             19 => format!("sub.s64 {d}, {x}, {y}"),
             20 | 21 => format!(
                 "setp.{}.{} {p}, {a}, {b}",
@@ -93,7 +79,7 @@ fn kernel(random: &mut Random) -> (String, usize) {
             ),
             22 => format!("setp.{}.{} {p}, {x}, {y}", random.pick(&["lt", "ge"]), random.pick(&["s64", "u64"])),
             _ if predicates.len() > 1 => {
-                format!("{}.pred {p}, {}, {}", random.pick(&["or", "and"]), predicates[0], random.one(&predicates))
+                format!("{}.pred {p}, {}, {}", random.pick(&["or", "and"]), predicates[0], one(random, &predicates))
             }
             _ => continue,
         };
@@ -110,7 +96,7 @@ fn kernel(random: &mut Random) -> (String, usize) {
     for i in 0..3 {
         let bytes = [1, 2, 4, 8][random.below(4)];
         let known = 2.max(random.below(words.len()));
-        let index = random.one(&words[..known]);
+        let index = one(random, &words[..known]);
         let (scale, count) = (bytes * [1, 1, 1, 2, 4, 0][random.below(6)], ["", "", ".v2", ".v4"][random.below(4)]);
         let (vector, loaded) = match count {
             ".v2" => (format!("{{%x{i}0, %x{i}1}}"), 2),
@@ -119,7 +105,7 @@ fn kernel(random: &mut Random) -> (String, usize) {
         };
         let scale = if random.below(4) > 0 { bytes * loaded } else { scale };
         let guard = match (random.below(4), predicates.is_empty()) {
-            (0, false) => format!("@{} ", random.one(&predicates)),
+            (0, false) => format!("@{} ", one(random, &predicates)),
             _ => String::new(),
         };
         let _ = writeln!(loads, "    mad.wide.s32 %a{i}, {index}, {scale}, %in;");
@@ -146,7 +132,7 @@ fn kernel(random: &mut Random) -> (String, usize) {
     }
     // Some leave early, where a comparison says so.
     let leave = match (random.below(3), predicates.is_empty()) {
-        (0, false) => format!("    @{} bra END;\n", random.one(&predicates)),
+        (0, false) => format!("    @{} bra END;\n", one(random, &predicates)),
         _ => String::new(),
     };
     let text = format!(
@@ -195,10 +181,8 @@ fn run(ptx: &str, bytes: usize, grid: [u32; 3], block: [u32; 3], values: (u32, u
 
 #[test]
 fn samples_tell_what_threads_compute() {
-    let range = std::env::var("VOP_SEEDS").unwrap_or_else(|_| "0..1500".to_owned());
-    let (from, to) = range.split_once("..").unwrap();
     let (mut ran, mut failed) = (0, 0);
-    for seed in from.parse::<u64>().unwrap()..to.parse().unwrap() {
+    for seed in random::seeds(0..1500) {
         let mut random = Random(seed);
         let (ptx, bytes) = kernel(&mut random);
         let block = BLOCKS[random.below(BLOCKS.len())];
