@@ -272,35 +272,38 @@ impl Reach {
         Some(Near { start, halves, adjacent, equal: stride == 0 && first == second })
     }
 
-    /// The memory of all threads of the block, if all are active and each reaches just behind the thread before.
+    /// The memory of all threads of the block, if all are active and in each half of a warp each reaches just behind the thread before.
     ///
     /// # Safety
     /// As for [`Reach::near`]; the mask must have a byte for each thread.
     #[inline(always)]
-    unsafe fn row(&self, access: &Access, mask: *const u8, write: bool) -> Option<*mut u8> {
+    unsafe fn rows(&self, access: &Access, mask: *const u8, write: bool) -> Option<Rows> {
         let bytes = u64::from(access.bytes);
         let alike = access.width == Width::Double && access.stride.is_none_or(|stride| stride as u32 == access.bytes);
-        if !alike || !matches!(access.space, Space::Generic | Space::Global) {
+        if !alike || access.in_frame || self.shadow.is_some() || !matches!(access.space, Space::Generic | Space::Global)
+        {
             return None;
         }
         // SAFETY: the caller's promise.
-        let first = unsafe {
+        let (firsts, first, greatest) = unsafe {
             for warp in 0..self.file.warps {
                 if !all(&*mask.add(warp * WARP).cast::<[u8; WARP]>()) {
                     return None;
                 }
             }
             if access.stride.is_some() {
-                let halves = self.lanes / HALF;
-                let firsts = self.file.column_of_samples::<u64>(access.base);
-                let mut broken = 0;
-                for half in 0..halves {
-                    broken |= *firsts.add(half) ^ (*firsts).wrapping_add(half as u64 * HALF as u64 * bytes);
+                let firsts = self.file.column_of_samples::<u64>(access.base).cast_const();
+                let first = (*firsts).wrapping_add(access.offset);
+                let (mut greatest, mut others) = (first, 0);
+                for half in 0..self.lanes / HALF {
+                    let address = (*firsts.add(half)).wrapping_add(access.offset);
+                    greatest = greatest.max(address);
+                    others |= address ^ first;
                 }
-                if broken != 0 {
+                if others >> REGION_BITS != 0 || others & (bytes - 1) != 0 {
                     return None;
                 }
-                *firsts
+                (firsts, first, greatest)
             } else {
                 let base = self.file.column::<u64>(access.base);
                 let first = (*base.warp(0))[0];
@@ -315,28 +318,21 @@ impl Reach {
                         return None;
                     }
                 }
-                first
+                let first = first.wrapping_add(access.offset);
+                (std::ptr::null(), first, first.wrapping_add((self.lanes - HALF) as u64 * bytes))
             }
         };
-        let first = first.wrapping_add(access.offset);
         let region = region_index(first).and_then(|index| self.region(index))?;
-        let offset = first & OFFSET;
-        let end = offset + self.lanes as u64 * bytes;
-        let fits = end <= region.len && first & (bytes - 1) == 0 && !(write && region.read_only);
-        if !fits || access.in_frame || self.shadow.is_some() {
+        // Where it wraps it is beyond every end.
+        let end = greatest.wrapping_sub(first & !OFFSET).checked_add(HALF as u64 * bytes)?;
+        if end > region.len || first & (bytes - 1) != 0 || (write && region.read_only) {
             return None;
         }
-        let start = region.start.wrapping_add(offset as usize);
-        // The next block's threads mostly go on here.
-        #[cfg(target_arch = "x86_64")]
-        for line in (0..self.lanes * access.bytes as usize).step_by(64) {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a prefetch may be of any address.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(self.lanes * access.bytes as usize + line).cast());
-            }
-        }
-        Some(start)
+        Some(Rows {
+            start: region.start.wrapping_add((first & OFFSET) as usize),
+            firsts,
+            half: HALF * access.bytes as usize,
+        })
     }
 
     /// The same thread by thread: pointers, or the first thread that is wrong. Tells the shadow memory, if there is one.
@@ -430,6 +426,48 @@ fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
         all[i] = f(i);
     }
     all
+}
+
+/// Where the halves of a block's warps reach.
+struct Rows {
+    start: *mut u8,
+    /// The addresses of the first threads of the halves; null where each half reaches just behind the one before.
+    firsts: *const u64,
+    /// Bytes of a half.
+    half: usize,
+}
+
+impl Rows {
+    /// The memory of both halves of a warp.
+    ///
+    /// # Safety
+    /// There must be such a warp.
+    #[inline(always)]
+    unsafe fn of(&self, warp: usize) -> [*mut u8; 2] {
+        // SAFETY: the caller's promise.
+        let at = |half: usize| unsafe {
+            let offset = match self.firsts.is_null() {
+                true => half * self.half,
+                false => (*self.firsts.add(half)).wrapping_sub(*self.firsts) as usize,
+            };
+            self.start.wrapping_add(offset)
+        };
+        [at(2 * warp), at(2 * warp + 1)]
+    }
+
+    /// Asks for the memory that the next block's threads mostly go on with.
+    #[inline(always)]
+    fn prefetch(&self, warps: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if self.firsts.is_null() {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let bytes = warps * 2 * self.half;
+            for line in (0..bytes).step_by(64) {
+                // SAFETY: a prefetch may be of any address.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(bytes + line).cast()) };
+            }
+        }
+    }
 }
 
 /// Offsets of threads that are so far from one another in each half.
@@ -613,10 +651,10 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
 ) -> Result<(), (usize, LaneFault)> {
     // SAFETY: the same promise.
     unsafe {
-        if let Some(start) = reach.row(&load.access, mask, false) {
-            let half = HALF * load.access.bytes as usize;
+        if let Some(rows) = reach.rows(&load.access, mask, false) {
+            rows.prefetch(reach.file.warps);
             let all = (0..reach.file.warps).all(|warp| {
-                let from = [0, 1].map(|i| start.add((2 * warp + i) * half).cast::<M>().cast_const());
+                let from = rows.of(warp).map(|from| from.cast::<M>().cast_const());
                 take::<M, E, F>(&reach.file, &load.d, warp, from, f)
             });
             if all {
@@ -780,10 +818,10 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>
 ) -> Result<(), (usize, LaneFault)> {
     // SAFETY: the same promise.
     unsafe {
-        if let Some(start) = reach.row(&store.access, mask, true) {
-            let half = HALF * store.access.bytes as usize;
+        if let Some(rows) = reach.rows(&store.access, mask, true) {
+            rows.prefetch(reach.file.warps);
             let all = (0..reach.file.warps).all(|warp| {
-                let to = [0, 1].map(|i| start.add((2 * warp + i) * half).cast::<M>());
+                let to = rows.of(warp).map(|to| to.cast::<M>());
                 put::<M, E, F>(&reach.file, &store.sources, warp, to, f)
             });
             if all {
