@@ -57,7 +57,7 @@ impl Line {
     }
 
     fn checked(self) -> Option<Line> {
-        // Below 2^32 times 2^32 a wrap is no multiple of 2^64.
+        // So few times 2^32, with either sign, is no multiple of 2^64.
         (self.stride.abs() <= MAX_STRIDE && self.wrap < 1 << 31).then_some(self)
     }
 
@@ -99,6 +99,12 @@ fn flat(sources: &[Option<Line>]) -> Option<Line> {
         (result.uniform, result.each) = (result.uniform && line.uniform, result.each || line.each);
     }
     Some(result)
+}
+
+/// By register: whether its column is needed, and whether its samples are.
+struct Needs {
+    column: Vec<bool>,
+    sample: Vec<bool>,
 }
 
 /// A pass over the steps.
@@ -264,33 +270,43 @@ impl Finder<'_> {
     fn find_uses(&self, found: &[bool]) -> (Vec<bool>, Vec<bool>) {
         let steps = &self.entry.steps;
         let (mut dropped, mut computed) = (vec![false; steps.len()], vec![false; steps.len()]);
-        // By register: whether its column is needed, and whether its samples are.
-        let (mut column, mut sample) = (vec![false; self.values.len()], vec![false; self.values.len()]);
-        let uniform = |number: usize| self.values[number].is_some_and(|line| line.uniform);
-        for (i, step) in steps.iter().enumerate().rev() {
+        let mut needs = Needs { column: vec![false; self.values.len()], sample: vec![false; self.values.len()] };
+        // First all that were not found: they may stand before what they use, as jumps go both ways.
+        for (step, _) in steps.iter().zip(found).filter(|(_, found)| !**found) {
+            self.add_uses(step, false, true, &mut needs);
+        }
+        // What was found uses only what was found before it.
+        for (i, step) in steps.iter().enumerate().rev().filter(|(i, _)| found[*i]) {
             let results = || step.op.results().into_iter().filter_map(|(slot, _)| self.number(slot));
-            if found[i] {
-                computed[i] = results().any(|number| sample[number]);
-                dropped[i] = results().all(|number| uniform(number) || !column[number]);
-            }
-            let mut op = step.op.clone();
-            // Of a load or store the address is shown first, and may be stored as well.
-            let mut is_base = base(&mut op).is_some();
-            op.slots(&mut |slot, role| {
-                let is_base = std::mem::take(&mut is_base);
-                if let (Role::Source, Some(number)) = (role, self.number(*slot)) {
-                    let by_samples = uniform(number) || (is_base && self.values[number].is_some());
-                    sample[number] |= computed[i] || by_samples;
-                    column[number] |= !dropped[i] && !by_samples;
-                }
-            });
-            if let Some(number) = step.guard.and_then(|guard| self.number(guard.slot)) {
-                let known = self.values[number].is_some();
-                sample[number] |= known;
-                column[number] |= !known;
-            }
+            computed[i] = results().any(|number| needs.sample[number]);
+            dropped[i] = results().all(|number| self.is_uniform(number) || !needs.column[number]);
+            self.add_uses(step, computed[i], !dropped[i], &mut needs);
         }
         (dropped, computed)
+    }
+
+    fn is_uniform(&self, number: usize) -> bool {
+        self.values[number].is_some_and(|line| line.uniform)
+    }
+
+    /// What a step needs that computes samples, or that blocks execute.
+    fn add_uses(&self, step: &Step, computes: bool, executes: bool, needs: &mut Needs) {
+        let mut op = step.op.clone();
+        // Of a load or store the address is shown first, and may be stored as well.
+        let mut is_base = base(&mut op).is_some();
+        op.slots(&mut |slot, role| {
+            let is_base = std::mem::take(&mut is_base);
+            if let (Role::Source, Some(number)) = (role, self.number(*slot)) {
+                let by_samples = self.is_uniform(number) || (is_base && self.values[number].is_some());
+                needs.sample[number] |= computes || (executes && by_samples);
+                needs.column[number] |= executes && !by_samples;
+            }
+        });
+        if let Some(number) = step.guard.and_then(|guard| self.number(guard.slot)) {
+            let known = self.values[number].is_some();
+            needs.sample[number] |= known;
+            needs.column[number] |= !known;
+        }
     }
 
     /// Where the samples of a register stand.
@@ -380,7 +396,8 @@ impl Finder<'_> {
     fn claim_order(&self, sampled: &mut Sampled, step: &Step, samples: &Operands, width: Width, signed: bool) {
         let Op::Compute { operands, .. } = &step.op else { return };
         for (slot, sample) in operands.sources.into_iter().zip(samples.sources).take(2) {
-            let Some(line) = self.line(slot) else { continue };
+            // `%tid` and `%laneid` themselves are far from any end.
+            let Some(line) = self.line(slot).filter(|_| sample.area() == Area::Samples) else { continue };
             if line.wrap != 0 {
                 sampled.claim(Claim::Straight(sample, line.stride as i32));
             }

@@ -210,7 +210,7 @@ impl Reach {
     }
 
     /// Where a thread of a warp reaches, of an access whose base is told by samples. It is exact: lines that break are none, see
-    /// [`Sampled::straight`](crate::run::code::Sampled::straight).
+    /// [`Claim::Straight`](crate::run::code::Claim::Straight).
     ///
     /// # Safety
     /// As for [`Reach::near`].

@@ -93,8 +93,8 @@ pub(super) struct Worker<'l> {
     thread_samples: Columns,
     /// The columns that samples are computed with.
     sample_file: File,
-    /// What the block executes.
-    steps: &'l [Step],
+    /// What the block executes, and where operands stand: not always those of the kernel, which say where errors are.
+    pub(super) steps: &'l [Step],
     shared: Bytes,
     stack: Columns,
     frames: Vec<Frame>,
@@ -129,6 +129,8 @@ pub(super) struct Worker<'l> {
     pub(super) executed: u64,
     video: u64,
     pub(super) printed: Vec<u8>,
+    /// Whether the block ended because one before it failed, or the launch.
+    pub(super) abandoned: bool,
     pub(super) observer: Option<Box<Observer>>,
 }
 
@@ -180,7 +182,7 @@ impl<'l> Worker<'l> {
             thread_area: Columns::new(kernel.thread_bytes as usize * lanes),
             block_area,
             samples: Columns::new(launch.sampled.map_or(0, |sampled| sampled.bytes as usize) * samples),
-            thread_samples: Columns::new(kernel.thread_bytes as usize * samples),
+            thread_samples: Columns::new(launch.sampled.map_or(0, |_| kernel.thread_bytes as usize) * samples),
             sample_file: File::of_samples(lanes),
             steps: &kernel.steps,
             shared,
@@ -209,6 +211,7 @@ impl<'l> Worker<'l> {
             executed: 0,
             video: 0,
             printed: Vec::new(),
+            abandoned: false,
             observer: launch.observe.then(|| Box::new(Observer::new(launch))),
         };
         worker.reach.file.bases[Area::Thread as usize] = worker.thread_area.as_mut_ptr();
@@ -218,10 +221,12 @@ impl<'l> Worker<'l> {
             for (t, word) in column.chunks_exact_mut(4).enumerate().take(launch.threads) {
                 word.copy_from_slice(&worker.launch.special_of(*special, t).to_le_bytes());
             }
-            let column = &mut worker.thread_samples.bytes_mut()[slot.place() as usize * samples..];
-            for (sample, word) in column.chunks_exact_mut(4).enumerate().take(samples) {
-                let value = worker.launch.special_of(*special, sampled_thread(sample, lanes));
-                word.copy_from_slice(&value.to_le_bytes());
+            if launch.sampled.is_some() {
+                let column = &mut worker.thread_samples.bytes_mut()[slot.place() as usize * samples..];
+                for (sample, word) in column.chunks_exact_mut(4).enumerate().take(samples) {
+                    let value = worker.launch.special_of(*special, sampled_thread(sample, lanes));
+                    word.copy_from_slice(&value.to_le_bytes());
+                }
             }
         }
         worker.set_block_specials(false);
@@ -520,12 +525,13 @@ impl<'l> Worker<'l> {
         active
     }
 
-    fn check_limits(&self) -> Result<(), Failure> {
+    fn check_limits(&mut self) -> Result<(), Failure> {
         if self.executed > self.launch.limit {
             return Err(self.limit_reached());
         }
         if self.launch.failed.load(Ordering::Relaxed) < self.block_index {
-            // A block before this one failed: nobody will look at this one.
+            // What this one would do does not matter any more.
+            self.abandoned = true;
             return Err(Box::new(RunError::new(RunErrorKind::Limit, "")));
         }
         Ok(())

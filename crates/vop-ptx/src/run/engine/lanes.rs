@@ -133,6 +133,7 @@ impl File {
     /// The samples of a slot, one behind another.
     #[inline(always)]
     pub(crate) fn column_of_samples<T>(&self, slot: Slot) -> *mut T {
+        debug_assert!(slot.area() == Area::Samples);
         self.bases[Area::Samples as usize]
             .wrapping_add(slot.place() as usize * self.scales[Area::Samples as usize])
             .cast()

@@ -219,8 +219,9 @@ impl Launch<'_> {
         let [x, y, _] = self.block.map(|n| n as usize);
         let lane = (t % WARP) as u32;
         match special {
-            // In blocks of one row samples may be of threads beyond the last.
+            // In blocks of one row samples may be of threads beyond the last, which go on as the row does.
             Special::Tid(0) if self.threads == x => t as u32,
+            Special::Tid(_) if self.threads == x => 0,
             Special::Tid(0) => (t % x) as u32,
             Special::Tid(1) => (t / x % y) as u32,
             Special::Tid(_) => (t / (x * y)) as u32,
@@ -303,6 +304,9 @@ impl Launch<'_> {
                     Ok(Done { executed, video, printed }) => {
                         sum += executed;
                         work.video += video;
+                        if sum > self.limit {
+                            break;
+                        }
                         if printed.is_empty() {
                             continue;
                         }
@@ -317,6 +321,7 @@ impl Launch<'_> {
                         }
                         work.printed.push((index, printed));
                     }
+                    Err(_) if worker.abandoned => break 'turns,
                     Err(error) => {
                         if !worker.printed.is_empty() {
                             work.printed.push((index, std::mem::take(&mut worker.printed)));

@@ -46,7 +46,7 @@ impl Worker<'_> {
 
     /// Threads have come to a step that they will execute later; whether it is then observed.
     pub(super) fn undo(&mut self, pc: Pc, mask: &[u8], active: u32, observed: bool) {
-        let counts = self.launch.kernel.steps[pc as usize].counts;
+        let counts = self.steps[pc as usize].counts;
         if counts {
             self.executed -= u64::from(active);
         }
@@ -87,9 +87,9 @@ impl Worker<'_> {
             }
             i += 1;
         }
-        let kernel = self.launch.kernel;
+        let steps = self.steps;
         let home = self.frame;
-        let collective_at = |pc: Pc| match &kernel.steps[pc as usize].op {
+        let collective_at = |pc: Pc| match &steps[pc as usize].op {
             Op::Warp(collective) => Some(collective),
             _ => None,
         };
@@ -121,7 +121,7 @@ impl Worker<'_> {
             let (frame, mut pc, active) = (self.parked[i].frame, self.parked[i].pc, count(&ready));
             if is_sync(pc) {
                 // At different places none would ever see the others: what there is to do, nothing, is done here.
-                if kernel.steps[pc as usize].counts {
+                if steps[pc as usize].counts {
                     self.executed += u64::from(active);
                 }
                 if let Some(shadow) = &mut self.reach.shadow {

@@ -187,7 +187,7 @@ impl Worker<'_> {
             self.frames[frame.parent as usize].callees -= 1;
         }
         let start = self.frames[frame.parent as usize].stack;
-        if let Op::Call(call) = &kernel.steps[frame.call as usize].op {
+        if let Op::Call(call) = &self.steps[frame.call as usize].op {
             for (result, values) in call.results.iter().zip(&values) {
                 match *result {
                     Transfer::Stack { offset, bytes } => self.give(&Formal::Stack { offset, bytes }, start, values),

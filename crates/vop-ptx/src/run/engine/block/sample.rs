@@ -51,7 +51,7 @@ impl<'l> Worker<'l> {
         if broken == 0 { &sampled.steps } else { &launch.kernel.steps }
     }
 
-    /// The same of a predicate that samples tell.
+    /// [`Worker::guarded`] where samples tell the predicate.
     #[inline(never)]
     pub(in crate::run::engine) fn guarded_by_samples(&mut self, slot: Slot, flip: u8) -> u32 {
         let halves = self.reach.lanes / HALF;
