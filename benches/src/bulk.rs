@@ -210,7 +210,7 @@ fn in_parallel() {
     const TIMES: usize = 40;
     let form: Form = "vabsdiff4.u32.u32.u32.add d, a, b, c".parse().expect("legal");
     let plan = Plan::new(form, Semantics::Isa);
-    for shift in 19..=22 {
+    for shift in 20..=23 {
         let len = 1 << shift;
         let mut state = 3;
         let [a, b, c] = [0; 3].map(|_| words(&mut state, len));

@@ -326,7 +326,7 @@ fn lengths_that_differ() {
 /// As many threads as one likes, at lengths around those where one more is started and where pieces end.
 #[test]
 fn in_parallel() {
-    const MOST: usize = 3 << 18;
+    const MOST: usize = 5 << 18;
     let mut random = Random(8);
     let [a, b, c] = [0; 3].map(|_| random.words(MOST));
     for text in &KINDS[..3] {
@@ -334,7 +334,7 @@ fn in_parallel() {
         let plan = Plan::new(form, Semantics::Isa);
         let mut expected = c.clone();
         plan.run((&a).into(), (&b).into(), Source::Destination, &mut expected);
-        for len in [0, 1, 100, (1 << 19) - 1, 1 << 19, (1 << 19) + 1, (1 << 19) + (1 << 15) + 33, MOST] {
+        for len in [0, 1, 100, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 20) + (1 << 15) + 33, MOST] {
             for threads in [1, 2, 3, 64] {
                 let threads = NonZeroUsize::new(threads).expect("not 0");
                 let mut d = vec![0; len];
@@ -353,10 +353,10 @@ fn in_parallel() {
 }
 
 #[test]
-#[should_panic(expected = "b has 524287 words, the destination 524288")]
+#[should_panic(expected = "b has 1048575 words, the destination 1048576")]
 fn lengths_that_differ_in_parallel() {
     let plan = Plan::new("vadd.u32.u32.u32 d, a, b".parse().expect("legal"), Semantics::Isa);
-    let (b, mut d) = (vec![0; (1 << 19) - 1], vec![0; 1 << 19]);
+    let (b, mut d) = (vec![0; (1 << 20) - 1], vec![0; 1 << 20]);
     plan.run_parallel(1.into(), (&b).into(), 0.into(), &mut d, NonZeroUsize::MAX);
 }
 

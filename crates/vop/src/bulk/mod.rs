@@ -42,7 +42,7 @@ const BLOCK: usize = 512;
 const PIECE: usize = 1 << 15;
 
 /// The words for which one more thread is started.
-const WORTH_A_THREAD: usize = 1 << 18;
+const WORTH_A_THREAD: usize = 1 << 19;
 
 /// A form made ready to be applied to many inputs.
 ///
@@ -293,7 +293,8 @@ impl Plan {
     /// The same on up to so many threads, of which the caller's is one.
     ///
     /// Threads take pieces of 128 KiB until none is left, so that one which the system holds up does not hold up the
-    /// others. A thread is started for 2^18 words or more, as starting one takes as long as some ten thousand.
+    /// others. A thread is started for 2^19 words or more: starting one takes as long as some ten thousand words, and much
+    /// longer where the system is busy.
     ///
     /// # Panics
     ///
