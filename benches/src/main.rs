@@ -1,6 +1,6 @@
 //! The project's speed, each figure beside a rival or a bound measured in the same run.
 //!
-//!     cd benches && cargo run --release [parse|eval|bulk|files|run]…
+//!     cd benches && cargo run --release [parse|eval|bulk|files|run|run-arithmetic|run-motion|run-memory|run-startup]…
 //!
 //! `docs/performance.md` keeps the latest table.
 
@@ -27,7 +27,9 @@ fn main() {
     if run("files") {
         files::bench();
     }
-    if run("run") {
-        run::bench();
+    for (name, bench) in run::BENCHES {
+        if run("run") || wanted.iter().any(|wanted| wanted == name) {
+            bench();
+        }
     }
 }

@@ -23,12 +23,12 @@ fn timed<T>(run: impl FnOnce() -> T) -> Duration {
     start.elapsed()
 }
 
-pub fn bench() {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    arithmetic(cores);
-    motion();
-    memory(cores);
-    beginning();
+/// By the names that choose one of them.
+pub const BENCHES: [(&str, fn()); 4] =
+    [("run-arithmetic", arithmetic), ("run-motion", motion), ("run-memory", memory), ("run-startup", beginning)];
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Ten instructions in a loop, none of memory.
@@ -58,7 +58,8 @@ L:
     ret;
 }";
 
-fn arithmetic(cores: usize) {
+fn arithmetic() {
+    let cores = cores();
     println!("\nA loop of ten arithmetic instructions, 1024 blocks of 256 threads, 1000 turns");
     let program = Program::read(LOOP);
     let kernel = program.kernel("k").expect("it is legal");
@@ -173,11 +174,69 @@ fn motion() {
     }
 }
 
-/// d = a + b, a word a thread, as nvcc writes it; and four words a thread.
+/// d = a + b as nvcc writes it: a word a thread, a loop over the grid, four words a thread, and in two dimensions.
 const ADD: &str = "
 .version 8.0
 .target sm_75
 .address_size 64
+.entry loop(.param .u64 a, .param .u64 b, .param .u64 d, .param .u32 n) {
+    .reg .b32 %r<10>; .reg .f32 %f<4>; .reg .b64 %rd<12>; .reg .pred %p<3>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [d]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r9, %r2, %r3, %r4;
+    setp.ge.s32 %p1, %r9, %r1;
+    @%p1 bra END;
+    mov.u32 %r5, %nctaid.x; mul.lo.s32 %r6, %r5, %r3;
+    cvta.to.global.u64 %rd4, %rd1; cvta.to.global.u64 %rd5, %rd2; cvta.to.global.u64 %rd6, %rd3;
+NEXT:
+    mul.wide.s32 %rd7, %r9, 4;
+    add.s64 %rd8, %rd4, %rd7; add.s64 %rd9, %rd5, %rd7; add.s64 %rd10, %rd6, %rd7;
+    ld.global.f32 %f1, [%rd8]; ld.global.f32 %f2, [%rd9];
+    add.f32 %f3, %f1, %f2;
+    st.global.f32 [%rd10], %f3;
+    add.s32 %r9, %r9, %r6;
+    setp.lt.s32 %p2, %r9, %r1;
+    @%p2 bra NEXT;
+END:
+    ret;
+}
+.entry four(.param .u64 a, .param .u64 b, .param .u64 d, .param .u32 n) {
+    .reg .b32 %r<8>; .reg .f32 %f<13>; .reg .b64 %rd<12>; .reg .pred %p<2>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [d]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    shl.b32 %r6, %r5, 2;
+    setp.ge.s32 %p1, %r6, %r1;
+    @%p1 bra END;
+    cvta.to.global.u64 %rd4, %rd1; cvta.to.global.u64 %rd5, %rd2; cvta.to.global.u64 %rd6, %rd3;
+    mul.wide.s32 %rd7, %r5, 16;
+    add.s64 %rd8, %rd4, %rd7; add.s64 %rd9, %rd5, %rd7; add.s64 %rd10, %rd6, %rd7;
+    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd8]; ld.global.v4.f32 {%f5, %f6, %f7, %f8}, [%rd9];
+    add.f32 %f9, %f1, %f5; add.f32 %f10, %f2, %f6; add.f32 %f11, %f3, %f7; add.f32 %f12, %f4, %f8;
+    st.global.v4.f32 [%rd10], {%f9, %f10, %f11, %f12};
+END:
+    ret;
+}
+.entry plane(.param .u64 a, .param .u64 b, .param .u64 d, .param .u32 n) {
+    .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .b64 %rd<12>; .reg .pred %p<4>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [d]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    mov.u32 %r6, %ctaid.y; mov.u32 %r7, %ntid.y; mov.u32 %r8, %tid.y;
+    mad.lo.s32 %r9, %r6, %r7, %r8;
+    mov.u32 %r10, %nctaid.x; mul.lo.s32 %r11, %r10, %r3;
+    mad.lo.s32 %r12, %r9, %r11, %r5;
+    setp.ge.s32 %p1, %r5, %r11; setp.ge.s32 %p2, %r12, %r1; or.pred %p3, %p1, %p2;
+    @%p3 bra END;
+    cvta.to.global.u64 %rd4, %rd1; cvta.to.global.u64 %rd5, %rd2; cvta.to.global.u64 %rd6, %rd3;
+    mul.wide.s32 %rd7, %r12, 4;
+    add.s64 %rd8, %rd4, %rd7; add.s64 %rd9, %rd5, %rd7; add.s64 %rd10, %rd6, %rd7;
+    ld.global.f32 %f1, [%rd8]; ld.global.f32 %f2, [%rd9];
+    add.f32 %f3, %f1, %f2;
+    st.global.f32 [%rd10], %f3;
+END:
+    ret;
+}
 .entry words(.param .u64 a, .param .u64 b, .param .u64 d, .param .u32 n) {
     .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %rd<12>; .reg .pred %p<2>;
     ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [d]; ld.param.u32 %r1, [n];
@@ -195,11 +254,19 @@ END:
     ret;
 }";
 
-fn memory(cores: usize) {
+fn memory() {
     const LEN: usize = 1 << 25;
+    let cores = cores();
     println!("\nd = a + b over three arrays of {} MiB, {cores} cores", LEN * 4 >> 20);
     let program = Program::read(ADD);
-    let kernel = program.kernel("words").expect("it is legal");
+    let len = LEN as u32;
+    let shapes = [
+        ("words", "a word a thread, blocks of 256", [len / 256, 1], [256, 1]),
+        ("loop", "a loop over 64 words a thread, blocks of 256", [len / 64 / 256, 1], [256, 1]),
+        ("four", "four words a thread, blocks of 256", [len / 4 / 256, 1], [256, 1]),
+        ("plane", "a word a thread, blocks of 32 x 8", [64, len / 64 / 256], [32, 8]),
+        ("plane", "a word a thread, blocks of 16 x 16", [64, len / 64 / 256], [16, 16]),
+    ];
     let mut memory = program.memory();
     let [a, b, d] = ["a", "b", "d"].map(|name| memory.allocate(name, vec![0; 4 * LEN]));
     let args: [Arg; 4] = [a.into(), b.into(), d.into(), (LEN as u32).into()];
@@ -220,19 +287,23 @@ fn memory(cores: usize) {
             });
         })
     };
-    let mut run = || {
-        timed(|| kernel.launch([(LEN / 256) as u32, 1, 1], [256, 1, 1], &args, &mut memory, &options).expect("it runs"))
-    };
-    let (mut plains, mut runs) = (Vec::new(), Vec::new());
-    for _ in 0..7 {
-        plains.push(plain().as_secs_f64());
-        runs.push(run().as_secs_f64());
-    }
-    plains.sort_by(f64::total_cmp);
-    runs.sort_by(f64::total_cmp);
     let rate = |time: f64| 12.0 * LEN as f64 / time / 1e9;
-    println!("  {:<44} {:>10.2} GB/s", "plain Rust", rate(plains[3]));
-    println!("  {:<44} {:>10.2} GB/s   x{:.2}", "a word a thread, blocks of 256", rate(runs[3]), plains[3] / runs[3]);
+    for (i, (entry, name, [x, y], [width, height])) in shapes.into_iter().enumerate() {
+        let kernel = program.kernel(entry).expect("it is legal");
+        let mut run =
+            || timed(|| kernel.launch([x, y, 1], [width, height, 1], &args, &mut memory, &options).expect("it runs"));
+        let (mut plains, mut runs) = (Vec::new(), Vec::new());
+        for _ in 0..7 {
+            plains.push(plain().as_secs_f64());
+            runs.push(run().as_secs_f64());
+        }
+        plains.sort_by(f64::total_cmp);
+        runs.sort_by(f64::total_cmp);
+        if i == 0 {
+            println!("  {:<44} {:>10.2} GB/s", "plain Rust", rate(plains[3]));
+        }
+        println!("  {name:<44} {:>10.2} GB/s   x{:.2}", rate(runs[3]), plains[3] / runs[3]);
+    }
 }
 
 /// Time from PTX to the first instruction.

@@ -16,43 +16,21 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod random;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use random::Random;
 use vop_ptx::run::{Arg, LaunchOptions, Level, Program};
 
-/// SplitMix64 (Steele, Lea, Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n
-    }
-
-    fn percent(&mut self, n: usize) -> bool {
-        self.below(100) < n
-    }
-
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-
-    /// Mostly small and edge values.
-    fn value(&mut self) -> u64 {
-        match self.below(6) {
-            0 => self.next(),
-            1 => self.next() & 0xffff_ffff,
-            2 => self.pick(&[0, 1, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, u64::MAX, 1 << 63, 0x8000, 0xffff]),
-            _ => self.next() & 0xff,
-        }
+/// Mostly small and edge values.
+fn value(random: &mut Random) -> u64 {
+    match random.below(6) {
+        0 => random.next(),
+        1 => random.next() & 0xffff_ffff,
+        2 => random.pick(&[0, 1, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, u64::MAX, 1 << 63, 0x8000, 0xffff]),
+        _ => random.next() & 0xff,
     }
 }
 
@@ -361,7 +339,7 @@ impl Generator<'_> {
 
     fn source(&mut self, kind: Kind) -> Source {
         if kind != P && self.random.percent(20) {
-            return Source::Immediate(cut(self.random.value(), bits(kind)));
+            return Source::Immediate(cut(value(self.random), bits(kind)));
         }
         if kind == W && self.random.percent(8) {
             return Source::Special(self.random.pick(&[
@@ -874,7 +852,7 @@ fn generate(seed: u64) -> Case {
     let threads = block.iter().product::<u32>() as usize;
     let grid = [1 + random.below(3) as u32, 1 + random.below(2) as u32, 1];
     let elements = 64 + random.below(64) as u32;
-    let input = (0..elements).flat_map(|_| (random.value() as u32).to_le_bytes()).collect();
+    let input = (0..elements).flat_map(|_| (value(&mut random) as u32).to_le_bytes()).collect();
     let count = 1 + random.below(4);
     // The last function has its parameters in parameter space, so that there is always one to call by address.
     let registers: Vec<bool> = (0..count).map(|f| f > 0 && f + 1 < count && random.percent(40)).collect();
@@ -1609,12 +1587,8 @@ fn check(seed: u64) -> Result<bool, String> {
 
 #[test]
 fn random_kernels_do_what_an_interpreter_of_one_thread_does() {
-    let seeds = std::env::var("VOP_SEEDS").ok().map(|range| {
-        let (first, end) = range.split_once("..").unwrap();
-        first.parse().unwrap()..end.parse().unwrap()
-    });
     let (mut ran, mut failures) = (0, 0);
-    let seeds = seeds.unwrap_or(0..300);
+    let seeds = random::seeds(0..300);
     for seed in seeds.clone() {
         match check(seed) {
             Ok(worthy) => ran += u64::from(worthy),

@@ -11,27 +11,13 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod random;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use random::Random;
 use vop_ptx::run::{Arg, LaunchOptions, Level, Program, ThreadId};
-
-/// SplitMix64 (Steele, Lea, Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) >> 33) as usize % n.max(1)
-    }
-
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-}
 
 fn sources() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
@@ -198,11 +184,7 @@ fn run(text: &str, random: &mut Random) -> (usize, usize) {
 fn broken_modules_are_refused_or_run() {
     let sources: Vec<(PathBuf, String)> =
         sources().into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect();
-    let seeds = std::env::var("VOP_SEEDS").ok().map(|range| {
-        let (first, end) = range.split_once("..").unwrap();
-        first.parse().unwrap()..end.parse().unwrap()
-    });
-    let seeds = seeds.unwrap_or(0..1500u64);
+    let seeds = random::seeds(0..1500);
     let count = (seeds.end - seeds.start) as usize;
     let (mut launched, mut succeeded) = (0, 0);
     let mut longest = (Duration::ZERO, 0);

@@ -349,6 +349,90 @@ fn a_launch_has_the_semantics_asked_for() {
     }
 }
 
+/// A region of OpenACC as GCC compiles it: its one argument is a table of pointers, and threads of a warp join by shuffles.
+#[test]
+fn a_kernel_of_gcc_runs() {
+    const N: usize = 1000;
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/gcc/openacc.ptx");
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: Vec<u8>| std::fs::write(folder.path().join(name), bytes).unwrap();
+    let x = |i: usize| i as f32 * 0.5;
+    let y = |i: usize| (N - i) as f32;
+    write("x.raw", (0..N).flat_map(|i| x(i).to_le_bytes()).collect());
+    write("y.raw", (0..N).flat_map(|i| y(i).to_le_bytes()).collect());
+    let collatz = |mut n: u32| {
+        let mut steps = 0;
+        while n != 1 {
+            n = if n & 1 == 1 { 3 * n + 1 } else { n / 2 };
+            steps += 1;
+        }
+        steps
+    };
+    let hash = |i: usize| {
+        (0..8).fold(i as u64, |z, _| {
+            let z = (z ^ z >> 7).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            z.wrapping_add(z % 1_000_003)
+        })
+    };
+    write("y-after.raw", (0..N).flat_map(|i| 2.5f32.mul_add(x(i), y(i)).to_le_bytes()).collect());
+    write("k-after.raw", (0..N).flat_map(|i| i32::to_le_bytes(collatz(i as u32 + 1))).collect());
+    write("h-after.raw", (0..N).flat_map(|i| hash(i).to_le_bytes()).collect());
+    // All sums on the way are exact, in whatever order.
+    let sum: f32 = (0..N).map(|i| 2.5f32.mul_add(x(i), y(i))).sum();
+    write("s-after.raw", sum.to_le_bytes().to_vec());
+    let launch = format!(
+        r#"
+ptx = {source:?}
+[buffers]
+x = {{ file = "x.raw", type = "f32" }}
+y = {{ file = "y.raw", type = "f32", expect = "y-after.raw" }}
+k = {{ type = "i32", shape = [1000], expect = "k-after.raw" }}
+h = {{ type = "u64", shape = [1000], expect = "h-after.raw" }}
+s = {{ type = "f32", shape = [1], expect = "s-after.raw" }}
+all = {{ addresses = ["x", "y", "k", "h", "s"] }}
+[[launch]]
+grid = 3
+block = 32
+args = ["all"]
+"#
+    );
+    let path = folder.path().join("launch.toml");
+    std::fs::write(&path, launch).unwrap();
+    let summary = run_launch_file(&path, &RunOptions::default()).unwrap();
+    assert!(summary.comparisons.len() == 4 && summary.comparisons.iter().all(|comparison| comparison.differing == 0));
+}
+
+/// A structure passed by value holds what C puts there, addresses too.
+#[test]
+fn a_structure_is_laid_out_as_in_c() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("k.ptx"),
+        ".version 8.0 .target sm_75 .address_size 64
+        .entry k(.param .align 8 .b8 s[32]) {
+            .reg .b32 %r<4>; .reg .b64 %rd<3>; .reg .b16 %h;
+            ld.param.u64 %rd1, [s+8];
+            ld.param.u8 %r0, [s]; ld.param.u32 %r1, [s+20]; ld.param.u32 %r2, [s+24]; ld.param.u16 %h, [s+28];
+            st.global.u32 [%rd1], %r0; st.global.u32 [%rd1+4], %r1; st.global.u32 [%rd1+8], %r2; st.global.u16 [%rd1+12], %h;
+        }",
+    )
+    .unwrap();
+    let path = folder.path().join("launch.toml");
+    // struct { char a; unsigned *b; char c; struct { int x[2]; } d; short e; }
+    let launch = r#"
+ptx = "k.ptx"
+buffers = { out = { type = "u32", shape = [4], expect = "expected.raw" } }
+[[launch]]
+grid = 1
+block = 1
+args = [[{ u8 = 200 }, "out", { u8 = 1 }, [{ i32 = [-7, 9] }], { u16 = 77 }]]
+"#;
+    std::fs::write(&path, launch).unwrap();
+    std::fs::write(folder.path().join("expected.raw"), [200, -7, 9, 77].map(i32::to_le_bytes).concat()).unwrap();
+    let summary = run_launch_file(&path, &RunOptions::default()).unwrap();
+    assert_eq!(summary.comparisons[0].differing, 0, "{:?}", summary.comparisons[0].first);
+}
+
 /// Each launch file with what is wrong with it; none leaves an output.
 #[test]
 fn a_wrong_launch_file_says_where() {
@@ -373,7 +457,16 @@ fn a_wrong_launch_file_says_where() {
             "1: there is no buffer `too` [V0612]\n  at `\"too\"`\n  help: the buffers are `from`, `to`\n\
              1: 256 is no u8 [V0612]\n  at `{ u8 = 256 }`\n\
              1: `s32` is no type of an argument: they are u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 [V0612]\n  at `{ s32 = 1 }`\n\
-             1: an argument is the name of a buffer, or a value with its type: { i32 = 640 } [V0612]\n  at `5`",
+             1: an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets \
+             [V0612]\n  at `5`",
+        ),
+        (
+            r#"entry = "scale", grid = 1, block = 1, args = ["to", ["from", "two"], [[]], []]"#,
+            "1: there is no buffer `two` [V0612]\n  at `[\"from\", \"two\"]`\n  help: the buffers are `from`, `to`\n\
+             1: an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets \
+             [V0612]\n  at `[[]]`\n\
+             1: an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets \
+             [V0612]\n  at `[]`",
         ),
         // The shape, the keys.
         (

@@ -5,10 +5,11 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::decode::sample::Entry;
 use super::engine::access::{Gather, Scatter};
-use super::engine::lanes::{Loop, Operands, Slot, Width};
+use super::engine::lanes::{Linear, Loop, Operands, Slot, Width};
 use super::engine::level::Level;
 use super::error::{Place, RunError};
 use super::memory::Space;
@@ -28,6 +29,12 @@ pub(crate) enum Op {
     Compute {
         run: Loop,
         operands: Operands,
+        linear: Linear,
+    },
+    /// So many steps, of which so many count, were executed before: see [`Sampled`].
+    Skip {
+        steps: u32,
+        counts: u32,
     },
     /// A video instruction.
     Video(Box<Video>),
@@ -93,6 +100,8 @@ pub(crate) struct Access {
     pub(crate) offset: u64,
     /// Whether the address is relative to the running function's part of the stack.
     pub(crate) in_frame: bool,
+    /// Where the base is told by samples: from one thread of half a warp to the next, so many bytes.
+    pub(crate) stride: Option<i32>,
 }
 
 #[derive(Clone, Debug)]
@@ -356,7 +365,7 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
-            Op::Join | Op::Branch(_) | Op::Return | Op::Exit | Op::Nothing | Op::Trap(_) => {}
+            Op::Skip { .. } | Op::Join | Op::Branch(_) | Op::Return | Op::Exit | Op::Nothing | Op::Trap(_) => {}
         }
     }
 
@@ -412,6 +421,11 @@ pub(crate) enum Special {
 }
 
 impl Special {
+    /// Whether it differs between the blocks of a launch.
+    pub(crate) fn is_of_block(self) -> bool {
+        matches!(self, Special::Ctaid(_))
+    }
+
     /// Whether it differs between the threads of a block.
     pub(crate) fn is_of_thread(self) -> bool {
         use Special::*;
@@ -473,6 +487,34 @@ pub struct Kernel {
     /// `.reqntid`, `.maxntid`: what the block must be, or how many threads it may have.
     pub(crate) required_block: Option<[u32; 3]>,
     pub(crate) max_threads: Option<u64>,
+    /// What [`Kernel::sampled`] is made from, and where it is kept.
+    pub(crate) entry: Option<Arc<Entry>>,
+    pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
+}
+
+/// What samples must show of each half of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// A double that is so much more from thread to thread.
+    Straight(Slot, i32),
+    /// A word or double that is nowhere followed by the other end of its range, in the order with a sign or without.
+    Ordered { slot: Slot, width: Width, signed: bool, falls: bool },
+    /// A predicate that is the same for the first thread and the last.
+    Flat(Slot),
+}
+
+/// A kernel whose entry leaves to samples what they can tell: see [`sample`](super::decode::sample).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampled {
+    /// Instead of the kernel's, each at the same place.
+    pub(crate) steps: Vec<Step>,
+    /// What computes samples before a launch, and before each block.
+    pub(crate) once: Vec<Op>,
+    pub(crate) each: Vec<Op>,
+    /// What these steps rely on: a block where it does not hold must execute the kernel's.
+    pub(crate) claims: Vec<Claim>,
+    /// Bytes of one sample of each value.
+    pub(crate) bytes: u32,
 }
 
 impl Kernel {

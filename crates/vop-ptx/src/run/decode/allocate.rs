@@ -11,6 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::sample::Entry;
 use crate::run::code::{Formal, FunctionCode, Op, Pc, Role, Step};
 use crate::run::engine::lanes::{Area, Slot, Width};
 
@@ -26,17 +27,23 @@ struct Block {
 /// How often a block is looked at for its rank, on the average: loops are seldom nested as deep.
 const MAX_DEPTH: usize = 256;
 
-/// Gives every register of a function a place, and returns the rank of each step. `steps` starts at `start` of the kernel;
-/// `counts` says how many registers there are of each width.
-pub(super) fn allocate(steps: &mut [Step], start: Pc, code: &mut FunctionCode, counts: [u32; 3]) -> Vec<u32> {
+/// Gives every register of a function a place, and returns the rank of each step, and of a kernel's entry what it was before.
+/// `steps` starts at `start` of the kernel; `counts` says how many registers there are of each width.
+pub(super) fn allocate(
+    steps: &mut [Step],
+    start: Pc,
+    code: &mut FunctionCode,
+    counts: [u32; 3],
+) -> (Vec<u32>, Option<Entry>) {
     let blocks = blocks(steps, start);
     let order = weak_topological_order(&blocks);
     let mut ranks = vec![0; steps.len()];
     for (rank, block) in order.iter().enumerate() {
         ranks[blocks[*block].first..blocks[*block].end].fill(rank as u32);
     }
-    place_registers(steps, &blocks, &order, code, counts);
-    ranks
+    let before = (start == 0).then(|| steps.to_vec());
+    let (numbers, places, entered) = place_registers(steps, &blocks, &order, code, counts);
+    (ranks, before.map(|steps| Entry { steps, numbers, places, entered }))
 }
 
 fn blocks(steps: &[Step], start: Pc) -> Vec<Block> {
@@ -175,22 +182,29 @@ impl Components {
 }
 
 /// Numbers registers of all widths in one row.
-struct Numbers {
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
     starts: [usize; 3],
+    total: usize,
 }
 
 impl Numbers {
-    fn of(&self, slot: Slot) -> Option<usize> {
+    /// How many registers there are.
+    pub(super) fn total(&self) -> usize {
+        self.total
+    }
+
+    pub(super) fn of(&self, slot: Slot) -> Option<usize> {
         let area = match slot.area() {
             Area::Predicates => 0,
             Area::Words => 1,
             Area::Doubles => 2,
-            Area::Thread | Area::Block => return None,
+            Area::Thread | Area::Block | Area::Samples => return None,
         };
         Some(self.starts[area] + slot.place() as usize)
     }
 
-    fn slot(&self, number: usize, place: u32) -> (Slot, Width) {
+    pub(super) fn slot(&self, number: usize, place: u32) -> (Slot, Width) {
         if number >= self.starts[2] {
             (Slot::new(Area::Doubles, place), Width::Double)
         } else if number >= self.starts[1] {
@@ -201,10 +215,17 @@ impl Numbers {
     }
 }
 
-fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: &mut FunctionCode, counts: [u32; 3]) {
+/// Returns the place of each register, and which may be read before they are written.
+fn place_registers(
+    steps: &mut [Step],
+    blocks: &[Block],
+    order: &[usize],
+    code: &mut FunctionCode,
+    counts: [u32; 3],
+) -> (Numbers, Vec<u32>, Vec<usize>) {
     let [p, w, d] = counts.map(|count| count as usize);
-    let numbers = Numbers { starts: [0, p, p + w] };
     let total = p + w + d;
+    let numbers = Numbers { starts: [0, p, p + w], total };
     let registers = |formals: &[Formal]| -> Vec<usize> {
         let slots = formals.iter().filter_map(|formal| match formal {
             Formal::Register(slot, _) => numbers.of(*slot),
@@ -366,11 +387,9 @@ fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: 
         let bit = global[number] as usize;
         global[number] != u32::MAX && entry[bit / 64] >> (bit % 64) & 1 == 1
     };
-    code.cleared = globals
-        .iter()
-        .filter(|number| entered(**number) && !parameters.contains(number))
-        .map(|number| numbers.slot(*number, places[*number]))
-        .collect();
+    let entered: Vec<usize> =
+        globals.iter().copied().filter(|number| entered(*number) && !parameters.contains(number)).collect();
+    code.cleared = entered.iter().map(|number| numbers.slot(*number, places[*number])).collect();
 
     let place = |slot: &mut Slot| {
         if let Some(number) = numbers.of(*slot) {
@@ -388,6 +407,7 @@ fn place_registers(steps: &mut [Step], blocks: &[Block], order: &[usize], code: 
             place(slot);
         }
     }
+    (numbers, places, entered)
 }
 
 #[cfg(test)]

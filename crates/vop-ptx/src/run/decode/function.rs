@@ -1,19 +1,24 @@
 //! One function: its statements to steps.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::allocate::allocate;
 use super::operand::Operand;
-use super::{Builder, MAX_LOCAL, RESERVED_SHARED};
-use crate::module::{Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex};
+use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
+use crate::module::{
+    FoundRegister, Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex,
+};
 use crate::run::code::{Formal, Guard, Op, Pc, Role, Special, Step};
 use crate::run::engine::access::GRANULE;
-use crate::run::engine::lanes::{Area, Compute, Operands, Slot, Width, binary, unary};
+use crate::run::engine::lanes::{Area, Compute, Linear, Operands, Slot, Width, binary, unary};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::Space;
 use crate::run::pure;
 use crate::run::types::{Kind, mask};
+
+/// Numbers of registers that tables are as long as.
+const MANY: usize = 1 << 17;
 
 /// A register, before it has a place: a slot whose place is its number, and the second one of a `.b128`.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +47,8 @@ pub(super) struct Decoder<'b, 'p> {
     index: usize,
     dense: u32,
     by_register: HashMap<(ScopeId, usize, Option<u32>), Register>,
+    /// The same of counted declarations, as far as the numbers are small.
+    by_number: HashMap<(ScopeId, usize), Vec<Option<Register>>>,
     /// How many registers there are of each width.
     pub(super) counts: [u32; 3],
     carry: Option<Slot>,
@@ -71,10 +78,11 @@ impl<'b, 'p> Decoder<'b, 'p> {
             function,
             index,
             dense,
-            by_register: HashMap::new(),
+            by_register: HashMap::default(),
+            by_number: HashMap::default(),
             counts: [0; 3],
             carry: None,
-            offsets: HashMap::new(),
+            offsets: HashMap::default(),
             stack: 0,
             start,
             ordered_results: Vec::new(),
@@ -172,8 +180,9 @@ impl<'b, 'p> Decoder<'b, 'p> {
         code.stack = self.stack.next_multiple_of(GRANULE as u64) as u32;
         let kernel = &mut self.builder.kernel;
         let code = &mut kernel.functions[self.dense as usize];
-        let ranks = allocate(&mut kernel.steps[self.start as usize..], self.start, code, self.counts);
+        let (ranks, entry) = allocate(&mut kernel.steps[self.start as usize..], self.start, code, self.counts);
         kernel.ranks.extend(ranks);
+        kernel.entry = kernel.entry.take().or(entry.map(Arc::new));
         Ok(())
     }
 
@@ -318,7 +327,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
 
     fn mark_ordered_results(&mut self) {
         let steps = &mut self.builder.kernel.steps;
-        let mut read = HashSet::new();
+        let mut read = std::collections::HashSet::new();
         if !self.ordered_results.is_empty() {
             for step in &mut steps[self.start as usize..] {
                 read.extend(step.guard.map(|guard| guard.slot));
@@ -347,7 +356,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
             results: std::array::from_fn(|i| pick(results, i)),
         };
         let run = compute.at(self.builder.level);
-        self.emit(Op::Compute { run, operands });
+        self.emit(Op::Compute { run, operands, linear: compute.linear });
     }
 
     /// What stands for operands that are not there.
@@ -379,8 +388,15 @@ impl<'b, 'p> Decoder<'b, 'p> {
     }
 
     fn register_of(&mut self, key: (ScopeId, usize, Option<u32>), ty: Scalar) -> Option<Register> {
-        if let Some(register) = self.by_register.get(&key) {
-            return Some(*register);
+        let (scope, index, number) = key;
+        // Those of `%r<1000>` by their numbers, unless somebody declares a billion and uses the last.
+        let number = number.map(|number| number as usize).filter(|number| *number < MANY);
+        let known = match number {
+            Some(number) => self.by_number.get(&(scope, index)).and_then(|all| *all.get(number)?),
+            None => self.by_register.get(&key).copied(),
+        };
+        if known.is_some() {
+            return known;
         }
         let (slot, high) = match ty {
             Scalar::B128 => (self.fresh(Width::Double), Some(self.fresh(Width::Double))),
@@ -388,13 +404,26 @@ impl<'b, 'p> Decoder<'b, 'p> {
             _ => (self.fresh(width_of(ty)), None),
         };
         let register = Register { slot, high, ty };
-        self.by_register.insert(key, register);
+        match number {
+            Some(number) => {
+                let all = self.by_number.entry((scope, index)).or_default();
+                all.resize(all.len().max(number + 1), None);
+                all[number] = Some(register);
+            }
+            None => {
+                self.by_register.insert(key, register);
+            }
+        }
         Some(register)
     }
 
     /// A register by its name.
     pub(super) fn lookup(&mut self, name: &str) -> Option<Register> {
         let found = self.builder.module.find_register(self.scope, name, self.span.start)?;
+        self.found(&found)
+    }
+
+    fn found(&mut self, found: &FoundRegister) -> Option<Register> {
         if found.ty.vector != 1 {
             return None;
         }
@@ -408,6 +437,10 @@ impl<'b, 'p> Decoder<'b, 'p> {
     /// The slot of a register whose width must be the type's.
     pub(super) fn register(&mut self, name: &str, ty: Scalar) -> Result<Slot, RunError> {
         let register = self.lookup(name).ok_or_else(|| self.undeclared(name))?;
+        self.slot_of(&register, name, ty)
+    }
+
+    fn slot_of(&self, register: &Register, name: &str, ty: Scalar) -> Result<Slot, RunError> {
         if register.ty.width() != ty.width() || register.high.is_some() {
             return Err(self.malformed(format!(
                 "register `{name}` is declared .{}, the instruction takes .{}",
@@ -537,13 +570,15 @@ impl<'b, 'p> Decoder<'b, 'p> {
 
     /// The slot of a source operand of this type.
     pub(super) fn source(&mut self, text: &str, ty: Scalar) -> Result<Slot, RunError> {
+        // Most are registers.
+        if let Some(found) = self.builder.module.find_register(self.scope, text, self.span.start) {
+            let register = self.found(&found).ok_or_else(|| self.undeclared(text))?;
+            return self.slot_of(&register, text, ty);
+        }
         let width = width_of(ty);
         let bad = |decoder: &Self| decoder.malformed(format!("`{text}` is no operand of type .{}", ty.name()));
         match Operand::parse(text).ok_or_else(|| bad(self))? {
             Operand::Name(name) => {
-                if self.builder.module.find_register(self.scope, name, self.span.start).is_some() {
-                    return self.register(name, ty);
-                }
                 if name == "WARP_SZ" {
                     return Ok(self.builder.constant(32, width));
                 }
@@ -608,7 +643,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
             Width::Double => binary(|a: u64, b: u64| a.wrapping_add(b)),
             _ => binary(|a: u32, b: u32| a.wrapping_add(b)),
         };
-        self.compute(&add, &[d], &[a, b]);
+        self.compute(&add.linear(Linear::Sum), &[d], &[a, b]);
         d
     }
 

@@ -1,7 +1,6 @@
 //! What a variable holds when its module is loaded (manual, "Initializers").
 
-use std::collections::HashMap;
-
+use super::HashMap;
 use super::MAX_VARIABLES;
 use super::operand::{Operand, constant};
 use crate::module::{Linkage, Module, Variable, lex};

@@ -3,7 +3,9 @@
 //! What only computes is described in [`pure`]; here are its operands, and everything else: memory, control,
 //! barriers, what warps do together, calls.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::function::{Decoder, Home, Register, width_of};
 use super::opcode::Opcode;
@@ -14,17 +16,28 @@ use crate::run::code::{
     Op, Special, Store, System, SystemFunction, Transfer, Video,
 };
 use crate::run::engine::access;
-use crate::run::engine::lanes::{Slot, Width, binary, quaternary, ternary, unary};
+use crate::run::engine::lanes::{Linear, Slot, Width, binary, quaternary, ternary, unary};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::memory::{REGION_BITS, Space};
 use crate::run::pure::fold::fold;
 use crate::run::pure::{self, Pure, mbarrier};
 use crate::run::types::Kind;
 
+/// Operands, `d|p` as two: an instruction's results come first.
+fn flat<'a>(operands: &[&'a str]) -> Vec<&'a str> {
+    let mut flat = Vec::with_capacity(operands.len() + 1);
+    match operands.first().filter(|text| text.contains('|')).and_then(|text| Operand::parse(text)) {
+        Some(Operand::Pair(d, p)) => flat.extend([d, p]),
+        _ => flat.extend(operands.first()),
+    }
+    flat.extend(operands.iter().skip(1));
+    flat
+}
+
 /// Whether the opcode was one of those that a function of the decoder knows.
 type Known = Result<bool, RunError>;
 
-impl Decoder<'_, '_> {
+impl<'p> Decoder<'_, 'p> {
     /// Decodes an instruction; its guard has been.
     pub(super) fn decode_instruction(
         &mut self,
@@ -35,11 +48,24 @@ impl Decoder<'_, '_> {
         let text = lex::without_trivia(module.slice(opcode_range));
         let list = module.slice(operands);
         let operands: Vec<&str> = lex::split_operands(list).map(|range| &list[range]).collect();
+        // As it stands in the module, which most do.
+        let whole = match text {
+            Cow::Borrowed(text) => Some(text),
+            Cow::Owned(_) => None,
+        };
+        if let Some(text) = whole
+            && let Some(pure) = self.builder.pures.get(&(text, operands.len()))
+            // `mov` to or from a vector is another instruction.
+            && !operands.iter().any(|text| text.starts_with('{'))
+        {
+            let pure = Rc::clone(pure);
+            return self.emit_pure(&pure, &flat(&operands));
+        }
         let mut opcode = Opcode::new(&text);
         if opcode.name.starts_with('v') && opcode.name != "vote" {
             return self.video(opcode_range.start..self.span.end);
         }
-        if !self.by_name(&mut opcode, &operands)? {
+        if !self.by_name(&mut opcode, whole, &operands)? {
             return Err(self.unknown(&text, opcode.name));
         }
         match opcode.rest() {
@@ -65,7 +91,7 @@ impl Decoder<'_, '_> {
         self.unsupported(format!("instruction `{opcode}` is not supported by vop run: {kind} not"))
     }
 
-    fn by_name(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+    fn by_name(&mut self, opcode: &mut Opcode<'_>, text: Option<&'p str>, operands: &[&str]) -> Known {
         match opcode.name {
             "mov" if operands.iter().any(|text| text.starts_with('{')) => self.mov_vector(opcode, operands),
             "mov" | "selp" if opcode.has("b128") => self.wide(opcode, operands),
@@ -112,7 +138,7 @@ impl Decoder<'_, '_> {
                 self.emit(Op::Trap(if opcode.name == "trap" { "trap" } else { "brkpt" }));
                 Ok(true)
             }
-            _ => self.pure(opcode, operands),
+            _ => self.pure(opcode, text, operands),
         }
     }
 
@@ -128,14 +154,8 @@ impl Decoder<'_, '_> {
     }
 
     /// What only computes.
-    fn pure(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
-        // `d|p` is two results.
-        let mut flat: Vec<&str> = Vec::with_capacity(operands.len() + 1);
-        match operands.first().and_then(|text| Operand::parse(text)) {
-            Some(Operand::Pair(d, p)) => flat.extend([d, p]),
-            _ => flat.extend(operands.first()),
-        }
-        flat.extend(operands.iter().skip(1));
+    fn pure(&mut self, opcode: &mut Opcode<'_>, text: Option<&'p str>, operands: &[&str]) -> Known {
+        let flat = flat(operands);
         let immediates: Vec<Option<u64>> = flat
             .iter()
             .map(|text| match Operand::parse(text) {
@@ -148,12 +168,27 @@ impl Decoder<'_, '_> {
             // The caller names the modifier.
             return Ok(true);
         }
-        let Pure { compute, results, sources, wide, carry_in, carry_out, divisor, then } = pure;
+        let pure = Rc::new(pure);
+        // Kernels have few opcodes and many instructions.
+        if !pure.by_immediates
+            && let Some(text) = text
+            && flat.len() == operands.len()
+        {
+            self.builder.pures.insert((text, operands.len()), Rc::clone(&pure));
+        }
+        self.emit_pure(&pure, &flat)?;
+        Ok(true)
+    }
+
+    /// The steps of what only computes, for operands of which `p|q` are two.
+    fn emit_pure(&mut self, pure: &Pure, flat: &[&str]) -> Result<(), RunError> {
+        let Pure { compute, results, sources, wide, carry_in, carry_out, divisor, then, .. } = pure;
+        let (wide, carry_in, carry_out, divisor) = (*wide, *carry_in, *carry_out, *divisor);
         let count = results.len() + sources.len();
-        self.count(&flat, count..=count)?;
+        self.count(flat, count..=count)?;
         let (to, from) = flat.split_at(results.len());
         let mut slots = Vec::with_capacity(sources.len() + 1);
-        for (text, ty) in from.iter().zip(&sources) {
+        for (text, ty) in from.iter().zip(sources) {
             slots.push(if wide { self.wider_source(text, *ty)? } else { self.source(text, *ty)? });
         }
         if let Some(divisor) = divisor {
@@ -163,10 +198,10 @@ impl Decoder<'_, '_> {
             let carry = self.carry();
             slots.push(carry);
         }
-        let mut destinations = Vec::new();
+        let mut destinations = Vec::with_capacity(results.len() + 1);
         // A narrow result in a wide register is extended by its type.
         let mut extend = None;
-        for (text, ty) in to.iter().zip(&results) {
+        for (text, ty) in to.iter().zip(results) {
             if !wide || *text == "_" {
                 destinations.push(self.destination(text, *ty)?);
                 continue;
@@ -189,7 +224,7 @@ impl Decoder<'_, '_> {
             let taken = last.sources.iter().filter(|width| **width != Width::None).count();
             let between: Vec<Slot> =
                 last.results.into_iter().filter(|width| *width != Width::None).map(|w| self.fresh(w)).collect();
-            self.compute(&last, &between, &slots);
+            self.compute(last, &between, &slots);
             slots = between.into_iter().chain(slots.drain(taken..)).collect();
             last = then;
         }
@@ -197,14 +232,14 @@ impl Decoder<'_, '_> {
             let unused = self.fresh(last.results[1]);
             destinations.push(unused);
         }
-        self.compute(&last, &destinations, &slots);
+        self.compute(last, &destinations, &slots);
         if let Some((register, narrow, ty)) = extend {
             match pure::extend(ty, register.ty.width()) {
                 Some(extend) => self.compute(&extend, &[register.slot], &[narrow]),
                 None => self.copy_register(register.slot, narrow, width_of(register.ty)),
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn copy_register(&mut self, d: Slot, a: Slot, width: Width) {
@@ -213,7 +248,7 @@ impl Decoder<'_, '_> {
             Width::Double => unary(|x: u64| x),
             _ => unary(|x: u32| x),
         };
-        self.compute(&copy, &[d], &[a]);
+        self.compute(&copy.linear(Linear::Sum), &[d], &[a]);
     }
 
     /// Through the library: it is the judge of what is legal.
@@ -423,7 +458,7 @@ impl Decoder<'_, '_> {
                 .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
         };
         let none = self.none();
-        let mut access = Access { space, bytes, width: Width::None, base: none, offset, in_frame: false };
+        let mut access = Access { space, bytes, width: Width::None, base: none, offset, in_frame: false, stride: None };
         if let Some(Operand::Integer(address)) = constant(name) {
             access.offset = address.wrapping_add(offset);
         } else if let Some(Register { slot, ty, .. }) = self.lookup(name) {
@@ -770,7 +805,7 @@ impl Decoder<'_, '_> {
             self.copy_register(d, a, Width::Double);
         } else {
             let base = self.builder.constant(base, Width::Double);
-            self.compute(&binary(|a: u64, b: u64| a.wrapping_add(b)), &[d], &[a, base]);
+            self.compute(&binary(|a: u64, b: u64| a.wrapping_add(b)).linear(Linear::Sum), &[d], &[a, base]);
         }
         Ok(true)
     }

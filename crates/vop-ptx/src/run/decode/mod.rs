@@ -13,9 +13,10 @@ mod initializer;
 mod instruction;
 pub(in crate::run) mod opcode;
 mod operand;
+pub(crate) mod sample;
 
-use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::code::{FunctionCode, Kernel, Parameter, Special};
@@ -24,9 +25,13 @@ use super::engine::lanes::{Area, Slot, WARP, Width};
 use super::engine::level::Level;
 use super::error::{Place, RunError, RunErrorKind, RunErrors};
 use super::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
+use super::pure::Pure;
 use crate::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
 use function::Decoder;
 use initializer::Content;
+
+/// Long kernels look up each name: a hash that is faster than the standard one, and seeded as that is.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A module to run kernels of: its text read, its variables laid out.
 #[derive(Clone, Debug)]
@@ -61,7 +66,7 @@ impl Program {
     /// Reads PTX. Nothing is judged yet: [`Program::kernel`] reports what is wrong with an entry.
     pub fn read(ptx: &str) -> Program {
         let mut program =
-            Program { module: Arc::new(Module::parse(ptx)), variables: Vec::new(), by_name: HashMap::new() };
+            Program { module: Arc::new(Module::parse(ptx)), variables: Vec::new(), by_name: HashMap::default() };
         program.variables = program.lay_out_variables();
         program.by_name = program.variables.iter().enumerate().map(|(i, v)| (v.name.start, i)).collect();
         program
@@ -152,7 +157,7 @@ impl Program {
             all.filter(|v| matches!(v.space, Declared::Global | Declared::Const))
         };
         // Addresses follow from the order alone, so an initialiser may name a variable that comes later.
-        let mut addresses: HashMap<&str, u64> = HashMap::new();
+        let mut addresses: HashMap<&str, u64> = HashMap::default();
         for function in self.module.functions() {
             let name = self.module.slice(&function.name);
             addresses.extend(self.function_address(name).map(|address| (name, address)));
@@ -177,6 +182,8 @@ struct Builder<'p> {
     level: Level,
     kernel: Kernel,
     by_constant: HashMap<(u64, bool), Slot>,
+    /// What only computes, by opcode and number of operands.
+    pures: HashMap<(&'p str, usize), Rc<Pure>>,
     by_special: HashMap<(Special, u32), Slot>,
     /// Offsets of shared variables by where their names stand; none for those whose size the launch gives.
     shared: HashMap<usize, Option<u64>>,
@@ -199,12 +206,13 @@ impl<'p> Builder<'p> {
             module: &program.module,
             level,
             kernel: Kernel::empty(Arc::clone(&program.module), level),
-            by_constant: HashMap::new(),
-            by_special: HashMap::new(),
-            shared: HashMap::new(),
+            by_constant: HashMap::default(),
+            pures: HashMap::default(),
+            by_special: HashMap::default(),
+            shared: HashMap::default(),
             reserved_shared: None,
             dynamic_align: 1,
-            functions: HashMap::new(),
+            functions: HashMap::default(),
             queue: Vec::new(),
             calls_by_address: false,
             errors: Vec::new(),
@@ -386,7 +394,7 @@ impl<'p> Builder<'p> {
 
     /// The entry's parameters, in parameter memory.
     fn lay_out_parameters(&mut self, function: &Function) -> Result<HashMap<usize, u64>, RunError> {
-        let mut offsets = HashMap::new();
+        let mut offsets = HashMap::default();
         for variable in &function.parameters {
             let name = self.module.slice(&variable.name).to_owned();
             let error = |kind, message: String| RunError::new(kind, message).at(self.program.place(&variable.name));
@@ -439,6 +447,8 @@ impl Kernel {
             ordered: Vec::new(),
             required_block: None,
             max_threads: None,
+            entry: None,
+            sampled: Default::default(),
         }
     }
 }

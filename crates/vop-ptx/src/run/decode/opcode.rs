@@ -16,6 +16,11 @@ impl<'a> Opcode<'a> {
         Opcode { name, modifiers: words.collect() }
     }
 
+    /// The modifiers that nobody took.
+    pub(in crate::run) fn modifiers(&self) -> &[&'a str] {
+        &self.modifiers
+    }
+
     /// Whether this modifier is there.
     pub(in crate::run) fn has(&self, modifier: &str) -> bool {
         self.modifiers.contains(&modifier)

@@ -9,7 +9,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use super::lanes::{Element, File, Slot, WARP, Width, all, blend, none};
+use super::lanes::{Element, File, HALF, Slot, WARP, Width, all, blend, none};
 use super::level::Level;
 use super::shadow::{Kind, Shadow};
 use crate::run::code::{Access, Atomic, AtomicKind, Load, Store};
@@ -114,85 +114,229 @@ impl Reach {
         (offset / GRANULE * self.lanes + thread) * GRANULE + offset % GRANULE
     }
 
-    /// Checks a warp's access as a whole: a start and the threads' offsets from it. Those that are not active reach where one does that
-    /// is. Null where they do not all reach one allocation, or where something is wrong: [`Reach::far`] knows more.
+    /// Checks a warp's access as a whole. Threads that are not active are taken to reach where one does that is. `None` where they do
+    /// not all reach one allocation, or where something is wrong: [`Reach::far`] knows more.
     ///
     /// # Safety
     /// The access must have been decoded for this file.
     #[inline(always)]
-    unsafe fn near(
+    unsafe fn near<const LEVEL: usize>(
         &self,
         access: &Access,
         warp: usize,
         active: &[u8; WARP],
         write: bool,
         offsets: &mut [u32; WARP],
-    ) -> *mut u8 {
+    ) -> Option<Near> {
         let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        let one = first(active);
+        // SAFETY: the caller's promise.
+        let any = unsafe {
+            match (access.stride, access.width) {
+                (Some(_), _) => self.line(access, warp, one),
+                // As wide as its register, and wraps as that does.
+                (None, Width::Word) => {
+                    u64::from((offset as u32).wrapping_add((*self.file.column::<u32>(access.base).warp(warp))[one]))
+                }
+                (None, Width::Double) => offset.wrapping_add((*self.file.column::<u64>(access.base).warp(warp))[one]),
+                (None, _) => offset,
+            }
+        };
+        let (start, len, window, on_stack) = match (access.space, any >> REGION_BITS) {
+            (Space::Shared, 0) => (self.shared, self.shared_len, 0, false),
+            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE, false),
+            (Space::Local, 0) => (self.local, self.top, 0, true),
+            (Space::Generic, 2) => (self.local, self.top, LOCAL_BASE, true),
+            (Space::Param, 0) if !write => (self.params, self.params_len, 0, false),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                let region = region_index(any).and_then(|index| self.region(index))?;
+                if write && region.read_only {
+                    return None;
+                }
+                (region.start, region.len, any & !OFFSET, false)
+            }
+            _ => return None,
+        };
+        if (any - window) >> 32 != 0 {
+            return None;
+        }
         let bytes = access.bytes;
-        let mut bad = false;
+        // Behind the last place where an access may start; nothing fits where it is 0.
+        let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
+        let mut check = Check { any: any as u32, limit, bytes, bad: 0, apart: 0, differ: 0 };
         // All is checked in 32 bits: who reaches into more than 4 GiB of an allocation goes the other way, and half as many vector
         // registers are needed.
         // SAFETY: the caller's promise.
-        let first = unsafe {
-            match access.width {
-                Width::Word => {
-                    // As wide as its register, and wraps as that does.
+        unsafe {
+            match (access.stride, access.width) {
+                (Some(_), Width::Word) => {
+                    check.all(active, offsets, |i| (self.line(access, warp, i) as u32, 0));
+                }
+                (Some(_), _) => check.all(active, offsets, |i| {
+                    let address = self.line(access, warp, i);
+                    (address as u32, ((address ^ any) >> 32) as u32)
+                }),
+                (None, Width::Word) => {
                     let base = &*self.file.column::<u32>(access.base).warp(warp);
-                    for i in 0..WARP {
-                        offsets[i] = (offset as u32).wrapping_add(base[i]);
-                    }
-                    u64::from(offsets[first(active)])
+                    check.all(active, offsets, |i| ((offset as u32).wrapping_add(base[i]), 0));
                 }
-                Width::Double => {
+                #[cfg(target_arch = "x86_64")]
+                (None, Width::Double) if LEVEL == Level::Avx512 as usize => {
                     let base = &*self.file.column::<u64>(access.base).warp(warp);
-                    let first = offset.wrapping_add(base[first(active)]);
-                    for i in 0..WARP {
+                    check.all_avx512(active, offsets, base, offset, any);
+                }
+                (None, Width::Double) => {
+                    let base = &*self.file.column::<u64>(access.base).warp(warp);
+                    check.all(active, offsets, |i| {
                         let address = offset.wrapping_add(base[i]);
-                        offsets[i] = address as u32;
-                        bad |= ((address ^ first) >> 32 != 0) & (active[i] != 0);
-                    }
-                    first
+                        (address as u32, ((address ^ any) >> 32) as u32)
+                    });
                 }
-                _ => {
-                    *offsets = [offset as u32; WARP];
-                    offset
-                }
+                (None, _) => check.all(active, offsets, |_| (offset as u32, 0)),
             }
-        };
-        let mut on_stack = false;
-        let (start, len, window) = match (access.space, first >> REGION_BITS) {
-            (Space::Shared, 0) => (self.shared, self.shared_len, 0),
-            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE),
-            (Space::Local, 0) | (Space::Generic, 2) => {
-                on_stack = true;
-                (self.local, self.top, if access.space == Space::Local { 0 } else { LOCAL_BASE })
-            }
-            (Space::Param, 0) if !write => (self.params, self.params_len, 0),
-            (Space::Generic | Space::Global | Space::Const, _) => {
-                match region_index(first).and_then(|index| self.region(index)) {
-                    Some(region) if !(write && region.read_only) => (region.start, region.len, first & !OFFSET),
-                    _ => return std::ptr::null_mut(),
-                }
-            }
-            _ => return std::ptr::null_mut(),
-        };
-        // Behind the last place where an access may start; nothing fits where it is 0.
-        let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
-        let any = first as u32;
-        for i in 0..WARP {
-            offsets[i] = any.blend(offsets[i], active[i]);
-            bad |= (offsets[i] >= limit) | (offsets[i] & (bytes - 1) != 0);
         }
-        if bad || (first - window) >> 32 != 0 {
-            return std::ptr::null_mut();
+        if check.bad != 0 {
+            return None;
         }
         if on_stack {
             for i in 0..WARP {
                 offsets[i] = self.in_stack(offsets[i] as usize, warp * WARP + i) as u32;
             }
+            return Some(Near { start, halves: [0; 2], adjacent: false, equal: false });
         }
-        start
+        // Those of adjacent threads, who are all active.
+        let halves = [check.any, check.any.wrapping_add(HALF as u32 * bytes)];
+        Some(Near { start, halves, adjacent: check.apart == 0, equal: check.differ == 0 })
+    }
+
+    /// Where a thread of a warp reaches, of an access whose base is told by samples. It is exact: lines that break are none, see
+    /// [`Sampled::straight`](crate::run::code::Sampled::straight).
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    unsafe fn line(&self, access: &Access, warp: usize, lane: usize) -> u64 {
+        let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        let half = warp * (WARP / HALF) + lane / HALF;
+        let ahead = (lane % HALF) as u32 as i32 * access.stride.unwrap_or(0);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match access.width {
+                Width::Word => {
+                    let base = *self.file.column_of_samples::<u32>(access.base).add(half);
+                    u64::from((offset as u32).wrapping_add(base).wrapping_add(ahead as u32))
+                }
+                _ => {
+                    let base = *self.file.column_of_samples::<u64>(access.base).add(half);
+                    offset.wrapping_add(base).wrapping_add(i64::from(ahead) as u64)
+                }
+            }
+        }
+    }
+
+    /// Where the threads of a warp reach that are all active, by what samples tell. `None` where something is wrong or not simple:
+    /// [`Reach::near`] knows more.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    unsafe fn span(&self, access: &Access, warp: usize, write: bool, offsets: &mut [u32; WARP]) -> Option<Near> {
+        // A stride is at most 2^20, and negative ones are rare.
+        let stride = u32::try_from(access.stride?).ok()?;
+        // SAFETY: the caller's promise.
+        let [first, second] = unsafe { [self.line(access, warp, 0), self.line(access, warp, HALF)] };
+        let (start, len, window) = match (access.space, first >> REGION_BITS) {
+            (Space::Shared, 0) => (self.shared, self.shared_len, 0),
+            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                let region = region_index(first).and_then(|index| self.region(index))?;
+                if write && region.read_only {
+                    return None;
+                }
+                (region.start, region.len, first & !OFFSET)
+            }
+            _ => return None,
+        };
+        // One that is in another allocation is beyond every end.
+        let (first, second) = (first - window, second.wrapping_sub(window));
+        let reach = u64::from(stride) * (HALF as u64 - 1) + u64::from(access.bytes);
+        let end = first.max(second).checked_add(reach)?;
+        if (first | second | u64::from(stride)) & u64::from(access.bytes - 1) != 0 || end > len || end >> 32 != 0 {
+            return None;
+        }
+        let halves = [first as u32, second as u32];
+        let adjacent = stride == access.bytes;
+        if !adjacent {
+            fill(offsets, halves, stride);
+        }
+        Some(Near { start, halves, adjacent, equal: stride == 0 && first == second })
+    }
+
+    /// The memory of all threads of the block, if all are active and each reaches just behind the thread before.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`]; the mask must have a byte for each thread.
+    #[inline(always)]
+    unsafe fn row(&self, access: &Access, mask: *const u8, write: bool) -> Option<*mut u8> {
+        let bytes = u64::from(access.bytes);
+        let alike = access.width == Width::Double && access.stride.is_none_or(|stride| stride as u32 == access.bytes);
+        if !alike || !matches!(access.space, Space::Generic | Space::Global) {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let first = unsafe {
+            for warp in 0..self.file.warps {
+                if !all(&*mask.add(warp * WARP).cast::<[u8; WARP]>()) {
+                    return None;
+                }
+            }
+            if access.stride.is_some() {
+                let halves = self.lanes / HALF;
+                let firsts = self.file.column_of_samples::<u64>(access.base);
+                let mut broken = 0;
+                for half in 0..halves {
+                    broken |= *firsts.add(half) ^ (*firsts).wrapping_add(half as u64 * HALF as u64 * bytes);
+                }
+                if broken != 0 {
+                    return None;
+                }
+                *firsts
+            } else {
+                let base = self.file.column::<u64>(access.base);
+                let first = (*base.warp(0))[0];
+                for warp in 0..self.file.warps {
+                    let base = &*base.warp(warp);
+                    let start = first.wrapping_add(warp as u64 * WARP as u64 * bytes);
+                    let mut broken = 0;
+                    for i in 0..WARP {
+                        broken |= base[i] ^ start.wrapping_add(i as u64 * bytes);
+                    }
+                    if broken != 0 {
+                        return None;
+                    }
+                }
+                first
+            }
+        };
+        let first = first.wrapping_add(access.offset);
+        let region = region_index(first).and_then(|index| self.region(index))?;
+        let offset = first & OFFSET;
+        let end = offset + self.lanes as u64 * bytes;
+        let fits = end <= region.len && first & (bytes - 1) == 0 && !(write && region.read_only);
+        if !fits || access.in_frame || self.shadow.is_some() {
+            return None;
+        }
+        let start = region.start.wrapping_add(offset as usize);
+        // The next block's threads mostly go on here.
+        #[cfg(target_arch = "x86_64")]
+        for line in (0..self.lanes * access.bytes as usize).step_by(64) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch may be of any address.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(self.lanes * access.bytes as usize + line).cast());
+            }
+        }
+        Some(start)
     }
 
     /// The same thread by thread: pointers, or the first thread that is wrong. Tells the shadow memory, if there is one.
@@ -241,7 +385,11 @@ impl Reach {
             unsafe {
                 let base = self.file.column::<u64>(access.base);
                 for warp in 0..self.file.warps {
-                    let address = (*base.warp(warp))[0].wrapping_add(access.offset);
+                    let first = match access.stride {
+                        Some(_) => *self.file.column_of_samples::<u64>(access.base).add(warp * (WARP / HALF)),
+                        None => (*base.warp(warp))[0],
+                    };
+                    let address = first.wrapping_add(access.offset);
                     if let Some(region) = region_index(address).and_then(|index| self.region(index)) {
                         let at = region.start.wrapping_add((address & OFFSET) as usize);
                         _mm_prefetch::<_MM_HINT_T0>(at.cast());
@@ -260,6 +408,7 @@ impl Reach {
         // SAFETY: the caller's promise.
         unsafe {
             match access.width {
+                _ if access.stride.is_some() => each(|i| self.line(access, warp, i)),
                 Width::Double => {
                     let base = &*self.file.column::<u64>(access.base).warp(warp);
                     each(|i| offset.wrapping_add(base[i]))
@@ -281,6 +430,102 @@ fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
         all[i] = f(i);
     }
     all
+}
+
+/// Offsets of threads that are so far from one another in each half.
+#[inline(always)]
+fn fill(offsets: &mut [u32; WARP], halves: [u32; 2], stride: u32) {
+    for i in 0..HALF {
+        offsets[i] = halves[0] + i as u32 * stride;
+        offsets[HALF + i] = halves[1] + i as u32 * stride;
+    }
+}
+
+/// Where a warp's threads reach.
+struct Near {
+    /// What their offsets count from.
+    start: *mut u8,
+    /// The offsets of the first threads of both halves.
+    halves: [u32; 2],
+    /// Whether in each half each reaches just behind the thread before.
+    adjacent: bool,
+    /// Whether all reach one place.
+    equal: bool,
+}
+
+/// What a warp's offsets are held against, and what was found: bits, not truth values, of which the compiler would make 32
+/// comparisons. In one loop, as vectors of offsets that were stored in halves could not be read again for a dozen cycles.
+struct Check {
+    /// The low word of an address that an active thread reaches.
+    any: u32,
+    limit: u32,
+    bytes: u32,
+    bad: u32,
+    apart: u32,
+    differ: u32,
+}
+
+impl Check {
+    /// Takes each thread's address: its low word, and in what it differs from the others above.
+    #[inline(always)]
+    fn all(&mut self, active: &[u8; WARP], offsets: &mut [u32; WARP], address: impl Fn(usize) -> (u32, u32)) {
+        let Check { any, limit, bytes, .. } = *self;
+        let (mut bad, mut apart, mut differ) = (0, 0, 0);
+        for i in 0..WARP {
+            let (low, high) = address(i);
+            let mask = active[i] as i8 as u32;
+            let offset = any ^ (any ^ low) & mask;
+            bad |= u32::from(offset >= limit) | offset & (bytes - 1) | high & mask;
+            apart |= offset ^ any.wrapping_add(i as u32 * bytes);
+            differ |= offset ^ any;
+            offsets[i] = offset;
+        }
+        (self.bad, self.apart, self.differ) = (bad, apart, differ);
+    }
+
+    /// The same for a column of doubles, of which the compiler makes four at a time.
+    ///
+    /// # Safety
+    /// The CPU must have AVX-512 F, BW and VL.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    #[inline]
+    unsafe fn all_avx512(
+        &mut self,
+        active: &[u8; WARP],
+        offsets: &mut [u32; WARP],
+        base: &[u64; WARP],
+        offset: u64,
+        any: u64,
+    ) {
+        use std::arch::x86_64::*;
+        // SAFETY: each half reads and writes its sixteen elements.
+        unsafe {
+            let (offset, any_wide) = (_mm512_set1_epi64(offset as i64), _mm512_set1_epi64(any as i64));
+            let (any, limit) = (_mm512_set1_epi32(self.any as i32), _mm512_set1_epi32(self.limit as i32));
+            let (odd, high) = (_mm512_set1_epi32(self.bytes as i32 - 1), _mm512_set1_epi64(!0xffff_ffff));
+            let ramp = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let bytes = _mm512_set1_epi32(self.bytes as i32);
+            let mut line = _mm512_add_epi32(any, _mm512_mullo_epi32(ramp, bytes));
+            for half in 0..2 {
+                let at = half * HALF;
+                let mask = _mm_movepi8_mask(_mm_loadu_si128(active.as_ptr().add(at).cast()));
+                let a = _mm512_add_epi64(_mm512_loadu_si512(base.as_ptr().add(at).cast()), offset);
+                let b = _mm512_add_epi64(_mm512_loadu_si512(base.as_ptr().add(at + 8).cast()), offset);
+                let far_a = _mm512_mask_test_epi64_mask(mask as u8, _mm512_xor_si512(a, any_wide), high);
+                let far_b = _mm512_mask_test_epi64_mask((mask >> 8) as u8, _mm512_xor_si512(b, any_wide), high);
+                let low =
+                    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(a)), _mm512_cvtepi64_epi32(b));
+                let low = _mm512_mask_mov_epi32(any, mask, low);
+                let beyond = _mm512_cmpge_epu32_mask(low, limit) | _mm512_test_epi32_mask(low, odd);
+                self.bad |= u32::from(beyond) | u32::from(far_a | far_b);
+                self.apart |= u32::from(_mm512_cmpneq_epi32_mask(low, line));
+                self.differ |= u32::from(_mm512_cmpneq_epi32_mask(low, any));
+                _mm512_storeu_si512(offsets.as_mut_ptr().add(at).cast(), low);
+                line = _mm512_add_epi32(line, _mm512_slli_epi32::<4>(bytes));
+            }
+        }
+    }
 }
 
 /// The first active lane.
@@ -367,7 +612,19 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     f: F,
 ) -> Result<(), (usize, LaneFault)> {
     // SAFETY: the same promise.
-    unsafe { reach.prefetch(&load.access) };
+    unsafe {
+        if let Some(start) = reach.row(&load.access, mask, false) {
+            let half = HALF * load.access.bytes as usize;
+            let all = (0..reach.file.warps).all(|warp| {
+                let from = [0, 1].map(|i| start.add((2 * warp + i) * half).cast::<M>().cast_const());
+                take::<M, E, F>(&reach.file, &load.d, warp, from, f)
+            });
+            if all {
+                return Ok(());
+            }
+        }
+        reach.prefetch(&load.access);
+    }
     for warp in 0..reach.file.warps {
         // SAFETY: the mask has a byte for each thread; places are checked for as many bytes as are read.
         unsafe {
@@ -375,34 +632,36 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             if none(active) {
                 continue;
             }
+            let everyone = all(active);
             let mut offsets = [0; WARP];
-            let start = reach.near(&load.access, warp, active, false, &mut offsets);
-            if start.is_null() || reach.shadow.is_some() {
+            let mut near = if everyone { reach.span(&load.access, warp, false, &mut offsets) } else { None };
+            if near.is_none() {
+                near = reach.near::<LEVEL>(&load.access, warp, active, false, &mut offsets);
+            }
+            let Some(Near { start, halves, adjacent, equal }) = near.filter(|_| reach.shadow.is_none()) else {
                 let pointers = reach.far(&load.access, warp, active, Kind::Read)?;
                 for (k, slot) in load.d.iter().enumerate() {
                     let values = each(|i| f(pointers[i].add(k * size_of::<M>()).cast::<M>().read_unaligned()));
                     blend(&mut *reach.file.column::<E>(*slot).warp(warp), &values, active);
                 }
                 continue;
+            };
+            if everyone && adjacent {
+                let from = halves.map(|offset| start.add(offset as usize).cast::<M>().cast_const());
+                if take::<M, E, F>(&reach.file, &load.d, warp, from, f) {
+                    continue;
+                }
+                fill(&mut offsets, halves, load.access.bytes);
             }
-            let everyone = all(active);
             for (k, slot) in load.d.iter().enumerate() {
                 let start = start.add(k * size_of::<M>());
-                let step = load.access.bytes;
-                // By way of a pointer: values that came three ways would be taken apart into 32 registers.
                 let mut found = [M::default(); WARP];
-                let from = if everyone && step as usize == size_of::<M>() && adjacent(&offsets, step) {
-                    start.add(offsets[0] as usize)
+                if equal {
+                    found = [start.add(halves[0] as usize).cast::<M>().read_unaligned(); WARP];
                 } else {
-                    if equal(&offsets) {
-                        found = [start.add(offsets[0] as usize).cast::<M>().read_unaligned(); WARP];
-                    } else {
-                        M::gather::<LEVEL>(start, &offsets, &mut found);
-                    }
-                    (&raw const found).cast()
-                };
-                let from = from.cast::<M>();
-                let values = each(|i| f(from.add(i).read_unaligned()));
+                    M::gather::<LEVEL>(start, &offsets, &mut found);
+                }
+                let values = each(|i| f(found[i]));
                 let to = &mut *reach.file.column::<E>(*slot).warp(warp);
                 if everyone {
                     *to = values;
@@ -415,17 +674,124 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     Ok(())
 }
 
+/// Takes a warp's vectors that stand one behind another in each half; false if they are of a length that this does not know.
+///
+/// # Safety
+/// There must be that much memory, and the slots must be columns of the type.
+#[inline(always)]
+unsafe fn take<M: Memory, E: Element, F: Fn(M) -> E + Copy>(
+    file: &File,
+    d: &[Slot],
+    warp: usize,
+    halves: [*const M; 2],
+    f: F,
+) -> bool {
+    #[inline(always)]
+    unsafe fn vectors<M: Memory, E: Element, const N: usize>(
+        file: &File,
+        d: &[Slot; N],
+        warp: usize,
+        halves: [*const M; 2],
+        f: impl Fn(M) -> E,
+    ) {
+        let mut values = [[E::default(); WARP]; N];
+        // SAFETY: the caller's promise.
+        unsafe {
+            for (half, from) in halves.into_iter().enumerate() {
+                let from = from.cast::<[[M; N]; HALF]>().read_unaligned();
+                for i in 0..HALF {
+                    for k in 0..N {
+                        values[k][half * HALF + i] = f(from[i][k]);
+                    }
+                }
+            }
+            for k in 0..N {
+                *file.column::<E>(d[k]).warp(warp) = values[k];
+            }
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match *d {
+            [a] => vectors(file, &[a], warp, halves, f),
+            [a, b] => vectors(file, &[a, b], warp, halves, f),
+            [a, b, c, d] => vectors(file, &[a, b, c, d], warp, halves, f),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Puts a warp's vectors one behind another in each half: in the order of threads, should the halves overlap. False if they are of a
+/// length that this does not know.
+///
+/// # Safety
+/// As for [`take`].
+#[inline(always)]
+unsafe fn put<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
+    file: &File,
+    sources: &[Slot],
+    warp: usize,
+    halves: [*mut M; 2],
+    f: F,
+) -> bool {
+    #[inline(always)]
+    unsafe fn vectors<M: Memory, E: Element, const N: usize>(
+        file: &File,
+        sources: &[Slot; N],
+        warp: usize,
+        halves: [*mut M; 2],
+        f: impl Fn(E) -> M,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            for (half, to) in halves.into_iter().enumerate() {
+                let mut values = [[M::default(); N]; HALF];
+                for k in 0..N {
+                    let from = &*file.column::<E>(sources[k]).warp(warp);
+                    for i in 0..HALF {
+                        values[i][k] = f(from[half * HALF + i]);
+                    }
+                }
+                to.cast::<[[M; N]; HALF]>().write_unaligned(values);
+            }
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match *sources {
+            [a] => vectors(file, &[a], warp, halves, f),
+            [a, b] => vectors(file, &[a, b], warp, halves, f),
+            [a, b, c, d] => vectors(file, &[a, b, c, d], warp, halves, f),
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// # Safety
 /// As for [`load`].
 #[inline(always)]
-unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
+unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
     reach: &mut Reach,
     store: &Store,
     mask: *const u8,
     f: F,
 ) -> Result<(), (usize, LaneFault)> {
     // SAFETY: the same promise.
-    unsafe { reach.prefetch(&store.access) };
+    unsafe {
+        if let Some(start) = reach.row(&store.access, mask, true) {
+            let half = HALF * store.access.bytes as usize;
+            let all = (0..reach.file.warps).all(|warp| {
+                let to = [0, 1].map(|i| start.add((2 * warp + i) * half).cast::<M>());
+                put::<M, E, F>(&reach.file, &store.sources, warp, to, f)
+            });
+            if all {
+                return Ok(());
+            }
+        }
+        reach.prefetch(&store.access);
+    }
     for warp in 0..reach.file.warps {
         // SAFETY: as in `load`.
         unsafe {
@@ -433,21 +799,25 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
             if none(active) {
                 continue;
             }
+            let everyone = all(active);
             let mut offsets = [0; WARP];
-            let start = reach.near(&store.access, warp, active, true, &mut offsets);
-            let near = !start.is_null() && reach.shadow.is_none();
-            if let ([source], true) = (&*store.sources, near)
-                && all(active)
-                && adjacent(&offsets, size_of::<M>() as u32)
+            let mut near = if everyone { reach.span(&store.access, warp, true, &mut offsets) } else { None };
+            if near.is_none() {
+                near = reach.near::<LEVEL>(&store.access, warp, active, true, &mut offsets);
+            }
+            let near = near.filter(|_| reach.shadow.is_none());
+            if let Some(Near { start, halves, adjacent: true, .. }) = near
+                && everyone
             {
-                let from = &*reach.file.column::<E>(*source).warp(warp);
-                let values: [M; WARP] = each(|i| f(from[i]));
-                start.add(offsets[0] as usize).cast::<[M; WARP]>().write_unaligned(values);
-                continue;
+                let to = halves.map(|offset| start.add(offset as usize).cast::<M>());
+                if put::<M, E, F>(&reach.file, &store.sources, warp, to, f) {
+                    continue;
+                }
+                fill(&mut offsets, halves, store.access.bytes);
             }
             let pointers = match near {
-                true => each(|i| start.add(offsets[i] as usize) as usize),
-                false => reach.far(&store.access, warp, active, Kind::Write)?.map(|pointer| pointer as usize),
+                Some(near) => each(|i| near.start.add(offsets[i] as usize) as usize),
+                None => reach.far(&store.access, warp, active, Kind::Write)?.map(|pointer| pointer as usize),
             };
             // In the order of threads: of several that write to one place the last one stays.
             for i in 0..WARP {
@@ -462,28 +832,6 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy>(
         }
     }
     Ok(())
-}
-
-/// Whether each thread reaches so many bytes behind the thread before.
-#[inline(always)]
-fn adjacent(offsets: &[u32; WARP], step: u32) -> bool {
-    // In bits, not truth values, of which the compiler makes 32 comparisons.
-    let mut apart = 0;
-    for i in 0..WARP {
-        apart |= offsets[i] ^ offsets[0].wrapping_add(i as u32 * step);
-    }
-    apart == 0
-}
-
-/// Whether all threads reach one place.
-#[inline(always)]
-fn equal(offsets: &[u32; WARP]) -> bool {
-    let (mut least, mut greatest) = (u32::MAX, 0);
-    for offset in offsets {
-        least = least.min(*offset);
-        greatest = greatest.max(*offset);
-    }
-    least == greatest
 }
 
 macro_rules! accesses {
@@ -518,7 +866,7 @@ macro_rules! accesses {
                     $crate::run::engine::level::leveled! {
                         fn scatter(reach: &mut Reach, s: &Store, mask: *const u8) -> Result<(), (usize, LaneFault)> {
                             // SAFETY: the same promise.
-                            unsafe { store::<$memory, $element, _>(reach, s, mask, #[inline(always)] |x: $element| $store(x)) }
+                            unsafe { store::<$memory, $element, _, { LEVEL as usize }>(reach, s, mask, #[inline(always)] |x: $element| $store(x)) }
                         }
                     }
                     scatter(level)

@@ -37,6 +37,13 @@ pub(super) struct Arrivals {
     threads: [Vec<u8>; BARRIERS],
 }
 
+impl Arrivals {
+    /// Before a block starts.
+    pub(super) fn clear(&mut self) {
+        self.threads.iter_mut().for_each(Vec::clear);
+    }
+}
+
 impl Worker<'_> {
     /// Threads reach a barrier; false if the running group waits now.
     pub(super) fn barrier(&mut self, pc: Pc, barrier: &Barrier, mask: Vec<u8>) -> Result<bool, Failure> {
@@ -118,19 +125,17 @@ impl Worker<'_> {
     /// Lets the threads at a barrier go on if all have come that it waits for; whether that is so.
     pub(super) fn release(&mut self, id: u32) -> Result<bool, Failure> {
         let here = |wait: &Wait| matches!(wait, Wait::Barrier(arrival) if arrival.id == id);
+        if !self.parked.iter().any(|group| here(&group.wait)) {
+            return Ok(false);
+        }
         let mut arrived = self.barriers.threads[id as usize].clone();
         arrived.resize(self.live.len(), 0);
         let mut expected = None;
-        let mut any = false;
         for group in self.parked.iter().filter(|group| here(&group.wait)) {
             union(&mut arrived, &group.mask);
-            any = true;
             if let Wait::Barrier(arrival) = &group.wait {
                 expected = arrival.count;
             }
-        }
-        if !any {
-            return Ok(false);
         }
         let complete = match expected {
             None => self.live.iter().zip(&arrived).all(|(live, arrived)| live & !arrived == 0),

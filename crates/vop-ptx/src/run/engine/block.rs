@@ -8,18 +8,24 @@
 //!
 //! Nothing of this depends on time or on other blocks, so a block does the same in every run.
 
+mod call;
+mod groups;
+mod sample;
+
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use super::access::{Reach, atomic};
 use super::barrier::Arrivals;
-use super::lanes::{Area, File, Slot, WARP, Width, blend};
-use super::launch::Launch;
+use super::lanes::{Area, File, HALF, Slot, WARP, Width, blend, sample_count, sampled_thread};
+use super::launch::{Launch, MAX_THREADS};
 use super::level::leveled;
 use super::observer::Observer;
 use super::shadow::Shadow;
 use super::storage::Columns;
-use crate::run::code::{Access, Call, CallTarget, Copy, Formal, FunctionCode, Guard, Op, Pc, Special, Transfer};
+use crate::run::code::{
+    Access, Call, CallTarget, Claim, Copy, Formal, FunctionCode, Guard, Op, Pc, Special, Step, Transfer,
+};
 use crate::run::error::{RunError, RunErrorKind, ThreadId};
 use crate::run::memory::{Bytes, FUNCTION_BASE, Fault, Space};
 
@@ -82,6 +88,13 @@ pub(super) struct Worker<'l> {
     columns: [Columns; 3],
     thread_area: Columns,
     block_area: Columns,
+    /// The samples, and those of the thread's area.
+    samples: Columns,
+    thread_samples: Columns,
+    /// The columns that samples are computed with.
+    sample_file: File,
+    /// What the block executes.
+    steps: &'l [Step],
     shared: Bytes,
     stack: Columns,
     frames: Vec<Frame>,
@@ -106,6 +119,8 @@ pub(super) struct Worker<'l> {
     /// Threads that have not ended.
     pub(super) live: Vec<u8>,
     pub(super) live_count: u32,
+    /// All threads of the block.
+    everyone: Vec<u8>,
     pub(super) barriers: Arrivals,
     /// Where a guard is true.
     guard: Vec<u8>,
@@ -140,6 +155,7 @@ leveled! {
 impl<'l> Worker<'l> {
     pub(super) fn new(launch: &'l Launch<'l>) -> Worker<'l> {
         let (lanes, kernel) = (launch.lanes(), launch.kernel);
+        let samples = sample_count(lanes);
         let mut shared = Bytes::zeros(launch.shared_len);
         let mut block_area = Columns::new(kernel.constants.len());
         block_area.bytes_mut()[..kernel.constants.len()].copy_from_slice(&kernel.constants);
@@ -163,6 +179,10 @@ impl<'l> Worker<'l> {
             columns: Default::default(),
             thread_area: Columns::new(kernel.thread_bytes as usize * lanes),
             block_area,
+            samples: Columns::new(launch.sampled.map_or(0, |sampled| sampled.bytes as usize) * samples),
+            thread_samples: Columns::new(kernel.thread_bytes as usize * samples),
+            sample_file: File::of_samples(lanes),
+            steps: &kernel.steps,
             shared,
             stack: Columns::default(),
             frames: Vec::new(),
@@ -179,7 +199,8 @@ impl<'l> Worker<'l> {
             turns: 0,
             patience: 0,
             free: 0,
-            live: everyone,
+            live: everyone.clone(),
+            everyone,
             live_count: launch.threads as u32,
             barriers: Arrivals::default(),
             guard: vec![0; lanes],
@@ -192,38 +213,34 @@ impl<'l> Worker<'l> {
         };
         worker.reach.file.bases[Area::Thread as usize] = worker.thread_area.as_mut_ptr();
         worker.reach.file.bases[Area::Block as usize] = worker.block_area.as_mut_ptr();
-        for t in 0..launch.threads {
-            worker.set_thread_specials(t);
+        for (special, slot, _) in kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
+            let column = &mut worker.thread_area.bytes_mut()[slot.place() as usize * lanes..];
+            for (t, word) in column.chunks_exact_mut(4).enumerate().take(launch.threads) {
+                word.copy_from_slice(&worker.launch.special_of(*special, t).to_le_bytes());
+            }
+            let column = &mut worker.thread_samples.bytes_mut()[slot.place() as usize * samples..];
+            for (sample, word) in column.chunks_exact_mut(4).enumerate().take(samples) {
+                let value = worker.launch.special_of(*special, sampled_thread(sample, lanes));
+                word.copy_from_slice(&value.to_le_bytes());
+            }
+        }
+        worker.set_block_specials(false);
+        if let Some(sampled) = launch.sampled {
+            let bases = &mut worker.sample_file.bases;
+            bases[Area::Thread as usize] = worker.thread_samples.as_mut_ptr();
+            bases[Area::Block as usize] = worker.block_area.as_mut_ptr();
+            bases[Area::Samples as usize] = worker.samples.as_mut_ptr();
+            worker.reach.file.bases[Area::Samples as usize] = worker.samples.as_mut_ptr();
+            worker.compute_samples(&sampled.once);
         }
         worker
     }
 
-    /// `%tid` and the like of one thread.
-    fn set_thread_specials(&mut self, t: usize) {
-        let [x, y, _] = self.launch.block.map(|n| n as usize);
-        let lane = (t % WARP) as u32;
-        for &(special, slot, _) in self.launch.kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
-            let value = match special {
-                Special::Tid(0) => (t % x) as u32,
-                Special::Tid(1) => (t / x % y) as u32,
-                Special::Tid(_) => (t / (x * y)) as u32,
-                Special::Laneid => lane,
-                Special::Warpid => (t / WARP) as u32,
-                Special::LaneMaskEq => 1 << lane,
-                Special::LaneMaskLt => (1 << lane) - 1,
-                Special::LaneMaskLe => (1 << lane) | ((1 << lane) - 1),
-                Special::LaneMaskGe => !((1 << lane) - 1),
-                _ => !((1 << lane) | ((1 << lane) - 1)),
-            };
-            let at = slot.place() as usize * self.launch.lanes() + t * 4;
-            self.thread_area.bytes_mut()[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        }
-    }
-
-    /// `%ctaid` and the like.
-    fn set_block_specials(&mut self) {
+    /// `%ctaid` and the like: those that differ between blocks, or the others.
+    fn set_block_specials(&mut self, each: bool) {
         let launch = self.launch;
-        for &(special, slot, width) in launch.kernel.specials.iter().filter(|(special, ..)| !special.is_of_thread()) {
+        let is_meant = |special: Special| !special.is_of_thread() && special.is_of_block() == each;
+        for &(special, slot, width) in launch.kernel.specials.iter().filter(|(special, ..)| is_meant(*special)) {
             let value = match special {
                 Special::Ntid(axis) => launch.block[axis],
                 Special::Ctaid(axis) => self.ctaid[axis],
@@ -235,11 +252,14 @@ impl<'l> Worker<'l> {
                 Special::One => 1,
                 _ => 0,
             };
-            let bytes = u64::from(value).to_le_bytes();
-            let size = width.bytes() as usize;
-            let at = slot.place() as usize;
-            for element in self.block_area.bytes_mut()[at..at + size * WARP].chunks_exact_mut(size) {
-                element.copy_from_slice(&bytes[..size]);
+            // SAFETY: the slot was laid out for this width, for one warp's elements.
+            unsafe {
+                match width {
+                    Width::Double => {
+                        *self.reach.file.column::<u64>(slot).warp(0) = [u64::from(value); WARP];
+                    }
+                    _ => *self.reach.file.column::<u32>(slot).warp(0) = [value; WARP],
+                }
             }
         }
     }
@@ -248,22 +268,23 @@ impl<'l> Worker<'l> {
     pub(super) fn run(&mut self, index: u64, ctaid: [u32; 3]) -> Result<Done, Failure> {
         (self.block_index, self.ctaid) = (index, ctaid);
         (self.executed, self.video) = (0, 0);
-        self.shared.as_mut_slice().fill(0);
+        if self.launch.shared_len > 0 {
+            self.shared.as_mut_slice().fill(0);
+        }
         self.stack.bytes_mut().fill(0);
         if let Some(shadow) = &mut self.reach.shadow {
             shadow.start();
         }
-        self.set_block_specials();
+        self.set_block_specials(true);
+        self.steps = self.sample();
         self.parked.clear();
         self.rescan();
         (self.stamp, self.turns, self.free, self.patience) = (0, 0, 0, PATIENCE.0);
-        for (t, live) in self.live.iter_mut().enumerate() {
-            *live = if t < self.launch.threads { 0xff } else { 0 };
-        }
-        self.mask.copy_from_slice(&self.live);
+        self.live.copy_from_slice(&self.everyone);
+        self.mask.copy_from_slice(&self.everyone);
         self.live_count = self.launch.threads as u32;
         self.active = self.live_count;
-        self.barriers = Arrivals::default();
+        self.barriers.clear();
         self.frames.clear();
         self.frame_index.clear();
         self.free_frames.clear();
@@ -300,206 +321,17 @@ impl<'l> Worker<'l> {
         loop {
             // SAFETY: the level is one that this CPU has.
             unsafe { execute(self)? };
+            if self.parked.is_empty() {
+                return Ok(());
+            }
             loop {
                 if self.resume() {
                     break;
                 }
                 if !self.release_waiting()? {
-                    if self.parked.is_empty() {
-                        return Ok(());
-                    }
                     return Err(self.deadlock());
                 }
             }
-        }
-    }
-
-    /// Makes a frame the one that slots are relative to.
-    fn enter(&mut self, frame: u32) -> Result<(), Failure> {
-        let lanes = self.reach.lanes;
-        let found = self.frames[frame as usize];
-        let function = &self.launch.kernel.functions[found.function as usize];
-        let mut total = 0;
-        for area in 0..3 {
-            let bytes = (found.registers[area] + function.registers[area]) as usize * lanes;
-            total += bytes;
-            if total <= MAX_REGISTERS {
-                self.columns[area].grow(bytes);
-            }
-            let start = found.registers[area] as usize * lanes;
-            self.reach.file.bases[area] = self.columns[area].as_mut_ptr().wrapping_add(start);
-        }
-        if total > MAX_REGISTERS || found.top as usize > self.launch.stack_limit {
-            return Err(self.overflow(found.depth));
-        }
-        self.stack.grow(found.top as usize * lanes);
-        self.reach.local = self.stack.as_mut_ptr();
-        self.reach.frame = u64::from(found.stack);
-        self.reach.top = u64::from(found.top);
-        self.frame = frame;
-        Ok(())
-    }
-
-    /// Zeroes what a function may read of its registers before it writes it.
-    fn clear(&mut self, function: u32) {
-        let mask = self.mask.clone();
-        for &(slot, width) in &self.launch.kernel.functions[function as usize].cleared {
-            self.set_all(slot, width, 0, &mask);
-        }
-    }
-
-    /// Makes a frame that there is room for the one that slots are relative to.
-    pub(super) fn enter_again(&mut self, frame: u32) {
-        let entered = if frame == self.frame { Ok(()) } else { self.enter(frame) };
-        debug_assert!(entered.is_ok());
-    }
-
-    #[cold]
-    fn overflow(&self, depth: u32) -> Failure {
-        let message = format!(
-            "stack overflow: {depth} calls within one another take more than the {} bytes that a thread has",
-            self.launch.stack_limit
-        );
-        let error = RunError::new(RunErrorKind::StackOverflow, message);
-        self.fail(
-            error.with_help("a recursion that does not end? `--stack` sets the limit"),
-            self.first(&self.mask),
-            self.pc,
-        )
-    }
-
-    /// The place in the kernel that frame and step stand for: where the kernel is, or where it called from.
-    fn place_in_kernel(&self, frame: u32, pc: Pc) -> u64 {
-        let frame = &self.frames[frame as usize];
-        if frame.depth == 0 { self.place(pc) } else { frame.place_in_kernel }
-    }
-
-    /// What orders the places of one function.
-    #[inline(always)]
-    fn place(&self, pc: Pc) -> u64 {
-        u64::from(self.launch.kernel.ranks[pc as usize]) << 32 | u64::from(pc)
-    }
-
-    /// Which of two places is behind: by the kernel's own places first, then by those of the functions called there.
-    fn compare(&self, a: (u32, Pc), b: (u32, Pc)) -> std::cmp::Ordering {
-        let depth = |frame: u32| self.frames[frame as usize].depth;
-        let caller = |(frame, _): (u32, Pc)| {
-            let frame = &self.frames[frame as usize];
-            (frame.parent, frame.call)
-        };
-        // Up to the frame that both have in common; there they are at different steps, or one is in the call that the other is at.
-        let (mut x, mut y) = (a, b);
-        while x.0 != y.0 {
-            if depth(x.0) >= depth(y.0) {
-                let shallower = depth(x.0) > depth(y.0);
-                x = caller(x);
-                if shallower {
-                    continue;
-                }
-            }
-            y = caller(y);
-        }
-        self.place(x.1).cmp(&self.place(y.1)).then(depth(a.0).cmp(&depth(b.0)))
-    }
-
-    /// Parks threads.
-    pub(super) fn park(&mut self, frame: u32, pc: Pc, mask: Vec<u8>, wait: Wait) {
-        let active = count(&mask);
-        debug_assert!(active > 0);
-        self.stamp += 1;
-        if wait == Wait::Ready {
-            self.ready += 1;
-            self.lowest = self.lowest.min(self.place_in_kernel(frame, pc));
-        }
-        self.parked.push(Group { frame, pc, mask, active, wait, stamp: self.stamp });
-    }
-
-    /// What is kept about parked groups, from scratch.
-    pub(super) fn rescan(&mut self) {
-        let ready = self.parked.iter().filter(|group| group.wait == Wait::Ready);
-        self.ready = ready.clone().count();
-        self.lowest = ready.map(|group| self.place_in_kernel(group.frame, group.pc)).min().unwrap_or(u64::MAX);
-    }
-
-    /// Lets the parked group that is furthest behind run; false if none can.
-    fn resume(&mut self) -> bool {
-        if self.ready == 0 {
-            return false;
-        }
-        let ready = (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready);
-        let at = |i: usize| (self.parked[i].frame, self.parked[i].pc);
-        match ready.min_by(|a, b| self.compare(at(*a), at(*b)).then(self.parked[*a].stamp.cmp(&self.parked[*b].stamp)))
-        {
-            Some(i) => {
-                self.resume_group(i);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn resume_group(&mut self, index: usize) {
-        let group = self.parked.swap_remove(index);
-        self.pc = group.pc;
-        self.mask.copy_from_slice(&group.mask);
-        self.active = group.active;
-        self.enter_again(group.frame);
-        self.merge();
-        self.rescan();
-    }
-
-    /// Takes in the parked groups that are where the running one is.
-    fn merge(&mut self) {
-        let (frame, pc) = (self.frame, self.pc);
-        let mut i = 0;
-        while i < self.parked.len() {
-            let group = &self.parked[i];
-            if group.wait == Wait::Ready && group.frame == frame && group.pc == pc {
-                let group = self.parked.swap_remove(i);
-                union(&mut self.mask, &group.mask);
-                self.active += group.active;
-            } else {
-                i += 1;
-            }
-        }
-    }
-
-    /// At a join, with other groups that could run: meets those that are here, and lets those run that are behind.
-    #[inline(never)]
-    fn meet(&mut self) {
-        self.turns += 1;
-        if self.turns > self.patience {
-            self.turns = 0;
-            // Where it is needed it is needed often: a lock is taken by one thread after the other.
-            self.patience = (self.patience / 2).max(PATIENCE.1);
-            // The others in the order in which they were parked.
-            let ready = (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready);
-            if let Some(oldest) = ready.min_by_key(|i| self.parked[*i].stamp) {
-                self.park(self.frame, self.pc, self.mask.clone(), Wait::Ready);
-                self.resume_group(oldest);
-                self.free = self.patience;
-                return;
-            }
-        }
-        if self.place_in_kernel(self.frame, self.pc) < self.lowest {
-            return;
-        }
-        let before = self.parked.len();
-        self.merge();
-        if self.parked.len() != before {
-            self.rescan();
-        }
-        if self.free > 0 {
-            self.free -= 1;
-            return;
-        }
-        let here = (self.frame, self.pc);
-        let behind = self.parked.iter().any(|group| {
-            group.wait == Wait::Ready && self.compare((group.frame, group.pc), here) == std::cmp::Ordering::Less
-        });
-        if behind {
-            self.park(self.frame, self.pc, self.mask.clone(), Wait::Ready);
-            self.resume();
         }
     }
 
@@ -507,7 +339,7 @@ impl<'l> Worker<'l> {
     #[inline(always)]
     fn execute_here<const OBSERVED: bool>(&mut self) -> Result<(), Failure> {
         let launch = self.launch;
-        let steps = &launch.kernel.steps[..];
+        let steps = self.steps;
         loop {
             let pc = self.pc;
             let step = &steps[pc as usize];
@@ -531,9 +363,13 @@ impl<'l> Worker<'l> {
             self.pc = pc + 1;
             match &step.op {
                 // SAFETY: slots were laid out for this file, and the masks have a byte for each of its threads.
-                Op::Compute { run, operands } => unsafe {
+                Op::Compute { run, operands, .. } => unsafe {
                     run(&self.reach.file, operands, mask);
                 },
+                Op::Skip { steps, counts } => {
+                    self.executed += u64::from(*counts) * u64::from(active);
+                    self.pc = pc + steps;
+                }
                 Op::Join => {
                     if self.ready != 0 {
                         self.pc = pc;
@@ -579,6 +415,18 @@ impl<'l> Worker<'l> {
                     self.video += u64::from(active);
                     // SAFETY: as above.
                     unsafe { launch.video(&self.reach.file, video, mask) };
+                }
+                Op::Return | Op::Exit if active == self.active && self.parked.is_empty() && self.frame == 0 => {
+                    // The end of all that run, as most blocks end.
+                    for (live, gone) in self.live.iter_mut().zip(&self.mask) {
+                        *live &= !gone;
+                    }
+                    self.live_count -= active;
+                    (self.active, self.pc) = (0, pc + 1);
+                    if OBSERVED {
+                        self.observe_after(pc);
+                    }
+                    return Ok(());
                 }
                 _ => {
                     let mask = if active == self.active { self.mask.clone() } else { self.guard.clone() };
@@ -653,6 +501,9 @@ impl<'l> Worker<'l> {
     #[inline(always)]
     fn guarded(&mut self, guard: Guard) -> u32 {
         let flip = if guard.when { 0 } else { 0xff };
+        if guard.slot.area() == Area::Samples {
+            return self.guarded_by_samples(guard.slot, flip);
+        }
         let mut active = 0;
         for warp in 0..self.reach.file.warps {
             // SAFETY: a guard is a column of predicates.
@@ -689,212 +540,6 @@ impl<'l> Worker<'l> {
         let pc =
             (self.pc..).take(64).find(|pc| self.launch.kernel.steps.get(*pc as usize).is_none_or(|step| step.counts));
         self.fail(error, self.first(&self.mask), pc.unwrap_or(self.pc))
-    }
-
-    /// Parts the running group: those whose guard is true go to `target`. Whoever is behind goes on.
-    #[inline(never)]
-    fn part(&mut self, target: Pc) {
-        let taken = self.guard.clone();
-        let mut rest = self.mask.clone();
-        for (rest, taken) in rest.iter_mut().zip(&taken) {
-            *rest &= !taken;
-        }
-        if let Some(observer) = &mut self.observer {
-            observer.parted(self.pc - 1);
-        }
-        let (here, there) = ((self.frame, self.pc), (self.frame, target));
-        let (stay, park) = if self.compare(here, there).is_lt() {
-            ((here.1, rest), (there.1, taken))
-        } else {
-            ((there.1, taken), (here.1, rest))
-        };
-        self.park(self.frame, park.0, park.1, Wait::Ready);
-        self.pc = stay.0;
-        self.active = count(&stay.1);
-        self.mask = stay.1;
-    }
-
-    /// Takes threads out of the running group; true if some are left.
-    pub(super) fn take_out(&mut self, mask: &[u8], active: u32) -> bool {
-        for (own, gone) in self.mask.iter_mut().zip(mask) {
-            *own &= !gone;
-        }
-        self.active -= active;
-        self.active > 0
-    }
-
-    /// The end of threads; true if the running group has others.
-    fn end(&mut self, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
-        for (live, gone) in self.live.iter_mut().zip(&mask) {
-            *live &= !gone;
-        }
-        self.live_count -= active;
-        let others = self.take_out(&mask, active);
-        // Whoever waited only for these need not wait until nothing else can run.
-        if self.parked.len() > self.ready {
-            self.release_waiting()?;
-        }
-        Ok(others)
-    }
-
-    fn branch_indexed(&mut self, pc: Pc, index: Slot, targets: &[Pc], mask: Vec<u8>) -> Result<bool, Failure> {
-        let mut left = mask.clone();
-        let gone = count(&mask);
-        let others = self.take_out(&mask, gone);
-        if others {
-            let (frame, pc, mask) = (self.frame, self.pc, self.mask.clone());
-            self.park(frame, pc, mask, Wait::Ready);
-        }
-        while let Some(thread) = left.iter().position(|m| *m != 0) {
-            // SAFETY: the index is a column of words.
-            let value = unsafe { self.element(index, Width::Word, thread) };
-            let Some(target) = usize::try_from(value).ok().and_then(|i| targets.get(i)) else {
-                let message = format!("index {value} of a list of {} targets", targets.len());
-                return Err(self.fail(RunError::new(RunErrorKind::OutOfBounds, message), thread, pc));
-            };
-            let mut taken = vec![0; left.len()];
-            for t in 0..left.len() {
-                // SAFETY: as above.
-                if left[t] != 0 && unsafe { self.element(index, Width::Word, t) } == value {
-                    (taken[t], left[t]) = (0xff, 0);
-                }
-            }
-            self.park(self.frame, *target, taken, Wait::Ready);
-        }
-        Ok(false)
-    }
-
-    fn call(&mut self, pc: Pc, call: &Call, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
-        let (function, mask, active) = match call.target {
-            CallTarget::Function(function) => (function, mask, active),
-            CallTarget::Indirect(slot) => {
-                let thread = self.first(&mask);
-                // SAFETY: the address is a column of doubles.
-                let address = unsafe { self.element(slot, Width::Double, thread) };
-                let index = usize::try_from(address.wrapping_sub(FUNCTION_BASE) >> 4).ok();
-                let found = index.and_then(|index| self.launch.kernel.by_address.get(index).copied().flatten());
-                let callee = found.map(|found| &self.launch.kernel.functions[found as usize]);
-                let fits = |callee: &FunctionCode| {
-                    callee.parameters.len() == call.arguments.len() && callee.results.len() == call.results.len()
-                };
-                let Some(function) = found.filter(|_| address & 15 == 0 && callee.is_some_and(fits)) else {
-                    let message = match callee.filter(|_| address & 15 == 0) {
-                        Some(callee) => format!("`{}` is called with other parameters than it has", callee.name),
-                        None => format!("a call of address {address:#x}, where no function is"),
-                    };
-                    return Err(self.fail(RunError::new(RunErrorKind::OutOfBounds, message), thread, pc));
-                };
-                // Threads that call something else do so on their own.
-                let mut same = mask.clone();
-                let mut rest = mask;
-                for t in 0..same.len() {
-                    // SAFETY: as above.
-                    if same[t] != 0 && unsafe { self.element(slot, Width::Double, t) } != address {
-                        same[t] = 0;
-                    } else {
-                        rest[t] = 0;
-                    }
-                }
-                let others = count(&rest);
-                if others > 0 {
-                    self.undo(pc, &rest, others, true);
-                    self.take_out(&rest, others);
-                    self.park(self.frame, pc, rest, Wait::Ready);
-                }
-                let active = count(&same);
-                (function, same, active)
-            }
-        };
-        if self.take_out(&mask, active) {
-            let rest = self.mask.clone();
-            self.park(self.frame, self.pc, rest, Wait::Ready);
-        }
-        let caller = self.frames[self.frame as usize];
-        let kernel = self.launch.kernel;
-        let callee = &kernel.functions[function as usize];
-        let key = (self.frame, pc, function);
-        let frame = match self.frame_index.get(&key) {
-            Some(frame) => *frame,
-            None => {
-                let own = &kernel.functions[caller.function as usize];
-                let frame = Frame {
-                    parent: self.frame,
-                    after: pc + 1,
-                    call: pc,
-                    function,
-                    depth: caller.depth + 1,
-                    registers: std::array::from_fn(|i| caller.registers[i] + own.registers[i]),
-                    stack: caller.top,
-                    // What a call itself takes, so that recursion without variables ends as well.
-                    top: caller.top.saturating_add(callee.stack).saturating_add(super::access::GRANULE as u32),
-                    callees: 0,
-                    place_in_kernel: self.place_in_kernel(self.frame, pc),
-                };
-                let index = match self.free_frames.pop() {
-                    Some(index) => {
-                        self.frames[index as usize] = frame;
-                        index
-                    }
-                    None => {
-                        self.frames.push(frame);
-                        self.frames.len() as u32 - 1
-                    }
-                };
-                self.frames[self.frame as usize].callees += 1;
-                self.frame_index.insert(key, index);
-                index
-            }
-        };
-        let values: Vec<Vec<u64>> = call.arguments.iter().map(|a| self.take(a, caller.stack, &mask)).collect();
-        self.pc = pc;
-        self.mask = mask;
-        self.active = active;
-        self.enter(frame)?;
-        self.clear(function);
-        let start = self.frames[frame as usize].stack;
-        for (formal, values) in callee.parameters.iter().zip(&values) {
-            self.give(formal, start, values);
-        }
-        self.pc = callee.start;
-        Ok(true)
-    }
-
-    fn return_from(&mut self, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
-        let index = self.frame;
-        let frame = self.frames[index as usize];
-        let kernel = self.launch.kernel;
-        let callee = &kernel.functions[frame.function as usize];
-        if self.take_out(&mask, active) {
-            let rest = self.mask.clone();
-            self.park(self.frame, self.pc, rest, Wait::Ready);
-        }
-        let as_transfer = |formal: &Formal| match *formal {
-            Formal::Stack { offset, bytes } => Transfer::Stack { offset, bytes },
-            Formal::Register(slot, width) => Transfer::Register(slot, width),
-        };
-        let values: Vec<Vec<u64>> =
-            callee.results.iter().map(|formal| self.take(&as_transfer(formal), frame.stack, &mask)).collect();
-        self.mask = mask;
-        self.active = active;
-        self.enter(frame.parent)?;
-        // The last one to leave gives the frame back: a recursion passes through more of them than there is memory.
-        if self.frames[index as usize].callees == 0 && self.parked.iter().all(|group| group.frame != index) {
-            self.frame_index.remove(&(frame.parent, frame.call, frame.function));
-            self.free_frames.push(index);
-            self.frames[frame.parent as usize].callees -= 1;
-        }
-        let start = self.frames[frame.parent as usize].stack;
-        if let Op::Call(call) = &kernel.steps[frame.call as usize].op {
-            for (result, values) in call.results.iter().zip(&values) {
-                match *result {
-                    Transfer::Stack { offset, bytes } => self.give(&Formal::Stack { offset, bytes }, start, values),
-                    Transfer::Register(slot, width) => self.give(&Formal::Register(slot, width), start, values),
-                    Transfer::Nothing => {}
-                }
-            }
-        }
-        self.pc = frame.after;
-        Ok(true)
     }
 
     fn copy(&mut self, pc: Pc, copy: &Copy, mask: &[u8]) -> Result<(), Failure> {
@@ -939,56 +584,6 @@ impl<'l> Worker<'l> {
             }
         }
         Ok(())
-    }
-
-    /// An argument of each active thread, in words of 8 bytes: thread by thread.
-    pub(super) fn take(&self, transfer: &Transfer, start: u32, mask: &[u8]) -> Vec<u64> {
-        let mut words = Vec::new();
-        for thread in (0..mask.len()).filter(|t| mask[*t] != 0) {
-            match *transfer {
-                Transfer::Register(slot, width) => {
-                    // SAFETY: the slot was laid out for this width.
-                    words.push(unsafe { self.element(slot, width, thread) });
-                }
-                Transfer::Stack { offset, bytes } => {
-                    for at in (0..bytes).step_by(8) {
-                        let mut word = [0; 8];
-                        for i in 0..(bytes - at).min(8) {
-                            word[i as usize] = *self.stack_byte(start + offset + at + i, thread);
-                        }
-                        words.push(u64::from_le_bytes(word));
-                    }
-                }
-                Transfer::Nothing => {}
-            }
-        }
-        words
-    }
-
-    /// Puts what [`Worker::take`] took where the active threads want it.
-    fn give(&mut self, formal: &Formal, start: u32, words: &[u64]) {
-        let threads: Vec<usize> = (0..self.mask.len()).filter(|t| self.mask[*t] != 0).collect();
-        let each = words.len() / threads.len().max(1);
-        for (thread, words) in threads.iter().zip(words.chunks(each.max(1))) {
-            match *formal {
-                Formal::Register(slot, width) => {
-                    // SAFETY: the slot was laid out for this width.
-                    unsafe { self.set_element(slot, width, *thread, words[0]) };
-                }
-                Formal::Stack { offset, bytes } => {
-                    let all = words.iter().flat_map(|word| word.to_le_bytes());
-                    for (i, byte) in (0..bytes).zip(all) {
-                        *self.stack_byte(start + offset + i, *thread) = byte;
-                    }
-                }
-            }
-        }
-    }
-
-    #[allow(clippy::mut_from_ref, reason = "raw memory behind a pointer")]
-    pub(super) fn stack_byte(&self, offset: u32, thread: usize) -> &mut u8 {
-        // SAFETY: every frame that was entered has its room on the stack, and transfers stay within their frame.
-        unsafe { &mut *self.reach.local.add(self.reach.in_stack(offset as usize, thread)) }
     }
 
     /// One thread's element of a column.

@@ -28,10 +28,27 @@ pub(crate) enum Area {
     Thread,
     /// What all threads of the block share: immediates, `%ctaid`. One warp's elements, read for all warps.
     Block,
+    /// Samples: see [`sample_count`]. Where all threads have the same value, any warp may read the first samples as its own.
+    Samples,
 }
 
 /// How many areas there are.
-const AREAS: usize = 5;
+const AREAS: usize = 6;
+
+/// Threads that a value which samples tell is a straight line over: half a warp, as rows of blocks are often no longer.
+pub(crate) const HALF: usize = WARP / 2;
+
+/// How many samples there are for a block of so many threads, padded to whole warps of both: the values of the first threads of all
+/// halves, then those of the last.
+pub(crate) const fn sample_count(lanes: usize) -> usize {
+    (lanes / HALF * 2).next_multiple_of(WARP)
+}
+
+/// The thread of the block that a sample is the value of.
+pub(crate) fn sampled_thread(sample: usize, lanes: usize) -> usize {
+    let halves = lanes / HALF;
+    if sample < halves { sample * HALF } else { (sample - halves) * HALF + HALF - 1 }
+}
 
 impl Slot {
     const SHIFT: u32 = 29;
@@ -49,7 +66,8 @@ impl Slot {
             1 => Area::Words,
             2 => Area::Doubles,
             3 => Area::Thread,
-            _ => Area::Block,
+            4 => Area::Block,
+            _ => Area::Samples,
         }
     }
 
@@ -63,7 +81,7 @@ impl Slot {
             Area::Predicates => Some(Width::Predicate),
             Area::Words => Some(Width::Word),
             Area::Doubles => Some(Width::Double),
-            Area::Thread | Area::Block => None,
+            Area::Thread | Area::Block | Area::Samples => None,
         }
     }
 }
@@ -80,9 +98,9 @@ pub(crate) struct Operands {
 pub(crate) struct File {
     /// The areas' starts, by [`Area`].
     pub(crate) bases: [*mut u8; AREAS],
-    /// What a slot's place is multiplied by: the threads of the padded block, or 1 for the block's area.
+    /// What a slot's place is multiplied by: how many elements a column has, or 1 for the block's area.
     pub(crate) scales: [usize; AREAS],
-    /// Warps from one warp's elements to the next warp's: 0 for the block's area, which all warps share. In a table, as a
+    /// Warps from one warp's elements to the next warp's: 0 where all warps share them. In a table, as a
     /// condition would cost more in every turn of every loop.
     pub(crate) strides: [usize; AREAS],
     /// Warps of the block.
@@ -95,10 +113,29 @@ impl File {
         let lanes = warps * WARP;
         File {
             bases: [std::ptr::null_mut(); AREAS],
-            scales: [lanes, lanes, lanes, lanes, 1],
-            strides: [1, 1, 1, 1, 0],
+            scales: [lanes, lanes, lanes, lanes, 1, sample_count(lanes)],
+            strides: [1, 1, 1, 1, 0, 0],
             warps,
         }
+    }
+
+    /// A file for computing the samples of a block of so many threads. Registers are not there.
+    pub(crate) fn of_samples(lanes: usize) -> File {
+        let count = sample_count(lanes);
+        File {
+            bases: [std::ptr::null_mut(); AREAS],
+            scales: [0, 0, 0, count, 1, count],
+            strides: [0, 0, 0, 1, 0, 1],
+            warps: count / WARP,
+        }
+    }
+
+    /// The samples of a slot, one behind another.
+    #[inline(always)]
+    pub(crate) fn column_of_samples<T>(&self, slot: Slot) -> *mut T {
+        self.bases[Area::Samples as usize]
+            .wrapping_add(slot.place() as usize * self.scales[Area::Samples as usize])
+            .cast()
     }
 
     /// The slot's elements of a warp.
@@ -263,9 +300,42 @@ pub(crate) struct Compute {
     pub(crate) sources: [Width; 4],
     /// The widths of the results' columns.
     pub(crate) results: [Width; 2],
+    pub(crate) linear: Linear,
+}
+
+/// What is known of how a result follows from its sources a, b and c, up to multiples of two to the power of its width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linear {
+    No,
+    /// a + b, or a alone: operands that are not there read as zero.
+    Sum,
+    /// a - b
+    Difference,
+    /// a * b + c
+    Product(Width),
+    /// The same of words to doubles, with their signs or without.
+    WideProduct {
+        signed: bool,
+    },
+    /// a << b
+    Shift,
+    /// A double of a word.
+    Extension,
+    /// The low word of a double.
+    Low,
+    /// Whether a is on one side of b, by the order of numbers with a sign or without.
+    Order {
+        width: Width,
+        signed: bool,
+    },
 }
 
 impl Compute {
+    /// The same, known to be linear.
+    pub(crate) fn linear(self, linear: Linear) -> Compute {
+        Compute { linear, ..self }
+    }
+
     /// The loop for a level that this CPU has.
     pub(crate) fn at(&self, level: Level) -> Loop {
         self.loops[level as usize]
@@ -408,6 +478,7 @@ where
         loops: [portable::<A, B, C, E, R, F>, avx2::<A, B, C, E, R, F>, avx512::<A, B, C, E, R, F>],
         sources: [A::WIDTH, B::WIDTH, C::WIDTH, E::WIDTH],
         results: [<R::First as Lane>::WIDTH, <R::Second as Lane>::WIDTH],
+        linear: Linear::No,
     }
 }
 

@@ -6,18 +6,18 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Done, Failure, Worker, video};
-use super::lanes::{File, WARP};
+use super::lanes::{File, HALF, WARP};
 use super::level::Level;
 use super::observer::{Observer, Profile};
 use super::shadow::{Finding, SharedChecks};
 use crate::module::Scalar;
-use crate::run::code::{Kernel, Parameter, Video};
+use crate::run::code::{Kernel, Parameter, Sampled, Special, Video};
 use crate::run::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::run::memory::{BufferId, Layout, Memory, Region};
 use crate::run::types::Kind;
 
 /// Threads of a block, as every target since sm_20 allows.
-const MAX_THREADS: u64 = 1024;
+pub(super) const MAX_THREADS: u64 = 1024;
 const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 /// Shared memory of a block that the largest target allows is 227 KiB; beyond it a launch cannot be meant.
@@ -173,6 +173,8 @@ pub struct Report {
 /// A launch that is running: what all cores share.
 pub(super) struct Launch<'k> {
     pub(super) kernel: &'k Kernel,
+    /// What its blocks may execute instead where nobody watches.
+    pub(super) sampled: Option<&'k Sampled>,
     pub(super) level: Level,
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
@@ -210,6 +212,26 @@ impl Launch<'_> {
     /// Threads of the block, padded to whole warps.
     pub(super) fn lanes(&self) -> usize {
         self.threads.next_multiple_of(WARP)
+    }
+
+    /// `%tid` and the like of one thread.
+    pub(super) fn special_of(&self, special: Special, t: usize) -> u32 {
+        let [x, y, _] = self.block.map(|n| n as usize);
+        let lane = (t % WARP) as u32;
+        match special {
+            // In blocks of one row samples may be of threads beyond the last.
+            Special::Tid(0) if self.threads == x => t as u32,
+            Special::Tid(0) => (t % x) as u32,
+            Special::Tid(1) => (t / x % y) as u32,
+            Special::Tid(_) => (t / (x * y)) as u32,
+            Special::Laneid => lane,
+            Special::Warpid => (t / WARP) as u32,
+            Special::LaneMaskEq => 1 << lane,
+            Special::LaneMaskLt => (1 << lane) - 1,
+            Special::LaneMaskLe => (1 << lane) | ((1 << lane) - 1),
+            Special::LaneMaskGe => !((1 << lane) - 1),
+            _ => !((1 << lane) | ((1 << lane) - 1)),
+        }
     }
 
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
@@ -261,61 +283,60 @@ impl Launch<'_> {
     fn work(&self) -> Work {
         let mut work = Work::default();
         let mut worker = Worker::new(self);
-        // Some blocks in a row, which mostly reach memory in a row: the host's caches look ahead.
-        let share = (self.blocks() / 1024).clamp(1, 8);
-        let mut turn = 0..0;
-        loop {
-            let Some(index) = turn.next() else {
-                let start = self.next.fetch_add(share, Ordering::Relaxed);
-                if start >= self.blocks() {
-                    break;
-                }
-                turn = start..start + share;
-                continue;
-            };
-            if index >= self.blocks() || index > self.failed.load(Ordering::Relaxed) {
+        // Some blocks in a row, which mostly reach memory in a row: the host's caches look ahead. And cores tell one another what they
+        // did only after each turn, as small blocks take no longer than that.
+        let share = (self.blocks() / 1024).clamp(1, 32);
+        'turns: loop {
+            let start = self.next.fetch_add(share, Ordering::Relaxed);
+            let turn = start..(start + share).min(self.blocks());
+            if turn.is_empty() {
                 break;
             }
-            let [x, y, _] = self.grid.map(u64::from);
-            let ctaid = [index % x, index / x % y, index / (x * y)].map(|n| n as u32);
-            match worker.run(index, ctaid) {
-                Ok(Done { executed, video, printed }) => {
-                    work.executed += executed;
-                    work.video += video;
-                    // Of what goes beyond the limit nothing is kept: which blocks that is does not depend on the cores, as the launch fails.
-                    let length = printed.len() as u64;
-                    let kept = self.printed.fetch_add(length, Ordering::Relaxed) + length <= MAX_PRINTED;
-                    if !printed.is_empty() && kept {
+            let mut sum = 0;
+            for index in turn.clone() {
+                if index > self.failed.load(Ordering::Relaxed) {
+                    break 'turns;
+                }
+                let [x, y, _] = self.grid.map(u64::from);
+                let ctaid = [index % x, index / x % y, index / (x * y)].map(|n| n as u32);
+                match worker.run(index, ctaid) {
+                    Ok(Done { executed, video, printed }) => {
+                        sum += executed;
+                        work.video += video;
+                        if printed.is_empty() {
+                            continue;
+                        }
+                        // Of what goes beyond the limit nothing is kept: which blocks that is does not depend on the cores, as the
+                        // launch fails.
+                        let length = printed.len() as u64;
+                        if self.printed.fetch_add(length, Ordering::Relaxed) + length > MAX_PRINTED {
+                            let message = format!("the launch prints more than {MAX_PRINTED} bytes");
+                            work.fail_behind_all(RunError::new(RunErrorKind::Limit, message));
+                            self.failed.fetch_min(index, Ordering::Relaxed);
+                            break 'turns;
+                        }
                         work.printed.push((index, printed));
                     }
-                    let total = self.executed.fetch_add(executed, Ordering::Relaxed) + executed;
-                    if let Some(progress) = &self.progress {
-                        progress.fetch_add(1, Ordering::Relaxed);
-                    }
-                    if total > self.limit || !kept {
-                        let error = if kept {
-                            let message =
-                                format!("the launch's limit of {} thread-instructions is reached", self.limit);
-                            let help = "if this is no runaway loop, raise the limit";
-                            RunError::new(RunErrorKind::Limit, message).with_help(help)
-                        } else {
-                            let message = format!("the launch prints more than {MAX_PRINTED} bytes");
-                            RunError::new(RunErrorKind::Limit, message)
-                        };
-                        // Behind every block, so that a block's own failure is told before it.
-                        work.failure = Some((u64::MAX - 1, Box::new(error)));
+                    Err(error) => {
+                        if !worker.printed.is_empty() {
+                            work.printed.push((index, std::mem::take(&mut worker.printed)));
+                        }
+                        work.failure = Some((index, error));
                         self.failed.fetch_min(index, Ordering::Relaxed);
-                        break;
+                        break 'turns;
                     }
                 }
-                Err(error) => {
-                    if !worker.printed.is_empty() {
-                        work.printed.push((index, std::mem::take(&mut worker.printed)));
-                    }
-                    work.failure = Some((index, error));
-                    self.failed.fetch_min(index, Ordering::Relaxed);
-                    break;
-                }
+            }
+            work.executed += sum;
+            if let Some(progress) = &self.progress {
+                progress.fetch_add(turn.end - turn.start, Ordering::Relaxed);
+            }
+            if self.executed.fetch_add(sum, Ordering::Relaxed) + sum > self.limit {
+                let message = format!("the launch's limit of {} thread-instructions is reached", self.limit);
+                let help = "if this is no runaway loop, raise the limit";
+                work.fail_behind_all(RunError::new(RunErrorKind::Limit, message).with_help(help));
+                self.failed.fetch_min(turn.end - 1, Ordering::Relaxed);
+                break;
             }
         }
         if let Some(observer) = &mut worker.observer {
@@ -334,6 +355,13 @@ struct Work {
     printed: Vec<(u64, Vec<u8>)>,
     failure: Option<(u64, Failure)>,
     observer: Option<Box<Observer>>,
+}
+
+impl Work {
+    /// A failure that is no block's: one that is goes before it.
+    fn fail_behind_all(&mut self, error: RunError) {
+        self.failure = Some((u64::MAX - 1, Box::new(error)));
+    }
 }
 
 impl Kernel {
@@ -425,8 +453,13 @@ impl Kernel {
         }
         let params = self.pack(args, memory)?;
         let checks = SharedChecks { races: options.check_races, uninitialized: options.check_uninitialized };
+        let checks = (checks != SharedChecks::default()).then_some(checks);
+        let observe = options.profile || options.trace.is_some();
+        // Whether the threads of half a warp follow one another in a row of the block.
+        let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
         let launch = Launch {
             kernel: self,
+            sampled: if observe || checks.is_some() { None } else { self.sampled(lines) },
             level: self.level,
             grid,
             block,
@@ -438,8 +471,8 @@ impl Kernel {
             dynamic_shared: options.dynamic_shared,
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
-            checks: (checks != SharedChecks::default()).then_some(checks),
-            observe: options.profile || options.trace.is_some(),
+            checks,
+            observe,
             profile: options.profile,
             trace: options.trace,
             plans: self.videos.iter().map(|form| self.level.plan(*form, options.semantics)).collect(),

@@ -12,6 +12,7 @@ use crate::module::Scalar;
 use crate::run::array::{element, element_name, element_names};
 use crate::run::engine::launch::Arg;
 use crate::run::error::{RunError, RunErrorKind, RunErrors};
+use crate::run::types::Kind;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +32,7 @@ struct Buffer {
     shape: Option<Spanned<Vec<usize>>>,
     fill: Option<Spanned<Value>>,
     values: Option<Spanned<Vec<Spanned<Value>>>>,
+    addresses: Option<Spanned<Vec<Spanned<String>>>>,
     save: Option<Spanned<PathBuf>>,
     expect: Option<Spanned<PathBuf>>,
     tolerance: Option<Spanned<f64>>,
@@ -70,7 +72,7 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
     let names: Vec<String> = file.buffers.keys().cloned().collect();
     let mut buffers = Vec::new();
     for (name, buffer) in file.buffers {
-        buffers.extend(reader.buffer(name, buffer).map_err(&mut keep).ok());
+        buffers.extend(reader.buffer(name, buffer, &names).map_err(&mut keep).ok());
     }
     let mut launches = Vec::new();
     for launch in file.launch {
@@ -98,16 +100,19 @@ impl Reader<'_> {
         self.source.error(RunErrorKind::LaunchFile, Some(&at.span()), message)
     }
 
-    fn buffer(&self, name: String, spec: Spanned<Buffer>) -> Result<BufferSpec, RunError> {
+    fn buffer(&self, name: String, spec: Spanned<Buffer>, names: &[String]) -> Result<BufferSpec, RunError> {
         let buffer = spec.get_ref();
         let ty = buffer.ty.as_ref().map(|ty| {
             let unknown =
                 || self.wrong(ty, format!("`{}` is no element type: they are {}", ty.get_ref(), element_names()));
             element(ty.get_ref()).ok_or_else(unknown)
         });
-        let ty = ty.transpose()?;
+        let mut ty = ty.transpose()?;
         let mut shape = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
-        let content = self.content(&name, &spec, ty, &mut shape)?;
+        let content = match &buffer.addresses {
+            Some(addresses) => self.addresses(&name, &spec, addresses, names, &mut ty, &mut shape)?,
+            None => self.content(&name, &spec, ty, &mut shape)?,
+        };
         if let Some(tolerance) = buffer.tolerance.as_ref()
             && !(0.0..=f64::INFINITY).contains(tolerance.get_ref())
         {
@@ -154,6 +159,30 @@ impl Reader<'_> {
         }
     }
 
+    /// A table of pointers.
+    fn addresses(
+        &self,
+        name: &str,
+        spec: &Spanned<Buffer>,
+        addresses: &Spanned<Vec<Spanned<String>>>,
+        names: &[String],
+        ty: &mut Option<Scalar>,
+        shape: &mut Option<Vec<usize>>,
+    ) -> Result<Content, RunError> {
+        let buffer = spec.get_ref();
+        let len = addresses.get_ref().len();
+        let other = buffer.file.is_some() || buffer.fill.is_some() || buffer.values.is_some();
+        if other || *ty.get_or_insert(Scalar::U64) != Scalar::U64 || *shape.get_or_insert(vec![len]) != [len] {
+            let message =
+                format!("buffer `{name}` has `addresses`, which make it a u64 of shape [{len}], and says otherwise");
+            return Err(self.wrong(spec, message));
+        }
+        for address in addresses.get_ref() {
+            self.known_buffer(address, address.get_ref(), names)?;
+        }
+        Ok(Content::Addresses(addresses.get_ref().iter().map(|address| address.get_ref().clone()).collect()))
+    }
+
     /// A file to read: beside the launch file.
     fn input(&self, path: &Spanned<PathBuf>) -> At<PathBuf> {
         At::from(path.clone()).map(|path| self.folder.join(path))
@@ -187,39 +216,59 @@ impl Reader<'_> {
         Ok(At { value: size, span: Some(value.span()) })
     }
 
+    /// An argument or a member of one, and the alignment that C gives it.
     fn arg(&self, arg: &Spanned<Value>, names: &[String]) -> Result<ArgSpec, RunError> {
-        match arg.get_ref() {
-            Value::String(name) if names.contains(name) => Ok(ArgSpec::Buffer(name.clone())),
+        Ok(self.member(arg, arg.get_ref(), names)?.0)
+    }
+
+    fn member(&self, at: &Spanned<Value>, value: &Value, names: &[String]) -> Result<(ArgSpec, usize), RunError> {
+        match value {
             Value::String(name) => {
-                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                let help = if names.is_empty() {
-                    "there are none".to_owned()
-                } else {
-                    format!("the buffers are {}", names.join(", "))
-                };
-                Err(self.wrong(arg, format!("there is no buffer `{name}`")).with_help(help))
+                self.known_buffer(at, name, names)?;
+                Ok((ArgSpec::Buffer(name.clone()), 8))
             }
             Value::Table(table) if table.len() == 1 => {
-                let Some((name, value)) = table.iter().next() else { return Err(self.no_argument(arg)) };
+                let Some((name, value)) = table.iter().next() else { return Err(self.no_argument(at)) };
                 let Some(ty) = element(name) else {
                     return Err(
-                        self.wrong(arg, format!("`{name}` is no type of an argument: they are {}", element_names()))
+                        self.wrong(at, format!("`{name}` is no type of an argument: they are {}", element_names()))
                     );
                 };
-                Ok(ArgSpec::Value(match value {
+                let arg = match value {
                     Value::Array(list) => {
-                        let bits = list.iter().map(|value| self.scalar(ty, value, arg));
+                        let bits = list.iter().map(|value| self.scalar(ty, value, at));
                         Arg::Bytes(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?))
                     }
-                    value => value::argument(ty, self.scalar(ty, value, arg)?),
-                }))
+                    value => value::argument(ty, self.scalar(ty, value, at)?),
+                };
+                Ok((ArgSpec::Value(arg), ty.size()))
             }
-            _ => Err(self.no_argument(arg)),
+            Value::Array(members) if !members.is_empty() => {
+                let members = members.iter().map(|member| self.member(at, member, names));
+                let members = members.collect::<Result<Vec<_>, _>>()?;
+                let align = members.iter().map(|(_, align)| *align).max().unwrap_or(1);
+                Ok((ArgSpec::Structure(members), align))
+            }
+            _ => Err(self.no_argument(at)),
         }
     }
 
+    fn known_buffer<T>(&self, at: &Spanned<T>, name: &str, names: &[String]) -> Result<(), RunError> {
+        if names.iter().any(|known| known == name) {
+            return Ok(());
+        }
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let help = if names.is_empty() {
+            "there are none".to_owned()
+        } else {
+            format!("the buffers are {}", names.join(", "))
+        };
+        Err(self.wrong(at, format!("there is no buffer `{name}`")).with_help(help))
+    }
+
     fn no_argument(&self, arg: &Spanned<Value>) -> RunError {
-        self.wrong(arg, "an argument is the name of a buffer, or a value with its type: { i32 = 640 }")
+        let message = "an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets";
+        self.wrong(arg, message)
     }
 
     /// The bits of a value; an error at a place if it is not in the type's range.

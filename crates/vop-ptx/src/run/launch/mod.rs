@@ -135,6 +135,8 @@ enum Content {
     Fill(u64),
     /// All of its bytes; type and shape are declared.
     Values(Vec<u8>),
+    /// The addresses of the buffers of these names, which there are; type and shape are declared.
+    Addresses(Vec<String>),
 }
 
 #[derive(Clone, Debug)]
@@ -152,6 +154,33 @@ enum ArgSpec {
     /// The address of the buffer of this name, which there is.
     Buffer(String),
     Value(Arg),
+    /// A structure passed by value: its members, and what their places are multiples of.
+    Structure(Vec<(ArgSpec, usize)>),
+}
+
+impl ArgSpec {
+    /// The argument, when it is known which buffer has a name; `None` where that is not known.
+    fn resolve(&self, memory: &Memory, find: &dyn Fn(&str) -> Option<BufferId>) -> Option<Arg> {
+        match self {
+            ArgSpec::Value(arg) => Some(arg.clone()),
+            ArgSpec::Buffer(name) => find(name).map(Arg::Buffer),
+            ArgSpec::Structure(members) => {
+                // As C lays it out.
+                let mut bytes = Vec::new();
+                for (member, align) in members {
+                    bytes.resize(bytes.len().next_multiple_of(*align), 0);
+                    match member.resolve(memory, find)? {
+                        Arg::Buffer(buffer) => bytes.extend(memory.address(buffer).to_le_bytes()),
+                        Arg::Scalar(ty, bits) => bytes.extend(&bits.to_le_bytes()[..ty.size()]),
+                        Arg::Bytes(member) => bytes.extend(member),
+                    }
+                }
+                let align = members.iter().map(|(_, align)| *align).max().unwrap_or(1);
+                bytes.resize(bytes.len().next_multiple_of(align), 0);
+                Some(Arg::Bytes(bytes))
+            }
+        }
+    }
 }
 
 /// A check that is made on request.
@@ -160,6 +189,11 @@ enum ArgSpec {
 enum Check {
     Races,
     Uninit,
+}
+
+/// The buffer of a name.
+fn find(buffers: &[Buffer<'_>], name: &str) -> Option<BufferId> {
+    buffers.iter().find(|buffer| buffer.name == name).map(|buffer| buffer.id)
 }
 
 /// A buffer that exists, and what becomes of it.
@@ -259,6 +293,14 @@ impl Job {
             }
         }
         errors.extend(self.colliding_saves(&buffers));
+        for spec in &self.buffers {
+            if let (Content::Addresses(names), Some(table)) = (&spec.content, find(&buffers, &spec.name)) {
+                let addresses = names.iter().filter_map(|name| Some(memory.address(find(&buffers, name)?)));
+                let bytes: Vec<u8> = addresses.flat_map(u64::to_le_bytes).collect();
+                // Where a buffer is missing nothing runs.
+                memory.bytes_mut(table)[..bytes.len()].copy_from_slice(&bytes);
+            }
+        }
         let mut launches = Vec::new();
         for spec in &self.launches {
             // Without all buffers the arguments cannot be judged.
@@ -336,6 +378,8 @@ impl Job {
                 let bytes = match content {
                     Content::Values(bytes) => Some(bytes.clone()),
                     Content::Fill(bits) => array::byte_len(ty, shape).and_then(|len| filled(ty, *bits, len)),
+                    // When all buffers have theirs.
+                    Content::Addresses(names) => Some(vec![0; 8 * names.len()]),
                     Content::File(_) => None,
                 };
                 let too_large =
@@ -419,14 +463,8 @@ impl Job {
         })?;
         let mut args = Vec::new();
         for arg in &spec.args.value {
-            let arg = match &arg.value {
-                ArgSpec::Value(arg) => Some(arg.clone()),
-                ArgSpec::Buffer(name) => {
-                    let buffer = buffers.and_then(|buffers| buffers.iter().find(|buffer| buffer.name == name));
-                    buffer.map(|buffer| Arg::Buffer(buffer.id))
-                }
-            };
-            args.extend(arg);
+            let find = |name: &str| buffers.and_then(|buffers| find(buffers, name));
+            args.extend(arg.value.resolve(memory, &find));
         }
         if buffers.is_some() {
             let errors = kernel.argument_errors(&args, memory).into_iter().map(|(index, error)| {

@@ -128,7 +128,7 @@ mod small;
 mod tests;
 
 use super::decode::opcode::Opcode;
-use super::engine::lanes::Compute;
+use super::engine::lanes::{Compute, Linear, Width};
 use crate::module::Scalar;
 
 pub(crate) use convert::{extend, low_word};
@@ -154,6 +154,8 @@ pub(crate) struct Pure {
     /// as it has; each step takes the results before it, then the sources that are next. The last step's results are the
     /// instruction's.
     pub(crate) then: Vec<Compute>,
+    /// Whether the loop was chosen by the values of immediates, so that it is not that of every instruction of this opcode.
+    pub(crate) by_immediates: bool,
 }
 
 impl Pure {
@@ -168,6 +170,7 @@ impl Pure {
             carry_out: false,
             divisor: None,
             then: Vec::new(),
+            by_immediates: false,
         }
     }
 
@@ -278,6 +281,8 @@ struct Call<'o, 'a> {
     ty: Ty,
     operands: usize,
     immediates: &'o [Option<u64>],
+    /// Whether any of them was asked for.
+    looked_at: &'o std::cell::Cell<bool>,
 }
 
 impl Call<'_, '_> {
@@ -291,6 +296,7 @@ impl Call<'_, '_> {
 
     /// The integer constant at a place counted from the last operand.
     fn immediate_from_end(&self, place: usize) -> Option<u64> {
+        self.looked_at.set(true);
         self.immediates.iter().rev().nth(place).copied().flatten()
     }
 }
@@ -301,9 +307,11 @@ impl Call<'_, '_> {
 /// that is none of these, or not legal. The caller must check the number of operands, and that nothing is left of the opcode.
 pub(in crate::run) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates: &[Option<u64>]) -> Option<Pure> {
     let name = opcode.name;
+    let linear = linear(opcode);
     let ty = opcode.take_if(Ty::parse)?;
-    let call = Call { opcode, ty, operands, immediates };
-    match name {
+    let looked_at = std::cell::Cell::new(false);
+    let call = Call { opcode, ty, operands, immediates, looked_at: &looked_at };
+    let pure = match name {
         "add" | "sub" | "mul" | "mad" | "fma" | "abs" | "neg" | "min" | "max" | "div" if ty.is_float() => {
             if ty.is_half() { half::arithmetic(name, call) } else { float::arithmetic(name, call) }
         }
@@ -320,5 +328,32 @@ pub(in crate::run) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates:
         "selp" | "slct" => compare::select(name, call),
         "cvt" => convert::convert(call),
         _ => None,
+    };
+    let mut pure = pure?;
+    // One closure: of several none is the whole instruction.
+    if pure.then.is_empty() {
+        pure.compute = pure.compute.linear(linear);
+    }
+    Some(Pure { by_immediates: looked_at.get(), ..pure })
+}
+
+/// What is known of the instruction's result as a sum or product; the modifiers must be these and no more.
+fn linear(opcode: &Opcode<'_>) -> Linear {
+    let is_word = |ty: &str| matches!(ty, "b32" | "u32" | "s32");
+    let is_double = |ty: &str| matches!(ty, "b64" | "u64" | "s64");
+    match (opcode.name, opcode.modifiers()) {
+        ("add" | "mov", [ty]) if is_word(ty) || is_double(ty) => Linear::Sum,
+        ("sub", [ty]) if is_word(ty) || is_double(ty) => Linear::Difference,
+        ("mul" | "mad", ["lo", ty]) if is_word(ty) => Linear::Product(Width::Word),
+        ("mul" | "mad", ["lo", ty]) if is_double(ty) => Linear::Product(Width::Double),
+        ("mul" | "mad", ["wide", "s32"]) => Linear::WideProduct { signed: true },
+        ("mul" | "mad", ["wide", "u32"]) => Linear::WideProduct { signed: false },
+        ("shl", ["b32" | "b64"]) => Linear::Shift,
+        ("cvt", [to, from]) if is_double(to) && is_word(from) => Linear::Extension,
+        ("cvt", [to, from]) if is_word(to) && is_double(from) => Linear::Low,
+        ("setp", ["lt" | "le" | "gt" | "ge" | "lo" | "ls" | "hi" | "hs", ty @ ("s32" | "u32" | "s64" | "u64")]) => {
+            Linear::Order { width: if is_word(ty) { Width::Word } else { Width::Double }, signed: ty.starts_with('s') }
+        }
+        _ => Linear::No,
     }
 }
