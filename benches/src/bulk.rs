@@ -1,6 +1,7 @@
 //! The bulk engine: in the cache against intrinsics written by hand, beyond it against the speed of memory.
 
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use vop::bulk::{Level, Plan};
@@ -92,6 +93,7 @@ rivals! {
 
 pub fn bench() {
     in_the_cache();
+    in_parallel();
     beyond_the_cache();
 }
 
@@ -174,24 +176,61 @@ fn beyond_the_cache() {
         ratios.sort_by(f64::total_cmp);
         ratios[2]
     };
-    println!("\nBulk, four arrays of 128 MiB: speed against d = a + b + c");
+    println!("\nBulk, four arrays of 128 MiB: speed against d = a + b + c, by the instructions that are used");
+    let levels: Vec<Level> = Level::available().filter(|level| *level != Level::Portable).collect();
     for mnemonic in Mnemonic::ALL {
         let form = plain(mnemonic);
-        println!("  {:<44} x{:.2}", form.to_string(), ratio(&Plan::new(form, Semantics::Isa)));
+        print!("  {:<44}", form.to_string());
+        for &level in &levels {
+            let plan = Plan::with_level(form, Semantics::Isa, level).expect("available");
+            print!(" {level:?} x{:.2}", ratio(&plan));
+        }
+        println!();
     }
-    let mut random: Vec<(f64, Form, Semantics)> = (0..200)
-        .map(|i| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let forms = Mnemonic::ALL[i % Mnemonic::ALL.len()].forms();
-            let form = forms.get((state >> 16) % forms.count_left()).expect("below their number");
-            let semantics = [Semantics::Isa, Semantics::Ptxas][i / Mnemonic::ALL.len() % 2];
-            (ratio(&Plan::new(form, semantics)), form, semantics)
-        })
-        .collect();
-    random.sort_by(|a, b| a.0.total_cmp(&b.0));
-    println!("  200 forms at random, in both semantics: the median x{:.2}, the slowest", random[100].0);
-    for (ratio, form, semantics) in &random[..5] {
-        println!("    {:<42} x{ratio:.2}", format!("{form} ({semantics})"));
+    for &level in &levels {
+        let mut random: Vec<(f64, Form, Semantics)> = (0..200)
+            .map(|i| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let forms = Mnemonic::ALL[i % Mnemonic::ALL.len()].forms();
+                let form = forms.get((state >> 16) % forms.count_left()).expect("below their number");
+                let semantics = [Semantics::Isa, Semantics::Ptxas][i / Mnemonic::ALL.len() % 2];
+                (ratio(&Plan::with_level(form, semantics, level).expect("available")), form, semantics)
+            })
+            .collect();
+        random.sort_by(|a, b| a.0.total_cmp(&b.0));
+        println!("  {level:?}, 200 forms at random, in both semantics: the median x{:.2}, the slowest", random[100].0);
+        for (ratio, form, semantics) in &random[..5] {
+            println!("    {:<42} x{ratio:.2}", format!("{form} ({semantics})"));
+        }
+    }
+}
+
+/// One thread against two, on pieces that the caches of the cores hold: sizes from those where a second thread is started.
+fn in_parallel() {
+    const TIMES: usize = 40;
+    let form: Form = "vabsdiff4.u32.u32.u32.add d, a, b, c".parse().expect("legal");
+    let plan = Plan::new(form, Semantics::Isa);
+    for shift in 20..=23 {
+        let len = 1 << shift;
+        let mut state = 3;
+        let [a, b, c] = [0; 3].map(|_| words(&mut state, len));
+        let d = std::cell::RefCell::new(vec![0; len]);
+        let run = |threads: usize| {
+            let threads = NonZeroUsize::new(threads).expect("not 0");
+            for _ in 0..TIMES {
+                let d = &mut *d.borrow_mut();
+                plan.run_parallel(black_box(&a).into(), (&b).into(), (&c).into(), d, threads);
+            }
+            0
+        };
+        compare(
+            &format!("Bulk {form}, {len} words in the shared cache"),
+            "words",
+            &mut [
+                Subject::new("one thread", len * TIMES, || run(1)),
+                Subject::new("two threads", len * TIMES, || run(2)),
+            ],
+        );
     }
 }
 

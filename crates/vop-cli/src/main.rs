@@ -8,6 +8,7 @@ mod instruction;
 mod json;
 mod list;
 mod lower;
+mod map;
 mod output;
 mod parse;
 mod prove;
@@ -34,6 +35,7 @@ Examples:
   vop explain vadd4.s32.s32.u32.sat      what an instruction does
   vop eval vadd.u32.s32.s32.sat -16 5    its value
   vop check src/                         all of them in a source tree
+  vop map vmax4.u32.u32.u32 a.png b.png -o d.png    to whole arrays
   vop run examples/motion/motion.toml    a kernel on the CPU
   vop lower kernel.ptx --target sm_90    the same kernel without them, faster
 
@@ -47,6 +49,7 @@ enum Command {
     Check(check::Args),
     List(list::Args),
     Lower(lower::Args),
+    Map(map::Args),
     Run(run::Args),
     Prove(prove::Args),
     Completions(completions::Args),
@@ -70,6 +73,8 @@ enum Failure {
     Misuse(String),
     /// Nobody reads the output any more; not worth a word.
     Closed,
+    /// 130, as shells have it: the user has ended it.
+    Interrupted,
 }
 
 impl From<std::io::Error> for Failure {
@@ -101,6 +106,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::List(args) => list::run(args),
         Command::Lower(args) => lower::run(args),
+        Command::Map(args) => map::run(args),
         Command::Run(args) => run::run(args),
         Command::Prove(args) => prove::run(args),
         Command::Completions(args) => completions::run(args),
@@ -108,6 +114,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Fine) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) | Err(Failure::Said) => ExitCode::from(1),
+        Err(Failure::Interrupted) => ExitCode::from(130),
         Err(Failure::Failed(why)) => {
             output::error(&why);
             ExitCode::from(1)

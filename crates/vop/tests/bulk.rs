@@ -1,6 +1,12 @@
 //! Plans give what `Form::eval_as` gives: every kernel, at every level that this processor has.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
 use vop::bulk::{Level, Plan, Source};
+use vop::isa::form::Finish;
+use vop::isa::types::{Mask, Selector};
 use vop::{Form, Mnemonic, Semantics};
 
 /// xorshift64*, the same numbers every time.
@@ -130,28 +136,109 @@ fn plans() -> impl Iterator<Item = Plan> {
     })
 }
 
+/// A form of each family: an operation with one of its last stages, saturated or not, with selectors or without.
+fn families() -> Vec<Form> {
+    let mut random = Random(7);
+    let mut families = BTreeMap::new();
+    for mnemonic in Mnemonic::ALL {
+        let forms = mnemonic.forms();
+        for _ in 0..2000 {
+            let form = forms.get(random.below(forms.count_left())).expect("below their number");
+            let end = match form.finish() {
+                Finish::Plain => "plain".to_owned(),
+                Finish::Merge(_) => "merge".to_owned(),
+                Finish::Secondary(secondary) => format!("{secondary:?}"),
+                Finish::Lanes(mask) => format!("lanes {}", mask == Mask::full(mnemonic.shape())),
+                Finish::Accumulate(_) => "accumulate".to_owned(),
+            };
+            let in_place = [(form.asel(), false), (form.bsel(), true)]
+                .into_iter()
+                .all(|(selector, second)| selector == Selector::default_for(mnemonic.shape(), second));
+            families.entry((mnemonic.name(), end, form.sat(), in_place)).or_insert(form);
+        }
+    }
+    families.into_values().collect()
+}
+
+/// Words of which the first is so many words behind a place where a cache line begins.
+struct Placed {
+    memory: Vec<u32>,
+    start: usize,
+}
+
+impl Placed {
+    fn new(words: &[u32], offset: usize) -> Placed {
+        let mut memory = vec![0xdead_beef; words.len() + 64];
+        let start = memory.as_ptr().align_offset(64) + offset;
+        memory[start..][..words.len()].copy_from_slice(words);
+        Placed { memory, start }
+    }
+
+    fn words(&self, len: usize) -> &[u32] {
+        &self.memory[self.start..][..len]
+    }
+}
+
 #[test]
 fn every_length_at_every_alignment() {
     const MOST: usize = 257;
-    let words = Random(3).words(4 * (MOST + 16));
-    for plan in plans() {
-        let form = plan.form();
-        let expected = |a: &[u32], b: &[u32], c: &[u32]| -> Vec<u32> {
-            (0..a.len()).map(|i| form.eval(a[i], b[i], c[i])).collect()
+    let mut random = Random(3);
+    let [a, b, c] = [0; 3].map(|_| random.words(MOST));
+    // The offsets of the four against one another are all different as well.
+    let places: Vec<[Placed; 3]> = (0..16)
+        .map(|offset| [Placed::new(&a, offset), Placed::new(&b, offset * 3 % 16), Placed::new(&c, offset * 5 % 16)])
+        .collect();
+    let families = families();
+    assert!(families.len() > 200, "only {} families", families.len());
+    for form in families {
+        let expected: Vec<u32> = (0..MOST).map(|i| form.eval(a[i], b[i], c[i])).collect();
+        for level in Level::available() {
+            let plan = Plan::with_level(form, Semantics::Isa, level).expect("available");
+            for (offset, [a, b, c]) in places.iter().enumerate() {
+                let mut d = Placed::new(&[0xdead_beef; MOST], offset * 7 % 16);
+                for len in 0..=MOST {
+                    let start = d.start;
+                    let [a, b, c] = [a.words(len).into(), b.words(len).into(), c.words(len).into()];
+                    plan.run(a, b, c, &mut d.memory[start..start + len]);
+                    assert_eq!(d.words(len), &expected[..len], "{form}, {level:?}, {len} words, offset {offset}");
+                    // Nothing is written beside them.
+                    assert_eq!(d.memory[start + len], 0xdead_beef, "{form}, {level:?}, {len} words, offset {offset}");
+                    if start > 0 {
+                        assert_eq!(d.memory[start - 1], 0xdead_beef, "{form}, {level:?}, {len} words, offset {offset}");
+                    }
+                    d.memory[start..start + len].fill(0xdead_beef);
+                }
+                assert!(d.memory.iter().all(|&word| word == 0xdead_beef), "{form}, {level:?}, offset {offset}");
+            }
+        }
+    }
+}
+
+/// The rows that check evaluation: values by the manual's pseudo code, and by the code of ptxas.
+#[test]
+fn golden_rows() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/values.tsv");
+    let text = std::fs::read_to_string(path).expect("the golden rows are there");
+    let mut by_form: BTreeMap<&str, Vec<[u32; 5]>> = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (form, values) = line.split_once('\t').expect("a form and its values");
+        let value = |text: &str| match text {
+            "-" => 0,
+            text => u32::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal"),
         };
-        for len in 0..=MOST {
-            // The offsets of the four against one another are all different as well.
-            let offset = len % 16;
-            let place = |i: usize| i * (MOST + 16) + (offset * (i + 1)) % 16;
-            let [a, b, c] = [0, 1, 2].map(|i| &words[place(i)..place(i) + len]);
-            let expected = expected(a, b, c);
-            for offset in if len % 32 < 2 || len < 3 { 0..16 } else { offset..offset + 1 } {
-                let mut d = vec![0xdead_beef; MOST + 32];
-                plan.run(a.into(), b.into(), c.into(), &mut d[offset..offset + len]);
-                assert_eq!(d[offset..offset + len], expected, "{form}, {:?}, {len} words", plan.level());
-                // Nothing is written beside them.
-                let (before, after) = (&d[..offset], &d[offset + len..]);
-                assert!(before.iter().chain(after).all(|&word| word == 0xdead_beef), "{form}, {len} words");
+        let values: Vec<u32> = values.split('\t').map(value).collect();
+        by_form.entry(form).or_default().push(values.try_into().expect("a, b, c and d twice"));
+    }
+    assert_eq!(by_form.len(), 6258);
+    for (text, rows) in by_form {
+        let form: Form = text.parse().expect("legal");
+        let [a, b, c, manual, ptxas] = [0, 1, 2, 3, 4].map(|i| rows.iter().map(|row| row[i]).collect::<Vec<_>>());
+        for (semantics, expected) in [(Semantics::Isa, manual), (Semantics::Ptxas, ptxas)] {
+            for level in Level::available() {
+                let mut d = vec![0; rows.len()];
+                let plan = Plan::with_level(form, semantics, level).expect("available");
+                plan.run((&a).into(), (&b).into(), (&c).into(), &mut d);
+                assert_eq!(d, expected, "{form}, {semantics}, {level:?}");
             }
         }
     }
@@ -223,6 +310,7 @@ fn without_c() {
     for text in ["vadd.u32.u32.u32 d, a, b", "vavrg4.u32.u32.u32 d, a, a, c", "vadd4.u32.u32.u32 d, a, b, c"] {
         let plan = Plan::new(text.parse().expect("legal"), Semantics::Isa);
         let mut d = [0; 3];
+        assert!(!plan.reads_c());
         plan.run((&[1, 2, 3]).into(), 4.into(), (&[]).into(), &mut d);
         assert_eq!(d, [1, 2, 3].map(|a| plan.form().eval(a, 4, 9)));
     }
@@ -235,6 +323,43 @@ fn lengths_that_differ() {
     plan.run((&[1, 2, 3]).into(), (&[1, 2]).into(), 0.into(), &mut [0; 3]);
 }
 
+/// As many threads as one likes, at lengths around those where one more is started and where pieces end.
+#[test]
+fn in_parallel() {
+    const MOST: usize = 5 << 18;
+    let mut random = Random(8);
+    let [a, b, c] = [0; 3].map(|_| random.words(MOST));
+    for text in &KINDS[..3] {
+        let form: Form = text.parse().expect("legal");
+        let plan = Plan::new(form, Semantics::Isa);
+        let mut expected = c.clone();
+        plan.run((&a).into(), (&b).into(), Source::Destination, &mut expected);
+        for len in [0, 1, 100, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 20) + (1 << 15) + 33, MOST] {
+            for threads in [1, 2, 3, 64] {
+                let threads = NonZeroUsize::new(threads).expect("not 0");
+                let mut d = vec![0; len];
+                plan.run_parallel((&a[..len]).into(), (&b[..len]).into(), (&c[..len]).into(), &mut d, threads);
+                assert_eq!(d, expected[..len], "{form}, {len} words, {threads} threads");
+                let mut d = c[..len].to_vec();
+                plan.run_parallel((&a[..len]).into(), (&b[..len]).into(), Source::Destination, &mut d, threads);
+                assert_eq!(d, expected[..len], "{form} in place, {len} words, {threads} threads");
+            }
+        }
+        let mut d = vec![0; MOST];
+        plan.run_parallel((&a).into(), 7.into(), 9.into(), &mut d, NonZeroUsize::MAX);
+        let i = MOST - 1;
+        assert_eq!(d[i], form.eval(a[i], 7, 9), "{form}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "b has 1048575 words, the destination 1048576")]
+fn lengths_that_differ_in_parallel() {
+    let plan = Plan::new("vadd.u32.u32.u32 d, a, b".parse().expect("legal"), Semantics::Isa);
+    let (b, mut d) = (vec![0; (1 << 20) - 1], vec![0; 1 << 20]);
+    plan.run_parallel(1.into(), (&b).into(), 0.into(), &mut d, NonZeroUsize::MAX);
+}
+
 /// A level is available if and only if plans can be made for it; the first always is, and the best is the last.
 #[test]
 fn levels() {
@@ -245,6 +370,10 @@ fn levels() {
         let plan = Plan::with_level(form, Semantics::Isa, level);
         assert_eq!(plan.map(|plan| plan.level()), level.is_available().then_some(level));
     }
-    assert!(Level::Portable.is_available());
+    assert!(Level::Portable.is_available() && Level::BASELINE.is_available());
+    // Here registers are there without being asked for.
+    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        assert_ne!(Level::BASELINE, Level::Portable);
+    }
     assert_eq!(Plan::new(form, Semantics::Isa).level(), Level::available().last().expect("one"));
 }

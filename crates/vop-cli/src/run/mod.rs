@@ -2,7 +2,7 @@
 
 mod json;
 mod profile;
-mod progress;
+pub(crate) mod progress;
 
 use std::io::Write;
 use std::num::NonZeroUsize;

@@ -13,7 +13,7 @@ const BETWEEN: Duration = Duration::from_millis(100);
 
 /// Does some work; if it takes long and standard error is a terminal, a bar shows how many of all blocks are done. Whoever prints
 /// meanwhile suspends the bar.
-pub(super) fn watch<T>(done: Progress, blocks: u64, work: impl FnOnce(&ProgressBar) -> T) -> T {
+pub(crate) fn watch<T>(done: Progress, blocks: u64, work: impl FnOnce(&ProgressBar) -> T) -> T {
     let bar = ProgressBar::with_draw_target(Some(blocks), ProgressDrawTarget::hidden());
     std::thread::scope(|scope| {
         let (ended, end) = mpsc::channel::<()>();

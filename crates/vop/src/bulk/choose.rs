@@ -1,6 +1,6 @@
 //! Which kernel a form has, at which level.
 
-use super::constants::{CLAMP, Lanes, Precision, Scalar, reads_in_place, takes_all};
+use super::constants::{CLAMP, Factors, Lanes, Mad, Precision, Scalar, reads_in_place, takes_all};
 use super::kernels::*;
 use super::vector::Vector;
 use super::{CHUNK, Level};
@@ -21,6 +21,7 @@ type Run<C> = unsafe fn(&C, *const u32, *const u32, *const u32, *mut u32, usize)
 pub(super) enum Compiled {
     Lanes(Lanes, Run<Lanes>),
     Scalar(Scalar, Run<Scalar>),
+    Mad(Mad, Run<Mad>),
 }
 
 impl Compiled {
@@ -33,12 +34,17 @@ impl Compiled {
         match self {
             Compiled::Lanes(constants, run) => unsafe { run(constants, a, b, c, d, chunks) },
             Compiled::Scalar(constants, run) => unsafe { run(constants, a, b, c, d, chunks) },
+            Compiled::Mad(constants, run) => unsafe { run(constants, a, b, c, d, chunks) },
         }
     }
 
     /// The processor must have the level for what this returns to be run.
     pub(super) fn new(form: Form, by: Deviations, level: Level) -> Compiled {
         match form.mnemonic().shape() {
+            Shape::Scalar if form.mnemonic().operation() == Operation::Mad => {
+                let (constants, factors) = Mad::new(form, by);
+                Compiled::Mad(constants, products(form, factors, level))
+            }
             Shape::Scalar => {
                 let (constants, precision) = Scalar::new(form, by);
                 Compiled::Scalar(constants, scalar(form, precision, level))
@@ -59,9 +65,13 @@ const AHEAD: usize = 16;
 fn at<K: Kernel>(level: Level) -> Run<K::Constants> {
     match level {
         #[cfg(target_arch = "x86_64")]
+        Level::Sse2 => in_registers::<K, core::arch::x86_64::__m128i>,
+        #[cfg(target_arch = "x86_64")]
         Level::Avx2 => avx2::<K>,
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::<K>,
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        Level::Neon => in_registers::<K, core::arch::aarch64::uint32x4_t>,
         _ => portable::<K>,
     }
 }
@@ -298,21 +308,32 @@ fn scalar(form: Form, precision: Precision, level: Level) -> Run<Scalar> {
                     (Operation::$operation, Precision::Saturated) => exactly!($number, SATURATED),
                     (Operation::$operation, Precision::Deviating) => exactly!($number, DEVIATING),
                 )*
-                // `vmad` has one last stage, and none that deviates; no scalar form averages.
-                (Operation::Mad | Operation::Avrg, Precision::Words) if reads_in_place(form) => {
-                    at::<InWords<MAD, { read::WORDS }, { end::PLAIN }>>(level)
-                }
-                (Operation::Mad | Operation::Avrg, Precision::Words) => {
-                    at::<InWords<MAD, { read::PARTS }, { end::PLAIN }>>(level)
-                }
-                (Operation::Mad | Operation::Avrg, Precision::Exact) => {
-                    at::<Exactly<MAD, { stages::EXACT }, { end::LOWER }>>(level)
-                }
-                (Operation::Mad | Operation::Avrg, Precision::Saturated | Precision::Deviating) => {
-                    at::<Exactly<MAD, { stages::SATURATED }, { end::LOWER }>>(level)
-                }
+                // `vmad` has kernels of its own, and no scalar form averages.
+                (Operation::Set | Operation::Mad | Operation::Avrg, Precision::Words) => in_words!(SET),
+                (Operation::Set | Operation::Mad | Operation::Avrg, Precision::Exact) => exactly!(SET, EXACT),
+                (Operation::Set | Operation::Mad | Operation::Avrg, Precision::Saturated) => exactly!(SET, SATURATED),
+                (Operation::Set | Operation::Mad | Operation::Avrg, Precision::Deviating) => exactly!(SET, DEVIATING),
             }
         };
     }
-    of! { Add ADD, Sub SUB, Absdiff ABSDIFF, Min MIN, Max MAX, Shl SHL, Shr SHR, Set SET, }
+    of! { Add ADD, Sub SUB, Absdiff ABSDIFF, Min MIN, Max MAX, Shl SHL, Shr SHR, }
+}
+
+/// The kernel of a `vmad`.
+fn products(form: Form, factors: Factors, level: Level) -> Run<Mad> {
+    macro_rules! of {
+        ($($factors:ident $number:ident,)*) => {
+            match (factors, reads_in_place(form), form.sat()) {
+                (Factors::Any, true, _) => at::<Products<{ factors::ANY }, false, false>>(level),
+                (Factors::Any, false, _) => at::<Products<{ factors::ANY }, true, false>>(level),
+                $(
+                    (Factors::$factors, true, false) => at::<Products<{ factors::$number }, false, false>>(level),
+                    (Factors::$factors, true, true) => at::<Products<{ factors::$number }, false, true>>(level),
+                    (Factors::$factors, false, false) => at::<Products<{ factors::$number }, true, false>>(level),
+                    (Factors::$factors, false, true) => at::<Products<{ factors::$number }, true, true>>(level),
+                )*
+            }
+        };
+    }
+    of! { Signed SIGNED, Unsigned UNSIGNED, Mixed MIXED, }
 }

@@ -3,7 +3,8 @@
 //! Selectors, masks, types, deviations and the ends of saturation are data here, so that one kernel serves all of them.
 
 use crate::divergence::Source;
-use crate::isa::form::{Finish, Form, Variant};
+use crate::eval::Range;
+use crate::isa::form::{Finish, Form, MadMode, Variant};
 use crate::isa::types::{Comparison, Mask, Operation, Secondary, Selector, ShiftMode};
 use crate::range::Interval;
 use crate::semantics::{Deviation, Deviations};
@@ -135,7 +136,7 @@ impl Lanes {
     }
 }
 
-/// The numbers of a scalar form. Those of 64 bits are for kernels that compute with exact values, or with what is left of
+/// The numbers of a scalar form but `vmad`. Those of 64 bits are for kernels that compute with exact values, or with what is left of
 /// them where more is too great to matter; the others need 32 bits alone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scalar {
@@ -145,22 +146,14 @@ pub(super) struct Scalar {
     pub(super) order: u32,
     /// The same for the result and c.
     pub(super) secondary_order: u32,
-    /// All bits if a is signed.
+    /// All bits if a is signed, and the sign bit of a word if it is.
     pub(super) arithmetic: u32,
+    pub(super) a_sign: u64,
     /// Of a shift amount, the bits that count.
     pub(super) amount: u32,
-    /// The sign bit of 64 if shifted values and products reach it as a value, else 0.
+    /// The sign bit of 64 if shifted values reach it as a value, else 0.
     pub(super) top: u64,
-    /// Where a product of unsigned words is held down so that sums do not wrap: all that is greater saturates alike.
-    pub(super) greatest_product: u64,
     pub(super) holds: Holds,
-    /// All bits if the product, or c, is negated.
-    pub(super) negate_product: u64,
-    pub(super) negate_c: u64,
-    pub(super) plus_one: u64,
-    /// How far `vmad`'s sum is shifted right, and where its sign then is if it keeps it.
-    pub(super) scale: u64,
-    pub(super) scaled_sign: u64,
     /// What a saturation looks at.
     pub(super) saturated: Cut,
     pub(super) least: u64,
@@ -184,6 +177,12 @@ pub(super) struct Scalar {
 pub(super) struct Input {
     pub(super) shift: u32,
     pub(super) cut: Cut,
+}
+
+impl Input {
+    fn new(selector: Selector, range: Range) -> Input {
+        Input { shift: selector.place().0, cut: Cut::new(range.bits, range.signed) }
+    }
 }
 
 /// The lower bits of a value, signed or not.
@@ -248,23 +247,16 @@ impl Scalar {
         let c_signed = form.c_type(by).is_signed();
         let compares = matches!(form.finish(), Finish::Secondary(Secondary::Min | Secondary::Max));
 
-        let (mode, scale) = match form.variant() {
-            Variant::Mad(mode, scale) => (Some(mode), scale),
-            _ => (None, None),
-        };
-        let top = match operation {
-            // The lower word stays where the sign bit is moved down, and what remains is greater than any word.
-            Operation::Shl => !(a.signed || by.has(Deviation::ShiftsIn64) && form.variant() == CLAMP),
-            Operation::Mad => !(a.signed || b.signed),
-            _ => false,
-        };
+        // The lower word stays where the sign bit is moved down, and what remains is greater than any word.
+        let top =
+            operation == Operation::Shl && !(a.signed || by.has(Deviation::ShiftsIn64) && form.variant() == CLAMP);
 
         let mut least = i64::MIN;
         let mut greatest = i64::MAX;
         let mut greatest_order = 0;
         if let Some(range) = form.saturation_by(by) {
             (least, greatest) = (range.min(), range.max());
-            if !shifts && operation != Operation::Mad {
+            if !shifts {
                 if range.bits < 32 && by.has(Deviation::SaturatesPartUnsigned) {
                     (least, greatest_order) = (i64::MIN, SIGN_64);
                 } else if range.bits == 32 && !range.signed && by.has(Deviation::SaturatesBySign) {
@@ -287,41 +279,27 @@ impl Scalar {
         };
 
         let input_order = order([a.into(), b.into()]);
-        let result = if mode.is_some() { SIGNED } else { form.result_range([Source::Free; 3]) };
+        let result = form.result_range([Source::Free; 3]);
         let c = if c_signed { SIGNED } else { UNSIGNED };
         // Cut to 32 bits as signed, what is in SIGNED stays.
         let secondary_order = order([result, c]).filter(|&order| order == 0 || !cuts);
         let narrow = !form.sat()
             && match operation {
                 Operation::Add | Operation::Sub | Operation::Shl | Operation::Shr => true,
-                Operation::Mad => scale.is_none(),
                 _ => input_order.is_some(),
             }
             && (!compares || secondary_order.is_some());
 
-        let input = |selector: Selector, range: crate::eval::Range| Input {
-            shift: selector.place().0,
-            cut: Cut::new(range.bits, range.signed),
-        };
         let scalar = Scalar {
-            a: input(form.asel(), a),
-            b: input(form.bsel(), b),
+            a: Input::new(form.asel(), a),
+            b: Input::new(form.bsel(), b),
             order: input_order.unwrap_or(0),
             secondary_order: secondary_order.unwrap_or(0),
             arithmetic: all_bits(a.signed) as u32,
+            a_sign: if a.signed { SIGN_32.into() } else { 0 },
             amount: if form.variant() == CLAMP { u32::MAX } else { 31 },
             top: if top { SIGN_64 } else { 0 },
-            greatest_product: if top && form.sat() { 1 << 62 } else { i64::MAX as u64 },
             holds: Holds::new(form.comparison()),
-            negate_product: all_bits(mode.is_some_and(|mode| mode.negates_product())),
-            negate_c: all_bits(mode.is_some_and(|mode| mode.negates_c())),
-            plus_one: (mode == Some(crate::isa::form::MadMode::PlusOne)).into(),
-            scale: scale.map_or(0, |scale| scale.bits().into()),
-            scaled_sign: if by.has(Deviation::ScalesUnsigned) && !form.is_signed() {
-                0
-            } else {
-                SIGN_64 >> scale.map_or(0, |scale| scale.bits())
-            },
             saturated: Cut::when(shifts && form.sat() && by.has(Deviation::KeepsLow34), 34),
             least: least as u64,
             greatest: greatest as u64 ^ greatest_order,
@@ -343,6 +321,88 @@ impl Scalar {
             (_, _, false) => Precision::Exact,
         };
         (scalar, precision)
+    }
+}
+
+/// The numbers of a `vmad`: d is ((a b ^ flip_product) + (c ^ flip_c) + addend) >> scale, where c, flipped, is unsigned, and
+/// the addend has what negations and signs then lack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mad {
+    pub(super) a: Input,
+    pub(super) b: Input,
+    /// All bits if a is signed, or b.
+    pub(super) a_signed: u32,
+    pub(super) b_signed: u32,
+    pub(super) flip_product: u64,
+    pub(super) flip_c: u32,
+    pub(super) addend: u64,
+    pub(super) scale: u32,
+    /// Where the sign of the upper word is after the shift, if it is kept.
+    pub(super) scaled_sign: u32,
+    /// All bits if the result is signed.
+    pub(super) signed: u32,
+    /// Its greatest value; the least is this one's complement.
+    pub(super) greatest: u32,
+}
+
+/// What `vmad` needs of its factors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Factors {
+    /// Both are signed words, or smaller.
+    Signed,
+    /// Both are unsigned words.
+    Unsigned,
+    /// One is signed, and the other an unsigned word.
+    Mixed,
+    /// The lower word of the product does.
+    Any,
+}
+
+impl Mad {
+    pub(super) fn new(form: Form, by: Deviations) -> (Mad, Factors) {
+        let (mode, scale) = match form.variant() {
+            Variant::Mad(mode, scale) => (mode, scale.map_or(0, |scale| scale.bits())),
+            _ => (MadMode::Plain, 0),
+        };
+        let [a, b] = [false, true].map(|second| form.input_range(by, second));
+        let c_signed = form.c_type(by).is_signed();
+        let mut addend = i64::from(mode == MadMode::PlusOne) + i64::from(mode.negates_product());
+        // c is turned round to be negated, and its sign is turned round so that it is unsigned.
+        let flip_c = match (c_signed, mode.negates_c()) {
+            (false, false) => 0,
+            (false, true) => {
+                addend -= i64::from(u32::MAX);
+                u32::MAX
+            }
+            (true, negates) => {
+                addend -= i64::from(SIGN_32) - i64::from(negates);
+                if negates { !SIGN_32 } else { SIGN_32 }
+            }
+        };
+        let factors = if !form.sat() && scale == 0 {
+            Factors::Any
+        } else if [a, b].into_iter().all(|range| SIGNED.holds(range.into())) {
+            Factors::Signed
+        } else if a.signed || b.signed {
+            Factors::Mixed
+        } else {
+            Factors::Unsigned
+        };
+        let keeps_sign = form.is_signed() || !by.has(Deviation::ScalesUnsigned);
+        let mad = Mad {
+            a: Input::new(form.asel(), a),
+            b: Input::new(form.bsel(), b),
+            a_signed: all_bits(a.signed) as u32,
+            b_signed: all_bits(b.signed) as u32,
+            flip_product: all_bits(mode.negates_product()),
+            flip_c,
+            addend: addend as u64,
+            scale,
+            scaled_sign: if keeps_sign { SIGN_32 >> scale } else { 0 },
+            signed: all_bits(form.is_signed()) as u32,
+            greatest: if form.is_signed() { !SIGN_32 } else { u32::MAX },
+        };
+        (mad, factors)
     }
 }
 

@@ -6,7 +6,7 @@
 //! All of it is inlined into functions that have the processor's features, and must be: what stays a function of its own,
 //! be it a closure, has them not, and calls each instruction as one.
 
-use super::constants::{Cut, Input, Lane, Lanes, Scalar};
+use super::constants::{Cut, Input, Lane, Lanes, Mad, Scalar};
 use super::vector::{Vector, Wide};
 use crate::isa::types::Operation;
 
@@ -26,7 +26,6 @@ pub(super) const MIN: u8 = Operation::Min as u8;
 pub(super) const MAX: u8 = Operation::Max as u8;
 pub(super) const SHL: u8 = Operation::Shl as u8;
 pub(super) const SHR: u8 = Operation::Shr as u8;
-pub(super) const MAD: u8 = Operation::Mad as u8;
 pub(super) const SET: u8 = Operation::Set as u8;
 
 /// Lanes of twice the width of a form's, in which all its values fit.
@@ -306,15 +305,7 @@ impl<const OPERATION: u8, const READ: u8, const END: u8> Kernel for InWords<OPER
             // What is shifted by 32 or more is gone, without its being asked for.
             SHL if READ == read::CLAMPED => a.shlv32(b),
             SHL => a.shlv32(b.and(V::splat(k.amount))),
-            SHR => {
-                // All bits of a negative value are turned around: zeros come in from above.
-                let sign = a.sra32(31).and(V::splat(k.arithmetic));
-                a.xor(sign).shrv32(b.and(V::splat(k.amount))).xor(sign)
-            }
-            MAD => {
-                let product = negate_word(a.mul32(b), k.negate_product);
-                product.add32(negate_word(c, k.negate_c)).add32(V::splat(k.plus_one as u32))
-            }
+            SHR => shift_right(k, a, b),
             _ => {
                 let (a, b) = (a.xor(V::splat(k.order)), b.xor(V::splat(k.order)));
                 let less = b.gt32(a).and(V::splat(k.holds.less as u32));
@@ -353,20 +344,89 @@ fn greatest_word<const READ: u8, V: Vector>(order: u32, a: V, b: V) -> V {
 }
 
 #[inline(always)]
-fn negate_word<V: Vector>(value: V, negate: u64) -> V {
-    let negate = V::splat(negate as u32);
-    value.xor(negate).sub32(negate)
+fn read_word<V: Vector>(input: &Input, word: V) -> V {
+    let sign = V::splat(input.cut.sign as u32);
+    read_unsigned(input, word).xor(sign).sub32(sign)
 }
 
 #[inline(always)]
-fn read_word<V: Vector>(input: &Input, word: V) -> V {
-    let sign = V::splat(input.cut.sign as u32);
-    word.shrv32(V::splat(input.shift)).and(V::splat(input.cut.bits as u32)).xor(sign).sub32(sign)
+fn read_unsigned<V: Vector>(input: &Input, word: V) -> V {
+    word.shr_all32(input.shift).and(V::splat(input.cut.bits as u32))
+}
+
+#[inline(always)]
+fn shift_right<V: Vector>(k: &Scalar, a: V, b: V) -> V {
+    // All bits of a negative value are turned around: zeros come in from above.
+    let sign = a.sra32(31).and(V::splat(k.arithmetic));
+    a.xor(sign).shrv32(b.and(V::splat(k.amount))).xor(sign)
 }
 
 #[inline(always)]
 fn lower_end<V: Vector>(k: &Scalar, t: V, c: V) -> V {
-    t.shlv32(V::splat(k.left)).and(V::splat(k.written)).add32(c.and(V::splat(k.kept)))
+    t.shl_all32(k.left).and(V::splat(k.written)).add32(c.and(V::splat(k.kept)))
+}
+
+/// How the factors of a product are read.
+pub(super) mod factors {
+    /// As signed words; what is unsigned has no sign bit.
+    pub(in super::super) const SIGNED: u8 = 0;
+    /// As unsigned words.
+    pub(in super::super) const UNSIGNED: u8 = 1;
+    /// One as a signed word, the other as an unsigned one.
+    pub(in super::super) const MIXED: u8 = 2;
+    /// In any way, as only the lower word of the product counts.
+    pub(in super::super) const ANY: u8 = 3;
+}
+
+/// `vmad`: parts of words are read if `PARTS` says so, and sums are saturated if `SATURATES` does.
+pub(super) struct Products<const FACTORS: u8, const PARTS: bool, const SATURATES: bool>;
+
+impl<const FACTORS: u8, const PARTS: bool, const SATURATES: bool> Kernel for Products<FACTORS, PARTS, SATURATES> {
+    type Constants = Mad;
+
+    #[inline(always)]
+    fn step<V: Vector>(k: &Mad, a: V, b: V, c: V) -> V {
+        let (a, b) = if PARTS { (read_word(&k.a, a), read_word(&k.b, b)) } else { (a, b) };
+        let c = c.xor(V::splat(k.flip_c));
+        if FACTORS == factors::ANY {
+            return a.mul32(b).xor(V::splat(k.flip_product as u32)).add32(c).add32(V::splat(k.addend as u32));
+        }
+        let [product, other_product] = if FACTORS == factors::SIGNED { a.mul_signed(b) } else { a.mul_unsigned(b) };
+        let [surplus, other_surplus] = if FACTORS == factors::MIXED {
+            // A negative factor counts 2^32 too many as an unsigned one.
+            let of_a = a.sra32(31).and(b).and(V::splat(k.a_signed));
+            of_a.add32(b.sra32(31).and(a).and(V::splat(k.b_signed))).widen()
+        } else {
+            [V::Wide::splat64(0); 2]
+        };
+        let [c, other_c] = c.widen();
+        let sums = [
+            sum_of_product::<FACTORS, SATURATES, _>(k, product, surplus, c),
+            sum_of_product::<FACTORS, SATURATES, _>(k, other_product, other_surplus, other_c),
+        ];
+        let lower = V::narrow([sums[0].shr_all64(k.scale), sums[1].shr_all64(k.scale)]);
+        if !SATURATES {
+            return lower;
+        }
+        let sign = V::splat(k.scaled_sign);
+        let upper = V::narrow_upper(sums).shr_all32(k.scale).xor(sign).sub32(sign);
+        // The value is in range if the upper word repeats the sign of the lower one, or for unsigned results is 0.
+        let in_range = upper.eq32(lower.sra32(31).and(V::splat(k.signed)));
+        let end = upper.sra32(31).xor(V::splat(k.greatest));
+        end.xor(end.xor(lower).and(in_range))
+    }
+}
+
+/// The product less its surplus, negated or not, and c.
+#[inline(always)]
+fn sum_of_product<const FACTORS: u8, const SATURATES: bool, W: Wide>(k: &Mad, product: W, surplus: W, c: W) -> W {
+    let product = match FACTORS {
+        // What is so great saturates, whatever is added. Without saturation only bits below are looked at.
+        factors::UNSIGNED if SATURATES => product.limit_upper(1 << 30),
+        factors::MIXED => product.sub64(surplus.shl_all64(32)),
+        _ => product,
+    };
+    product.xor64(W::splat64(k.flip_product)).add64(c).add64(W::splat64(k.addend))
 }
 
 /// Which stages there are between the operation and the last.
@@ -387,42 +447,44 @@ impl<const OPERATION: u8, const STAGES: u8, const END: u8> Kernel for Exactly<OP
 
     #[inline(always)]
     fn step<V: Vector>(k: &Scalar, a: V, b: V, c: V) -> V {
-        let ([a_even, a_odd], [b_even, b_odd], [c_even, c_odd]) = (a.widen(), b.widen(), c.widen());
-        let even = exactly::<OPERATION, STAGES, END, _>(k, a_even, b_even, c_even);
-        let odd = exactly::<OPERATION, STAGES, END, _>(k, a_odd, b_odd, c_odd);
-        let t = V::narrow([even, odd]);
+        let [c_one, c_other] = if END == end::LOWER { [V::Wide::splat64(0); 2] } else { widen(c, k.c.sign) };
+        let [one, other] = if OPERATION == SHR {
+            // A word is enough for what is shifted right.
+            let t = shift_right(k, read_word(&k.a, a), read_word(&k.b, b));
+            let [one, other] = widen(t, k.a_sign);
+            [finish::<STAGES, END, _>(k, one, c_one), finish::<STAGES, END, _>(k, other, c_other)]
+        } else {
+            let [a_one, a_other] = widen(read_unsigned(&k.a, a), k.a.cut.sign);
+            let [b_one, b_other] = widen(read_unsigned(&k.b, b), k.b.cut.sign);
+            let one = operate_exactly::<OPERATION, _>(k, a_one, b_one);
+            let other = operate_exactly::<OPERATION, _>(k, a_other, b_other);
+            [finish::<STAGES, END, _>(k, one, c_one), finish::<STAGES, END, _>(k, other, c_other)]
+        };
+        let t = V::narrow([one, other]);
         if END == end::LOWER { lower_end(k, t, c) } else { t }
     }
 }
 
 #[inline(always)]
-fn exactly<const OPERATION: u8, const STAGES: u8, const END: u8, W: Wide>(k: &Scalar, a: W, b: W, c: W) -> W {
-    let a = cut(a.shrv64(W::splat64(k.a.shift.into())), k.a.cut);
-    let b = cut(b.shrv64(W::splat64(k.b.shift.into())), k.b.cut);
-    let t = match OPERATION {
+fn operate_exactly<const OPERATION: u8, W: Wide>(k: &Scalar, a: W, b: W) -> W {
+    match OPERATION {
         ADD => a.add64(b),
         SUB => a.sub64(b),
         ABSDIFF => a.sub64(b).max64(b.sub64(a)),
         MIN => a.min64(b),
         MAX => a.max64(b),
         SHL => below_top(k, a.shlv64(amount(k, b))),
-        SHR => {
-            // Without its sign: a multiple of all that is divided by is added before.
-            let (amount, added) = (amount(k, b), W::splat64(1 << 40));
-            a.add64(added).shrv64(amount).sub64(added.shrv64(amount))
-        }
-        MAD => {
-            let product = below_top(k, a.mul64(b)).min64(W::splat64(k.greatest_product));
-            let sum = negate(product, k.negate_product).add64(negate(cut(c, k.c), k.negate_c));
-            let sign = W::splat64(k.scaled_sign);
-            sum.add64(W::splat64(k.plus_one)).shrv64(W::splat64(k.scale)).xor64(sign).sub64(sign)
-        }
         _ => {
             let less = a.sub64(b).and64(W::splat64(k.holds.less));
             let greater = b.sub64(a).and64(W::splat64(k.holds.greater));
-            less.or64(greater).shrv64(W::splat64(63)).xor64(W::splat64(k.holds.otherwise))
+            less.or64(greater).shr_all64(63).xor64(W::splat64(k.holds.otherwise))
         }
-    };
+    }
+}
+
+/// Saturation and the secondary operation.
+#[inline(always)]
+fn finish<const STAGES: u8, const END: u8, W: Wide>(k: &Scalar, t: W, c: W) -> W {
     let (least, greatest) = (W::splat64(k.least), W::splat64(k.greatest));
     let t = match STAGES {
         stages::EXACT => t,
@@ -435,13 +497,20 @@ fn exactly<const OPERATION: u8, const STAGES: u8, const END: u8, W: Wide>(k: &Sc
     if END == end::LOWER {
         return t;
     }
-    let c = cut(c, k.c);
     if STAGES != stages::DEVIATING {
         return if END == end::MIN { t.min64(c) } else { t.max64(c) };
     }
     let order = W::splat64(k.compared_order);
     let (t, c) = (cut(t, k.compared).xor64(order), c.xor64(order));
     if END == end::MIN { t.min64(c).xor64(order) } else { t.max64(c).xor64(order) }
+}
+
+/// Words with a sign, if there is one, as 64-bit values.
+#[inline(always)]
+fn widen<V: Vector>(words: V, sign: u64) -> [V::Wide; 2] {
+    // With its sign turned round a word is unsigned, and by as much too great.
+    let [one, other] = words.xor(V::splat(sign as u32)).widen();
+    [one.sub64(V::Wide::splat64(sign)), other.sub64(V::Wide::splat64(sign))]
 }
 
 /// The value of the lower bits.
@@ -452,20 +521,14 @@ fn cut<W: Wide>(value: W, cut: Cut) -> W {
 }
 
 #[inline(always)]
-fn negate<W: Wide>(value: W, negate: u64) -> W {
-    let negate = W::splat64(negate);
-    value.xor64(negate).sub64(negate)
-}
-
-#[inline(always)]
 fn amount<W: Wide>(k: &Scalar, b: W) -> W {
     b.and64(W::splat64(k.amount.into())).min64(W::splat64(32))
 }
 
-/// Shifted values and products of 2^63 and more, by 2^62 less: they are not negative then, they are still greater than
+/// Shifted values of 2^63 and more, by 2^62 less: they are not negative then, they are still greater than
 /// whatever they are compared with, and their lower words are the same.
 #[inline(always)]
 fn below_top<W: Wide>(k: &Scalar, value: W) -> W {
     let top = value.and64(W::splat64(k.top));
-    value.xor64(top).or64(top.shrv64(W::splat64(1)))
+    value.xor64(top).or64(top.shr_all64(1))
 }

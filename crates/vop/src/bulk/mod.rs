@@ -13,14 +13,20 @@
 //! assert_eq!(d, [0x7f02_8000; 100]);
 //! ```
 
+#[cfg(target_arch = "x86_64")]
+mod avx;
 mod choose;
 mod constants;
 mod kernels;
-mod vector;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
 #[cfg(target_arch = "x86_64")]
-mod x86;
+mod sse2;
+mod vector;
 
 use alloc::vec::Vec;
+use core::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
 use crate::isa::form::Form;
 use crate::semantics::Semantics;
@@ -31,6 +37,12 @@ const CHUNK: usize = 32;
 
 /// The words of a source that is one value for all, at a time.
 const BLOCK: usize = 512;
+
+/// The words that a thread takes at a time.
+const PIECE: usize = 1 << 15;
+
+/// The words for which one more thread is started.
+const WORTH_A_THREAD: usize = 1 << 19;
 
 /// A form made ready to be applied to many inputs.
 ///
@@ -48,22 +60,36 @@ pub struct Plan {
 /// The instructions that a plan may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Those that every processor of the architecture has that the program was compiled for.
+    /// What the compiler makes of plain code, on any processor.
     Portable,
+    /// SSE2, which every x86-64 processor has.
+    Sse2,
     /// AVX2.
     Avx2,
     /// AVX-512 with its F, BW, DQ and VL parts.
     Avx512,
+    /// NEON, which every AArch64 processor has that has floating point.
+    Neon,
 }
 
 impl Level {
-    /// All of them, the best last.
-    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+    /// All of them; of those that one processor has the best is the last.
+    pub const ALL: [Level; 5] = [Level::Portable, Level::Sse2, Level::Avx2, Level::Avx512, Level::Neon];
+
+    /// The best that every processor of the architecture has that the program was compiled for.
+    pub const BASELINE: Level = if cfg!(target_arch = "x86_64") {
+        Level::Sse2
+    } else if cfg!(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")) {
+        Level::Neon
+    } else {
+        Level::Portable
+    };
 
     /// Whether this processor has it.
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
+            Level::Sse2 | Level::Neon => self == Level::BASELINE,
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => std::is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
@@ -85,7 +111,7 @@ impl Level {
 
     /// The best that this processor has.
     pub fn best() -> Level {
-        Level::available().last().unwrap_or(Level::Portable)
+        Level::available().last().unwrap_or(Level::BASELINE)
     }
 }
 
@@ -114,6 +140,14 @@ impl Source<'_> {
             }
             Source::Destination => Some(destination.cast_const()),
             Source::All(_) => None,
+        }
+    }
+
+    /// Those of its words that belong to so many words of the destination.
+    fn part(self, start: usize, len: usize) -> Self {
+        match self {
+            Source::Words(words) => Source::Words(&words[start..][..len]),
+            Source::All(_) | Source::Destination => self,
         }
     }
 
@@ -182,6 +216,11 @@ impl Plan {
         self.semantics
     }
 
+    /// Whether d depends on c, as it does not where a SIMD form without accumulation writes all lanes.
+    pub fn reads_c(&self) -> bool {
+        self.takes_c
+    }
+
     /// The instructions that it uses.
     pub fn level(&self) -> Level {
         self.level
@@ -189,8 +228,8 @@ impl Plan {
 
     /// d\[i\] = form(a\[i\], b\[i\], c\[i\]), as [`Form::eval_as`] has it, for every i.
     ///
-    /// A source may be one value for all, or [`Source::Destination`]: the value that d\[i\] had. Where nothing of c comes
-    /// to d, as with a SIMD form that writes all lanes, c is not read.
+    /// A source may be one value for all, or [`Source::Destination`]: the value that d\[i\] had. Where d does not depend on
+    /// c ([`reads_c`](Plan::reads_c)), c is not read.
     ///
     /// # Panics
     ///
@@ -249,6 +288,49 @@ impl Plan {
         let mut results = [0; CHUNK];
         self.run_chunk(&a, &b, &c, &mut results);
         d.copy_from_slice(&results[..d.len()]);
+    }
+
+    /// The same on up to so many threads, of which the caller's is one.
+    ///
+    /// Threads take pieces of 128 KiB until none is left, so that one which the system holds up does not hold up the
+    /// others. A thread is started for 2^19 words or more: starting one takes as long as some ten thousand words, and much
+    /// longer where the system is busy.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Plan::run) does.
+    #[track_caller]
+    pub fn run_parallel(&self, a: Source<'_>, b: Source<'_>, c: Source<'_>, d: &mut [u32], threads: NonZeroUsize) {
+        let threads = threads.get().min(d.len() / WORTH_A_THREAD);
+        if threads < 2 {
+            return self.run(a, b, c, d);
+        }
+        // No thread shall find what the caller is to be told.
+        for (name, source) in [("a", a), ("b", b), ("c", c)] {
+            if name != "c" || self.takes_c {
+                source.words(name, d.len(), d.as_mut_ptr());
+            }
+        }
+        let pieces = Mutex::new(d.chunks_mut(PIECE).enumerate());
+        let work = || {
+            loop {
+                // Nobody panics with the lock held.
+                let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((i, d)) = piece else { break };
+                let (start, len) = (i * PIECE, d.len());
+                let c = if self.takes_c { c.part(start, len) } else { c };
+                self.run(a.part(start, len), b.part(start, len), c, d);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                // Where the system gives no more threads, those that are there do all of it.
+                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
+        });
     }
 
     /// The same for 32 words, at the cost of one call.

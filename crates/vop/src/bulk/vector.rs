@@ -1,7 +1,8 @@
 //! What kernels compute with: a register's worth of words.
 //!
-//! A kernel is written once, over [`Vector`]. AVX2 and AVX-512 registers are vectors (`x86.rs`), and so is a single word:
-//! a loop over words that computes with `u32` is what the compiler vectorises for any other processor.
+//! A kernel is written once, over [`Vector`]. The registers of SSE2, of AVX2 and AVX-512 and of NEON are vectors (`sse2.rs`,
+//! `avx.rs`, `neon.rs`), and so is a single word: a loop over words that computes with `u32` is what the compiler vectorises
+//! for any other processor.
 
 use super::constants::Gather;
 
@@ -36,10 +37,15 @@ pub(super) trait Vector: Copy {
     fn maxu32(self, other: Self) -> Self;
     /// All bits where the signed value is greater, else none.
     fn gt32(self, other: Self) -> Self;
-    /// Shifts by less than 32.
+    /// All bits where they are equal, else none.
+    fn eq32(self, other: Self) -> Self;
+    /// Shifts by less than 32, which is the same in every plan.
     fn shl32(self, by: u32) -> Self;
     fn shr32(self, by: u32) -> Self;
     fn sra32(self, by: u32) -> Self;
+    /// Shifts by less than 32, which the plan says.
+    fn shl_all32(self, by: u32) -> Self;
+    fn shr_all32(self, by: u32) -> Self;
     /// Shifts by as many bits as the other's words say; nothing is left by 32 and more.
     fn shlv32(self, by: Self) -> Self;
     fn shrv32(self, by: Self) -> Self;
@@ -80,10 +86,14 @@ pub(super) trait Vector: Copy {
     /// The four unsigned bytes of each word, summed.
     fn sum_bytes(self) -> Self;
 
-    /// Words as unsigned 64-bit values: the even ones and the odd ones.
+    /// Words as unsigned 64-bit values, in two vectors: which are in which is the vector's own affair.
     fn widen(self) -> [Self::Wide; 2];
-    /// The lower words of what [`widen`](Vector::widen) gives.
+    /// The products of signed words, and of unsigned ones, in the order of [`widen`](Vector::widen).
+    fn mul_signed(self, other: Self) -> [Self::Wide; 2];
+    fn mul_unsigned(self, other: Self) -> [Self::Wide; 2];
+    /// The lower words of values in that order, and the upper ones.
     fn narrow(wide: [Self::Wide; 2]) -> Self;
+    fn narrow_upper(wide: [Self::Wide; 2]) -> Self;
 }
 
 /// Values of 64 bits.
@@ -94,13 +104,16 @@ pub(super) trait Wide: Copy {
     fn xor64(self, other: Self) -> Self;
     fn add64(self, other: Self) -> Self;
     fn sub64(self, other: Self) -> Self;
-    /// The product of two values that 33 bits hold, signed or unsigned: its lower 64 bits.
-    fn mul64(self, other: Self) -> Self;
     fn min64(self, other: Self) -> Self;
     fn max64(self, other: Self) -> Self;
+    /// The upper word at most this, unsigned, and the lower one as it is.
+    fn limit_upper(self, greatest: u32) -> Self;
     /// Shifts by less than 64, each value by its own number.
     fn shlv64(self, by: Self) -> Self;
     fn shrv64(self, by: Self) -> Self;
+    /// Shifts by less than 64.
+    fn shl_all64(self, by: u32) -> Self;
+    fn shr_all64(self, by: u32) -> Self;
 }
 
 const HIGH_HALF: u32 = 0xffff_0000;
@@ -212,6 +225,10 @@ impl Vector for u32 {
         u32::from(self as i32 > other as i32).wrapping_neg()
     }
     #[inline(always)]
+    fn eq32(self, other: u32) -> u32 {
+        equal(self, other)
+    }
+    #[inline(always)]
     fn shl32(self, by: u32) -> u32 {
         self << by
     }
@@ -222,6 +239,14 @@ impl Vector for u32 {
     #[inline(always)]
     fn sra32(self, by: u32) -> u32 {
         (self as i32 >> by) as u32
+    }
+    #[inline(always)]
+    fn shl_all32(self, by: u32) -> u32 {
+        self << by
+    }
+    #[inline(always)]
+    fn shr_all32(self, by: u32) -> u32 {
+        self >> by
     }
     #[inline(always)]
     fn shlv32(self, by: u32) -> u32 {
@@ -357,8 +382,20 @@ impl Vector for u32 {
         [self.into(), 0]
     }
     #[inline(always)]
+    fn mul_signed(self, other: u32) -> [u64; 2] {
+        [(i64::from(self as i32) * i64::from(other as i32)) as u64, 0]
+    }
+    #[inline(always)]
+    fn mul_unsigned(self, other: u32) -> [u64; 2] {
+        [u64::from(self) * u64::from(other), 0]
+    }
+    #[inline(always)]
     fn narrow(wide: [u64; 2]) -> u32 {
         wide[0] as u32
+    }
+    #[inline(always)]
+    fn narrow_upper(wide: [u64; 2]) -> u32 {
+        (wide[0] >> 32) as u32
     }
 }
 
@@ -388,10 +425,6 @@ impl Wide for u64 {
         self.wrapping_sub(other)
     }
     #[inline(always)]
-    fn mul64(self, other: u64) -> u64 {
-        self.wrapping_mul(other)
-    }
-    #[inline(always)]
     fn min64(self, other: u64) -> u64 {
         (self as i64).min(other as i64) as u64
     }
@@ -400,11 +433,23 @@ impl Wide for u64 {
         (self as i64).max(other as i64) as u64
     }
     #[inline(always)]
+    fn limit_upper(self, greatest: u32) -> u64 {
+        (self >> 32).min(greatest.into()) << 32 | self & u64::from(u32::MAX)
+    }
+    #[inline(always)]
     fn shlv64(self, by: u64) -> u64 {
         self << (by & 63)
     }
     #[inline(always)]
     fn shrv64(self, by: u64) -> u64 {
         self >> (by & 63)
+    }
+    #[inline(always)]
+    fn shl_all64(self, by: u32) -> u64 {
+        self << by
+    }
+    #[inline(always)]
+    fn shr_all64(self, by: u32) -> u64 {
+        self >> by
     }
 }

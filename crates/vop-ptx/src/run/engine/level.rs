@@ -50,7 +50,7 @@ impl Level {
     /// What runs a video instruction.
     pub(super) fn plan(self, form: vop::Form, semantics: vop::Semantics) -> vop::bulk::Plan {
         let level = match self {
-            Level::Portable => vop::bulk::Level::Portable,
+            Level::Portable => vop::bulk::Level::BASELINE,
             Level::Avx2 => vop::bulk::Level::Avx2,
             Level::Avx512 => vop::bulk::Level::Avx512,
         };

@@ -11,8 +11,8 @@ use super::vector::{Vector, Wide};
 /// The operations that both have, each one intrinsic or few; what only one of them has is given with it.
 macro_rules! register {
     ($ty:ident, $words:literal,
-     [$set8:ident $set16:ident $set32:ident $set64:ident] $spread:ident $shuffle:ident
-     $or:ident [$madd:ident $maddubs:ident],
+     [$set16:ident $set32:ident $set64:ident] $spread:ident $shuffle:ident
+     $or:ident [$madd:ident $mul:ident $mulu:ident],
      one { $($one:ident = $one_intrinsic:ident;)* }
      shift { $($shift:ident = $shift_intrinsic:ident;)* }
      wide { $($wide:ident = $wide_intrinsic:ident;)* }
@@ -60,25 +60,46 @@ macro_rules! register {
             })*
 
             #[inline(always)]
+            fn shl_all32(self, by: u32) -> $ty {
+                self.shlv32(Self::splat(by))
+            }
+
+            #[inline(always)]
+            fn shr_all32(self, by: u32) -> $ty {
+                self.shrv32(Self::splat(by))
+            }
+
+            #[inline(always)]
             fn sum_halves(self) -> $ty {
                 // SAFETY: as above.
                 unsafe { $madd(self, $set16(1)) }
             }
 
             #[inline(always)]
-            fn sum_bytes(self) -> $ty {
+            fn mul_signed(self, other: $ty) -> [$ty; 2] {
                 // SAFETY: as above.
-                unsafe { $maddubs(self, $set8(1)).sum_halves() }
+                unsafe { [$mul(self, other), $mul(self.shr_all64(32), other.shr_all64(32))] }
+            }
+
+            #[inline(always)]
+            fn mul_unsigned(self, other: $ty) -> [$ty; 2] {
+                // SAFETY: as above.
+                unsafe { [$mulu(self, other), $mulu(self.shr_all64(32), other.shr_all64(32))] }
             }
 
             #[inline(always)]
             fn widen(self) -> [$ty; 2] {
-                [self.and64(Self::splat64(u32::MAX.into())), self.shrv64(Self::splat64(32))]
+                [self.and64(Self::splat64(u32::MAX.into())), self.shr_all64(32)]
             }
 
             #[inline(always)]
             fn narrow([even, odd]: [$ty; 2]) -> $ty {
-                even.and64(Self::splat64(u32::MAX.into())).or64(odd.shlv64(Self::splat64(32)))
+                even.and64(Self::splat64(u32::MAX.into())).or64(odd.shl_all64(32))
+            }
+
+            #[inline(always)]
+            fn narrow_upper([even, odd]: [$ty; 2]) -> $ty {
+                even.shr_all64(32).or64(odd.and64(Self::splat64(u64::from(u32::MAX) << 32)))
             }
 
             $($own)*
@@ -97,14 +118,29 @@ macro_rules! register {
                 unsafe { $wide_intrinsic(self, other) }
             })*
 
+            #[inline(always)]
+            fn limit_upper(self, greatest: u32) -> $ty {
+                self.minu32(Self::splat64(u64::from(greatest) << 32 | u64::from(u32::MAX)))
+            }
+
+            #[inline(always)]
+            fn shl_all64(self, by: u32) -> $ty {
+                self.shlv64(Self::splat64(by.into()))
+            }
+
+            #[inline(always)]
+            fn shr_all64(self, by: u32) -> $ty {
+                self.shrv64(Self::splat64(by.into()))
+            }
+
             $($own_wide)*
         }
     };
 }
 
 register! {
-    __m256i, 8, [_mm256_set1_epi8 _mm256_set1_epi16 _mm256_set1_epi32 _mm256_set1_epi64x] _mm256_broadcastsi128_si256 _mm256_shuffle_epi8
-    _mm256_or_si256 [_mm256_madd_epi16 _mm256_maddubs_epi16],
+    __m256i, 8, [_mm256_set1_epi16 _mm256_set1_epi32 _mm256_set1_epi64x] _mm256_broadcastsi128_si256 _mm256_shuffle_epi8
+    _mm256_or_si256 [_mm256_madd_epi16 _mm256_mul_epi32 _mm256_mul_epu32],
     one { and = _mm256_and_si256; or = _mm256_or_si256; xor = _mm256_xor_si256; add32 = _mm256_add_epi32; sub32 = _mm256_sub_epi32; mul32 = _mm256_mullo_epi32; min32 = _mm256_min_epi32; max32 = _mm256_max_epi32; minu32 = _mm256_min_epu32; maxu32 = _mm256_max_epu32; shlv32 = _mm256_sllv_epi32; shrv32 = _mm256_srlv_epi32; add16 = _mm256_add_epi16; sub16 = _mm256_sub_epi16; min16 = _mm256_min_epi16; max16 = _mm256_max_epi16; minu16 = _mm256_min_epu16; maxu16 = _mm256_max_epu16; adds16 = _mm256_adds_epi16; addsu16 = _mm256_adds_epu16; subs16 = _mm256_subs_epi16; subsu16 = _mm256_subs_epu16; avgu16 = _mm256_avg_epu16; add8 = _mm256_add_epi8; sub8 = _mm256_sub_epi8; min8 = _mm256_min_epi8; max8 = _mm256_max_epi8; minu8 = _mm256_min_epu8; maxu8 = _mm256_max_epu8; adds8 = _mm256_adds_epi8; addsu8 = _mm256_adds_epu8; subs8 = _mm256_subs_epi8; subsu8 = _mm256_subs_epu8; avgu8 = _mm256_avg_epu8; }
     shift { shl32 = _mm256_sll_epi32; shr32 = _mm256_srl_epi32; sra32 = _mm256_sra_epi32; shl16 = _mm256_sll_epi16; shr16 = _mm256_srl_epi16; sra16 = _mm256_sra_epi16; }
     wide { and64 = _mm256_and_si256; or64 = _mm256_or_si256; xor64 = _mm256_xor_si256; add64 = _mm256_add_epi64; sub64 = _mm256_sub_epi64; shlv64 = _mm256_sllv_epi64; shrv64 = _mm256_srlv_epi64; }
@@ -115,9 +151,19 @@ register! {
             unsafe { _mm256_cmpgt_epi32(self, other) }
         }
         #[inline(always)]
+        fn eq32(self, other: __m256i) -> __m256i {
+            // SAFETY: as above.
+            unsafe { _mm256_cmpeq_epi32(self, other) }
+        }
+        #[inline(always)]
         fn eq16(self, other: __m256i) -> __m256i {
             // SAFETY: as above.
             unsafe { _mm256_and_si256(_mm256_cmpeq_epi16(self, other), _mm256_set1_epi16(1)) }
+        }
+        #[inline(always)]
+        fn sum_bytes(self) -> __m256i {
+            // SAFETY: as above.
+            unsafe { _mm256_maddubs_epi16(self, _mm256_set1_epi8(1)).sum_halves() }
         }
         #[inline(always)]
         fn eq8(self, other: __m256i) -> __m256i {
@@ -126,15 +172,6 @@ register! {
         }
  }
     own_wide {
-        #[inline(always)]
-        fn mul64(self, other: __m256i) -> __m256i {
-            // SAFETY: as above.
-            unsafe {
-                let (high, other_high) = (_mm256_srli_epi64::<32>(self), _mm256_srli_epi64::<32>(other));
-                let crossed = _mm256_add_epi64(_mm256_mul_epu32(high, other), _mm256_mul_epu32(other_high, self));
-                _mm256_add_epi64(_mm256_mul_epu32(self, other), _mm256_slli_epi64::<32>(crossed))
-            }
-        }
         #[inline(always)]
         fn min64(self, other: __m256i) -> __m256i {
             // SAFETY: as above.
@@ -149,11 +186,11 @@ register! {
 }
 
 register! {
-    __m512i, 16, [_mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32 _mm512_set1_epi64] _mm512_broadcast_i32x4 _mm512_shuffle_epi8
-    _mm512_or_si512 [_mm512_madd_epi16 _mm512_maddubs_epi16],
+    __m512i, 16, [_mm512_set1_epi16 _mm512_set1_epi32 _mm512_set1_epi64] _mm512_broadcast_i32x4 _mm512_shuffle_epi8
+    _mm512_or_si512 [_mm512_madd_epi16 _mm512_mul_epi32 _mm512_mul_epu32],
     one { and = _mm512_and_si512; or = _mm512_or_si512; xor = _mm512_xor_si512; add32 = _mm512_add_epi32; sub32 = _mm512_sub_epi32; mul32 = _mm512_mullo_epi32; min32 = _mm512_min_epi32; max32 = _mm512_max_epi32; minu32 = _mm512_min_epu32; maxu32 = _mm512_max_epu32; shlv32 = _mm512_sllv_epi32; shrv32 = _mm512_srlv_epi32; add16 = _mm512_add_epi16; sub16 = _mm512_sub_epi16; min16 = _mm512_min_epi16; max16 = _mm512_max_epi16; minu16 = _mm512_min_epu16; maxu16 = _mm512_max_epu16; adds16 = _mm512_adds_epi16; addsu16 = _mm512_adds_epu16; subs16 = _mm512_subs_epi16; subsu16 = _mm512_subs_epu16; avgu16 = _mm512_avg_epu16; add8 = _mm512_add_epi8; sub8 = _mm512_sub_epi8; min8 = _mm512_min_epi8; max8 = _mm512_max_epi8; minu8 = _mm512_min_epu8; maxu8 = _mm512_max_epu8; adds8 = _mm512_adds_epi8; addsu8 = _mm512_adds_epu8; subs8 = _mm512_subs_epi8; subsu8 = _mm512_subs_epu8; avgu8 = _mm512_avg_epu8; }
     shift { shl32 = _mm512_sll_epi32; shr32 = _mm512_srl_epi32; sra32 = _mm512_sra_epi32; shl16 = _mm512_sll_epi16; shr16 = _mm512_srl_epi16; sra16 = _mm512_sra_epi16; }
-    wide { and64 = _mm512_and_si512; or64 = _mm512_or_si512; xor64 = _mm512_xor_si512; add64 = _mm512_add_epi64; sub64 = _mm512_sub_epi64; shlv64 = _mm512_sllv_epi64; shrv64 = _mm512_srlv_epi64; mul64 = _mm512_mullo_epi64; min64 = _mm512_min_epi64; max64 = _mm512_max_epi64; }
+    wide { and64 = _mm512_and_si512; or64 = _mm512_or_si512; xor64 = _mm512_xor_si512; add64 = _mm512_add_epi64; sub64 = _mm512_sub_epi64; shlv64 = _mm512_sllv_epi64; shrv64 = _mm512_srlv_epi64; min64 = _mm512_min_epi64; max64 = _mm512_max_epi64; }
     own {
         #[inline(always)]
         fn gt32(self, other: __m512i) -> __m512i {
@@ -161,9 +198,21 @@ register! {
             unsafe { _mm512_movm_epi32(_mm512_cmpgt_epi32_mask(self, other)) }
         }
         #[inline(always)]
+        fn eq32(self, other: __m512i) -> __m512i {
+            // SAFETY: as above.
+            unsafe { _mm512_movm_epi32(_mm512_cmpeq_epi32_mask(self, other)) }
+        }
+        #[inline(always)]
         fn eq16(self, other: __m512i) -> __m512i {
             // SAFETY: as above.
             unsafe { _mm512_maskz_set1_epi16(_mm512_cmpeq_epi16_mask(self, other), 1) }
+        }
+        #[inline(always)]
+        fn sum_bytes(self) -> __m512i {
+            // Of two half-words that have the sum the upper one. Multiplications by 1, as in AVX2, take longer, as they and the
+            // subtractions that mostly come before want the same unit.
+            // SAFETY: as above.
+            unsafe { _mm512_srli_epi32::<16>(_mm512_dbsad_epu8::<0>(self, _mm512_setzero_si512())) }
         }
         #[inline(always)]
         fn eq8(self, other: __m512i) -> __m512i {

@@ -1,0 +1,206 @@
+//! Columns of Parquet files: integers of 8, 16 or 32 bits, all of which Parquet keeps as `INT32`.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::Int32Type;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescriptor, Type};
+
+use super::layout::{Element, Layout};
+use super::sink::Writer;
+use super::source::{Content, Stream};
+
+/// The rows of a group, which are written together.
+const GROUP: usize = 1 << 20;
+
+fn text(error: ParquetError) -> String {
+    match error {
+        ParquetError::General(why) | ParquetError::EOF(why) => why,
+        error => error.to_string(),
+    }
+}
+
+/// The integers that a column holds.
+fn element(column: &ColumnDescriptor) -> Option<Element> {
+    if column.physical_type() != Physical::INT32 || column.max_rep_level() > 0 {
+        return None;
+    }
+    let of = |bits: i8, signed| matches!(bits, 8 | 16 | 32).then_some(Element { bytes: bits as u64 / 8, signed });
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Integer(int)), _) => of(int.bit_width, int.is_signed),
+        (None, ConvertedType::NONE | ConvertedType::INT_32) => of(32, true),
+        (None, ConvertedType::INT_8) => of(8, true),
+        (None, ConvertedType::INT_16) => of(16, true),
+        (None, ConvertedType::UINT_8) => of(8, false),
+        (None, ConvertedType::UINT_16) => of(16, false),
+        (None, ConvertedType::UINT_32) => of(32, false),
+        _ => None,
+    }
+}
+
+/// A column by its name, which may be left out if no other can be meant.
+pub(super) fn open(file: File, name: Option<&str>) -> Result<(Layout, Content), String> {
+    let reader = SerializedFileReader::new(file).map_err(text)?;
+    let metadata = reader.metadata();
+    let columns = metadata.file_metadata().schema_descr().columns();
+    let listed = |columns: &[&str]| columns.join(", ");
+    let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
+    let fit: Vec<&str> = columns.iter().zip(&names).filter_map(|(c, name)| element(c).map(|_| name.as_str())).collect();
+    let column = match name {
+        Some(name) => names.iter().position(|column| column == name).ok_or_else(|| {
+            format!("it has no column `{name}`; its columns of 8, 16 or 32-bit integers: {}", listed(&fit))
+        })?,
+        None => match fit.as_slice() {
+            [only] => names.iter().position(|name| name == only).unwrap_or(0),
+            [] => return Err("it has no column of 8, 16 or 32-bit integers".to_owned()),
+            _ => return Err(format!("it has several columns, write FILE.parquet:COLUMN: {}", listed(&fit))),
+        },
+    };
+    let Some(element) = element(&columns[column]) else {
+        let (name, column) = (&names[column], &columns[column]);
+        let kind = match (column.max_rep_level(), column.logical_type_ref()) {
+            (1.., _) => "lists".to_owned(),
+            (_, Some(logical)) => format!("{} as {logical:?}", column.physical_type()),
+            (_, None) => column.physical_type().to_string(),
+        };
+        return Err(format!("column `{name}` holds {kind}: words and lanes are integers of 8, 16 or 32 bits"));
+    };
+    let rows = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
+    let rows = rows.sum::<Option<u64>>().ok_or("its metadata has a negative number of rows")?;
+    let layout = Layout::new(element, vec![rows]).ok_or("the column is too long")?;
+    let column = Column {
+        name: columns[column].path().string(),
+        nullable: columns[column].max_def_level(),
+        reader,
+        column,
+        element,
+        group: 0,
+        rows: None,
+        done: 0,
+    };
+    Ok((layout, Content::Stream(Box::new(column))))
+}
+
+struct Column {
+    reader: SerializedFileReader<File>,
+    column: usize,
+    name: String,
+    element: Element,
+    /// The level at which a value is there, if it need not be.
+    nullable: i16,
+    /// The next group of rows, and what is read of the one before.
+    group: usize,
+    rows: Option<ColumnReaderImpl<Int32Type>>,
+    /// How many values were read.
+    done: u64,
+}
+
+impl Stream for Column {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<(), String> {
+        let wanted = bytes.len() / self.element.bytes as usize;
+        let mut values = Vec::with_capacity(wanted);
+        let mut levels = Vec::new();
+        while values.len() < wanted {
+            let rows = match &mut self.rows {
+                Some(rows) => rows,
+                None if self.group < self.reader.num_row_groups() => {
+                    let group = self.reader.get_row_group(self.group).map_err(text)?;
+                    self.group += 1;
+                    match group.get_column_reader(self.column).map_err(text)? {
+                        ColumnReader::Int32ColumnReader(rows) => self.rows.insert(rows),
+                        _ => return Err(format!("column `{}` changes its type", self.name)),
+                    }
+                }
+                None => return Err(format!("column `{}` ends before its last row", self.name)),
+            };
+            levels.clear();
+            let (read, there, _) =
+                rows.read_records(wanted - values.len(), Some(&mut levels), None, &mut values).map_err(text)?;
+            if there < read {
+                let null = levels.iter().position(|level| *level < self.nullable).unwrap_or(0) as u64;
+                let row = self.done + null;
+                return Err(format!("column `{}` has no value in row {row}: fill nulls first", self.name));
+            }
+            self.done += read as u64;
+            if read == 0 {
+                self.rows = None;
+            }
+        }
+        match self.element.bytes {
+            1 => bytes.iter_mut().zip(&values).for_each(|(byte, value)| *byte = *value as u8),
+            2 => {
+                let places = bytes.as_chunks_mut().0.iter_mut();
+                places.zip(&values).for_each(|(place, value)| *place = (*value as u16).to_le_bytes());
+            }
+            _ => {
+                let places = bytes.as_chunks_mut().0.iter_mut();
+                places.zip(&values).for_each(|(place, value)| *place = value.to_le_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file of one column.
+pub(super) fn write(file: File, name: &str, element: Element) -> Result<Box<dyn Writer>, String> {
+    let logical = LogicalType::integer(8 * element.bytes as i8, element.signed);
+    let column = Type::primitive_type_builder(name, Physical::INT32)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(Some(logical))
+        .build()
+        .map_err(text)?;
+    let schema = Type::group_type_builder("schema").with_fields(vec![Arc::new(column)]).build().map_err(text)?;
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("vop ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::SNAPPY)
+        .build();
+    let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).map_err(text)?;
+    Ok(Box::new(OneColumn { writer, element, values: Vec::new() }))
+}
+
+struct OneColumn {
+    writer: SerializedFileWriter<File>,
+    element: Element,
+    /// Values of the next group.
+    values: Vec<i32>,
+}
+
+impl OneColumn {
+    fn write_group(&mut self) -> Result<(), String> {
+        let mut group = self.writer.next_row_group().map_err(text)?;
+        if let Some(mut column) = group.next_column().map_err(text)? {
+            column.typed::<Int32Type>().write_batch(&self.values, None, None).map_err(text)?;
+            column.close().map_err(text)?;
+        }
+        group.close().map_err(text)?;
+        self.values.clear();
+        Ok(())
+    }
+}
+
+impl Writer for OneColumn {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let values = &mut self.values;
+        match (self.element.bytes, self.element.signed) {
+            (1, false) => values.extend(bytes.iter().map(|byte| i32::from(*byte))),
+            (1, true) => values.extend(bytes.iter().map(|byte| i32::from(*byte as i8))),
+            (2, false) => values.extend(bytes.as_chunks().0.iter().map(|two| i32::from(u16::from_le_bytes(*two)))),
+            (2, true) => values.extend(bytes.as_chunks().0.iter().map(|two| i32::from(i16::from_le_bytes(*two)))),
+            _ => values.extend(bytes.as_chunks().0.iter().map(|four| i32::from_le_bytes(*four))),
+        }
+        if self.values.len() >= GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), String> {
+        if !self.values.is_empty() {
+            self.write_group()?;
+        }
+        self.writer.close().map_err(text).map(drop)
+    }
+}
