@@ -21,13 +21,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask lies in no folder")?;
     if !args.only_python {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        succeed(Command::new(cargo).args(["test", "--workspace", "--locked"]).current_dir(&root))?;
+        succeed(Command::new(cargo).args(["test", "--workspace", "--locked"]).current_dir(root))?;
     }
-    match environment(&root) {
-        Ok(python) => test_package(&root, &python),
+    match environment(root) {
+        Ok(python) => test_package(root, &python),
         Err(why) if args.require_python => Err(format!("the Python package cannot be tested: {why}").into()),
         Err(why) => {
             writeln!(io::stderr(), "skipped: the tests of the Python package, since {why}")?;
