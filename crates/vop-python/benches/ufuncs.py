@@ -2,7 +2,7 @@
 
     python crates/vop-python/benches/ufuncs.py
 
-prints, for arrays in the L2 cache and far beyond all caches, nanoseconds a word and how many times as long each rival takes.
+prints, for arrays that fit caches and for some far beyond them, nanoseconds a word and how many times as long each rival takes.
 Needs numba beside vop. The destination exists already; each figure is the best of many rounds, in which all take turns.
 """
 
@@ -114,9 +114,22 @@ def words_max(a: Words, b: Words, d: Words) -> None:
         d[i] = word
 
 
+#: Arrays of so many words, and so many rounds. Four arrays of 4 Ki words have 64 KiB, of 128 Ki words 2 MiB, of 32 Mi words 512 MiB.
+SIZES = (
+    ("4 Ki words", 1 << 12, 5000),
+    ("32 Ki words", 1 << 15, 1000),
+    ("128 Ki words", 1 << 17, 300),
+    ("32 Mi words", 1 << 25, 7),
+)
+
+
 def viewed(function: Callable[..., object], dtype: type) -> Function:
     """A function of two sources' lanes as one of words."""
     return lambda a, b, c, d: function(a.view(dtype), b.view(dtype), d.view(dtype))
+
+
+def called(function: np.ufunc) -> Function:
+    return function if function.nin == 3 else lambda a, b, c, d: function(a, b, d)
 
 
 CASES: list[tuple[str, dict[str, Function]]] = [
@@ -168,16 +181,12 @@ def best(functions: dict[str, Function], arrays: list[Words], rounds: int) -> di
 
 def main() -> None:
     random = np.random.default_rng(1)
-    for title, size, rounds in (("32 Ki words, in the L2 cache", 1 << 15, 2000), ("32 Mi words", 1 << 25, 7)):
+    for title, size, rounds in SIZES:
         arrays = [random.integers(0, 2**32, size, np.uint32) for _ in range(3)] + [np.zeros(size, np.uint32)]
         print(f"\n{title}\n{'':26}{'vop':>9}" + "".join(f"{name:>15}" for name in CASES[0][1]))
         for text, rivals in CASES:
-            function = vop.ufunc(text)
-
-            def ours(a: Words, b: Words, c: Words, d: Words, function: np.ufunc = function) -> object:
-                return function(*[a, b, c][: function.nin], out=d)
-
-            functions: dict[str, Function] = {"vop": ours, **rivals}
+            ours = called(vop.ufunc(text))
+            functions = {"vop": ours, **rivals}
             ours(*arrays)
             expected = arrays[3].copy()
             for name, rival in rivals.items():

@@ -14,7 +14,13 @@ import vop
 
 def test_parse() -> None:
     instruction = vop.parse("@!p vmad.s32.u32.s32.sat.shr7 %r1, %r2.b1, -%r3, %r4")
-    assert (instruction.guard, instruction.d, instruction.a, instruction.b, instruction.c) == ("@!p", "%r1", "%r2", "%r3", "%r4")
+    assert (instruction.guard, instruction.d, instruction.a, instruction.b, instruction.c) == (
+        "@!p",
+        "%r1",
+        "%r2",
+        "%r3",
+        "%r4",
+    )
     form = instruction.form
     assert str(form) == "vmad.s32.u32.s32.sat.shr7 d, a.b1, -b, c"
     assert (form.mnemonic, form.dtype, form.atype, form.btype, form.sat, form.scale, form.asel, form.nin) == (
@@ -148,7 +154,9 @@ def test_check_texts() -> None:
     assert source[start:end] == ".add" or source[start:end].startswith(".")
     assert vop.check(source, name="k.cu")[0].span == use.span
     lints = vop.check(".reg .b32 d, a, b, c; vmax.u32.u32.u32.sat d, a, b;", language="ptx")
-    assert [(use.verdict, use.diagnostics[0].code, use.diagnostics[0].severity) for use in lints] == [("legal", "V0702", "warning")]
+    assert [(use.verdict, use.diagnostics[0].code, use.diagnostics[0].severity) for use in lints] == [
+        ("legal", "V0702", "warning")
+    ]
     assert vop.check("", language="rust") == []
     with pytest.raises(vop.VopError, match="does not say in which language") as raised:
         vop.check(source)

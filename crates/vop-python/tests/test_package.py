@@ -70,8 +70,10 @@ def test_stubs(tmp_path: Path) -> None:
 
 
 def test_version() -> None:
-    assert vop.__version__ == _vop.__version__ == next(
-        line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version")
+    assert (
+        vop.__version__
+        == _vop.__version__
+        == next(line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version"))
     )
 
 

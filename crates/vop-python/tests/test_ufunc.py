@@ -115,7 +115,13 @@ def test_out_over_sources(text: str) -> None:
             np.testing.assert_array_equal(sources[place], expected)
         # Shifted, reversed and interleaved over one another.
         base = words(9, 2 * length + 2)
-        cuts = [slice(0, length), slice(1, length + 1), slice(length, 0, -1), slice(0, 2 * length, 2), slice(1, 2 * length + 1, 2)]
+        cuts = [
+            slice(0, length),
+            slice(1, length + 1),
+            slice(length, 0, -1),
+            slice(0, 2 * length, 2),
+            slice(1, 2 * length + 1, 2),
+        ]
         for to, *of in itertools.product(cuts, repeat=3):
             memory = base.copy()
             sources = [memory[cut] for cut in (*of, cuts[0])][: function.nin]
@@ -311,14 +317,23 @@ def test_keywords() -> None:
 
 
 def test_one_instruction_is_one_object() -> None:
-    for text in ("vadd4.u32.s32.u32.sat", "vadd4.sat.u32.s32.u32 %r1, %r2, %r3, %r4;", "vadd4.u32.s32.u32.sat d.b3210, a, b, c"):
+    for text in (
+        "vadd4.u32.s32.u32.sat",
+        "vadd4.sat.u32.s32.u32 %r1, %r2, %r3, %r4;",
+        "vadd4.u32.s32.u32.sat d.b3210, a, b, c",
+    ):
         assert vop.ufunc(text) is vop.ufunc("vadd4.u32.s32.u32.sat d, a, b, c")
     function = vop.ufunc("vadd4.u32.s32.u32.sat")
     assert vop.ufunc(function) is vop.ufunc(vop.parse(function)) is vop.ufunc(vop.parse(function).form) is function
     assert vop.ufunc(function, semantics="ptxas") is not function
     assert isinstance(function, np.ufunc) and (function.nin, function.nout) == (2, 1)
     assert "clamps each sum" in function.__doc__
-    for text in ("vadd.u32.u32.u32 d, a, 7", "vadd.u32.u32.u32 d, a, a", "@p vadd.u32.u32.u32 d, a, b", "vadd.u32.u32.u32.add d, a, b, c+1"):
+    for text in (
+        "vadd.u32.u32.u32 d, a, 7",
+        "vadd.u32.u32.u32 d, a, a",
+        "@p vadd.u32.u32.u32 d, a, b",
+        "vadd.u32.u32.u32.add d, a, b, c+1",
+    ):
         with pytest.raises(vop.VopError, match="fixes operands"):
             vop.ufunc(text)
     with pytest.raises(TypeError, match="no video instruction"):

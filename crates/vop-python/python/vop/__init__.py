@@ -276,9 +276,7 @@ def explain(
     return Explanation(ansi.rstrip("\n"), json.loads(stages))
 
 
-def check(
-    source: str | bytes | os.PathLike[str], *, language: str | None = None, name: str | None = None
-) -> list[Use]:
+def check(source: str | bytes | os.PathLike[str], *, language: str | None = None, name: str | None = None) -> list[Use]:
     """Finds every video instruction of a source and judges it, as ``vop check`` does.
 
     Parameters

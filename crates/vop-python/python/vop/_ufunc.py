@@ -12,7 +12,6 @@ import numpy as np
 from . import _vop
 from ._results import Form, Instruction
 
-
 #: How many ufuncs, and texts that name them, are kept.
 _KEPT = 4096
 
@@ -248,9 +247,7 @@ class Mnemonic:
             # NumPy would write the result to one too many.
             names = "a, b and c" if function.nin == 3 else "a and b"
             unread = "; d does not depend on c, as all lanes are written" if simd and function.nin == 2 else ""
-            raise TypeError(
-                f"{self.__name__}: `{function.__name__}` takes {names}, and {len(arrays)} arrays are given{unread}"
-            )
+            raise TypeError(f"{self.__name__}: `{function.__name__}` takes {names}, and {len(arrays)} arrays are given{unread}")
         return function(*arrays, **kwargs)
 
     def _refuse_signed(self, arrays: tuple[Any, ...]) -> None:
