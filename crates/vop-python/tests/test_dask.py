@@ -39,9 +39,11 @@ def test_arrays_of_dask(scheduler: str) -> None:
     np.testing.assert_array_equal(vop.vmax4(lazy[0], b).compute(scheduler=scheduler), vop.vmax4(a, b))
     # Reduced in chunks, and the chunks' results again.
     largest = vop.ufunc("vmax4.s32.s32.s32")
-    result = da.reduction(
-        lazy[2], chunk=largest.reduce, aggregate=largest.reduce, dtype=np.uint32, axis=(0, 1), concatenate=True
-    )
+
+    def fold(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+        return largest.reduce(x, axis=axis, keepdims=keepdims)
+
+    result = da.reduction(lazy[2], chunk=fold, aggregate=fold, dtype=np.uint32, axis=(0, 1), concatenate=True)
     assert result.compute(scheduler=scheduler) == largest.reduce(c, axis=None)
 
 
