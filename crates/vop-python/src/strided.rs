@@ -207,12 +207,12 @@ unsafe fn one_by_one(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len
     }
 }
 
-/// d = plan(… plan(plan(d, b\[0\]), b\[1\]) …), in any order if there is an identity.
+/// d = plan(… plan(plan(d, b\[0\]), b\[1\]) …), in any order if the plan's form allows it.
 ///
 /// # Safety
 ///
 /// b must have `len` words, aligned, and d one, of which nobody has a reference.
-pub(crate) unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Strided, len: usize) {
+pub(crate) unsafe fn fold(plan: &Plan, in_any_order: bool, d: Strided, b: Strided, len: usize) {
     if b.overlap(d, len) != Overlap::None {
         // SAFETY: the caller's.
         return unsafe { one_by_one(plan, [Some(d), Some(b), None], d, len) };
@@ -222,7 +222,7 @@ pub(crate) unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Str
     // SAFETY: the caller's.
     let mut folded = unsafe { d.read(0) };
     let mut start = 0;
-    if identity.is_some() && len >= 2 * BLOCK {
+    if in_any_order && len >= 2 * BLOCK {
         // So many sums side by side, which are folded at the end.
         let mut sums = [0; BLOCK];
         // SAFETY: the caller's.

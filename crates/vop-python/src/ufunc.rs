@@ -4,7 +4,7 @@
 //! elements, without Python's lock. Here they all are [`inner`], and what they compute is a [`Plan`].
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use numpy::npyffi::{
     NPY_CASTING, NPY_TYPES, PY_ARRAY_API, PY_UFUNC_API, PyArray_Descr, PyArrayObject, PyUFuncGenericFunction,
@@ -23,9 +23,9 @@ use crate::strided::{Strided, fold, map};
 const CAPSULE: &CStr = c"vop.form";
 
 /// What the loops of a ufunc compute, and the arrays that the ufunc's object points at.
-pub(crate) struct Body {
-    pub(crate) plan: Plan,
-    pub(crate) identity: Option<u32>,
+struct Body {
+    plan: Plan,
+    identity: Option<u32>,
     functions: Vec<PyUFuncGenericFunction>,
     data: Vec<*mut c_void>,
     types: Vec<c_char>,
@@ -33,28 +33,45 @@ pub(crate) struct Body {
     doc: CString,
 }
 
-// SAFETY: the pointers lead to the body itself, which nothing changes once it is made.
-unsafe impl Send for Body {}
-
 impl Body {
-    fn new(form: Form, semantics: Semantics) -> Box<Body> {
+    fn new(form: Form, semantics: Semantics) -> Body {
         let sources = if form.reads_c() { 3 } else { 2 };
         let types = loops(sources);
         let count = types.len() / (sources + 1);
         let function: PyUFuncGenericFunction = Some(if sources == 3 { inner::<3> } else { inner::<2> });
         // Texts of ours hold no zero byte.
         let c_string = |text: String| CString::new(text).unwrap_or_default();
-        let mut body = Box::new(Body {
+        Body {
             plan: Plan::new(form, semantics),
             identity: form.identity(),
             functions: vec![function; count],
-            data: Vec::new(),
+            data: vec![ptr::null_mut(); count],
             types,
             name: c_string(name(form)),
             doc: c_string(doc(form, semantics)),
-        });
-        body.data = vec![ptr::from_ref(&*body).cast_mut().cast(); count];
-        body
+        }
+    }
+}
+
+/// A body at an address that stays, at which its `data` points.
+struct Owned(NonNull<Body>);
+
+// SAFETY: nothing changes a body once it is made.
+unsafe impl Send for Owned {}
+
+impl Owned {
+    fn new(body: Body) -> Owned {
+        let mut body = NonNull::from(Box::leak(Box::new(body)));
+        // SAFETY: nobody else has it yet.
+        unsafe { body.as_mut().data.fill(body.as_ptr().cast()) };
+        Owned(body)
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box, and goes once.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
@@ -145,18 +162,23 @@ fn identity(py: Python<'_>, word: u32) -> PyResult<Bound<'_, PyAny>> {
 
 /// A form as a ufunc.
 pub(crate) fn new<'py>(py: Python<'py>, form: Form, semantics: Semantics) -> PyResult<Bound<'py, PyAny>> {
-    let mut body = Body::new(form, semantics);
+    let owned = Owned::new(Body::new(form, semantics));
+    // SAFETY: nobody else has it yet, and what these pointers lead to stays where it is while there is an `owned`.
+    let (count, functions, data, types, name, doc) = unsafe {
+        let body = &mut *owned.0.as_ptr();
+        let (functions, data, types) = (body.functions.as_mut_ptr(), body.data.as_mut_ptr(), body.types.as_mut_ptr());
+        let (count, name, doc) = (body.functions.len() as c_int, body.name.as_ptr(), body.doc.as_ptr());
+        (count, functions, data, types, name, doc)
+    };
     let sources = if form.reads_c() { 3 } else { 2 };
-    let (functions, data, types) = (body.functions.as_mut_ptr(), body.data.as_mut_ptr(), body.types.as_mut_ptr());
-    let (count, name, doc) = (body.functions.len() as c_int, body.name.as_ptr(), body.doc.as_ptr());
-    let identity = body.identity.map(|word| identity(py, word)).transpose()?;
+    let identity = form.identity().map(|word| identity(py, word)).transpose()?;
     let (kind, value) = match &identity {
         Some(value) => (IDENTITY_VALUE, value.as_ptr()),
         None => (IDENTITY_NONE, ptr::null_mut()),
     };
     let interface = interface(py)?;
-    // The object keeps what it points at: the capsule becomes a part of it below.
-    let keeper = PyCapsule::new_with_value(py, body, CAPSULE)?;
+    // The ufunc keeps what it points at: the capsule becomes a part of it below.
+    let keeper = PyCapsule::new_with_value(py, owned, CAPSULE)?;
     // SAFETY: the table has this function at this place in every NumPy since 1.16, and all that it is given lives as long
     // as `keeper`.
     let ufunc = unsafe {
@@ -190,7 +212,8 @@ pub(crate) fn body_of(object: &Bound<'_, PyAny>) -> PyResult<Option<(Form, Seman
         if keeper.is_null() || ffi::PyCapsule_IsValid(keeper, CAPSULE.as_ptr()) == 0 {
             return Ok(None);
         }
-        let body = &**ffi::PyCapsule_GetPointer(keeper, CAPSULE.as_ptr()).cast::<Box<Body>>();
+        let owned = &*ffi::PyCapsule_GetPointer(keeper, CAPSULE.as_ptr()).cast::<Owned>();
+        let body = owned.0.as_ref();
         Ok(Some((body.plan.form(), body.plan.semantics())))
     }
 }
@@ -279,7 +302,9 @@ unsafe extern "C" fn inner<const SOURCES: usize>(
     // SAFETY: the caller's.
     unsafe {
         match sources {
-            [Some(a), Some(b), None] if a == d && d.is_one_word() => fold(&body.plan, body.identity, d, b, len),
+            [Some(a), Some(b), None] if a == d && d.is_one_word() => {
+                fold(&body.plan, body.identity.is_some(), d, b, len)
+            }
             _ => map(&body.plan, sources, d, len),
         }
     }
