@@ -5,6 +5,9 @@ use vop::bulk::{Plan, Source};
 /// The words that are computed at a time where they must be gathered: a buffer for each operand stays in the L1 cache.
 const BLOCK: usize = 512;
 
+/// The words that a plan computes in one call.
+const CHUNK: usize = 32;
+
 /// The bytes of a cache line, and so many words that aligning them is worth a call.
 const LINE: usize = 64;
 const LONG: usize = 512;
@@ -207,53 +210,64 @@ unsafe fn one_by_one(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len
     }
 }
 
-/// d = plan(… plan(plan(d, b\[0\]), b\[1\]) …), in any order if the plan's form allows it.
+/// d = plan(… plan(plan(d, b\[0\]), b\[1\]) …), in any order if the plan's form has an identity.
 ///
 /// # Safety
 ///
 /// b must have `len` words, aligned, and d one, of which nobody has a reference.
-pub(crate) unsafe fn fold(plan: &Plan, in_any_order: bool, d: Strided, b: Strided, len: usize) {
-    if b.overlap(d, len) != Overlap::None {
+pub(crate) unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Strided, len: usize) {
+    let Some(identity) = identity.filter(|_| len >= CHUNK / 2 && b.overlap(d, len) == Overlap::None) else {
         // SAFETY: the caller's.
         return unsafe { one_by_one(plan, [Some(d), Some(b), None], d, len) };
-    }
-    let (form, semantics) = (plan.form(), plan.semantics());
-    let combine = |a: u32, b: u32| form.eval_as(semantics, a, b, 0);
-    // SAFETY: the caller's.
-    let mut folded = unsafe { d.read(0) };
+    };
+    // So many words are folded side by side, and then with one another.
+    let width = if len >= 2 * BLOCK { BLOCK } else { CHUNK };
+    let (mut sums, mut buffer) = ([identity; BLOCK], [0; BLOCK]);
     let mut start = 0;
-    if in_any_order && len >= 2 * BLOCK {
-        // So many sums side by side, which are folded at the end.
-        let mut sums = [0; BLOCK];
+    while len - start >= width {
         // SAFETY: the caller's.
-        unsafe { b.gather(0, &mut sums) };
-        let mut buffer = [0; BLOCK];
-        start = BLOCK;
-        while len - start >= BLOCK {
-            // SAFETY: the caller's.
-            let words = unsafe {
-                if b.is_contiguous() {
-                    std::slice::from_raw_parts(b.at(start), BLOCK)
-                } else {
-                    b.gather(start, &mut buffer);
-                    &buffer
-                }
-            };
-            plan.run(Source::Destination, words.into(), 0.into(), &mut sums);
-            start += BLOCK;
-        }
-        let mut half = BLOCK / 2;
-        while half >= 32 {
-            let (lower, upper) = sums.split_at_mut(half);
-            plan.run(Source::Destination, Source::Words(&upper[..half]), 0.into(), lower);
-            half /= 2;
-        }
-        folded = sums[..2 * half].iter().fold(folded, |folded, &word| combine(folded, word));
+        let words = unsafe {
+            if b.is_contiguous() {
+                std::slice::from_raw_parts(b.at(start), width)
+            } else {
+                b.gather(start, &mut buffer[..width]);
+                &buffer[..width]
+            }
+        };
+        plan.run(Source::Destination, words.into(), 0.into(), &mut sums[..width]);
+        start += width;
     }
-    for i in start..len {
+    let mut half = width / 2;
+    while half >= CHUNK {
+        let (lower, upper) = sums.split_at_mut(half);
+        plan.run(Source::Destination, Source::Words(&upper[..half]), 0.into(), lower);
+        half /= 2;
+    }
+    let mut fold_chunk = |words: &[u32]| {
+        let (mut lower, mut upper) = ([0; CHUNK], [identity; CHUNK]);
+        lower.copy_from_slice(&sums[..CHUNK]);
+        upper[..words.len()].copy_from_slice(words);
+        let mut folded = [0; CHUNK];
+        plan.run_chunk(&lower, &upper, &[0; CHUNK], &mut folded);
+        sums[..CHUNK].copy_from_slice(&folded);
+        folded
+    };
+    // What is left, and the word that is there already.
+    while start < len {
+        let count = CHUNK.min(len - start);
         // SAFETY: the caller's.
-        folded = combine(folded, unsafe { b.read(i) });
+        unsafe { b.gather(start, &mut buffer[..count]) };
+        fold_chunk(&buffer[..count]);
+        start += count;
     }
     // SAFETY: the caller's.
-    unsafe { d.write(0, folded) };
+    let mut folded = fold_chunk(&[unsafe { d.read(0) }]);
+    let mut half = CHUNK / 2;
+    while half > 0 {
+        let upper = folded;
+        folded = fold_chunk(&upper[half..2 * half]);
+        half /= 2;
+    }
+    // SAFETY: the caller's.
+    unsafe { d.write(0, folded[0]) };
 }

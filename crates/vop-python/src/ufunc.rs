@@ -302,9 +302,7 @@ unsafe extern "C" fn inner<const SOURCES: usize>(
     // SAFETY: the caller's.
     unsafe {
         match sources {
-            [Some(a), Some(b), None] if a == d && d.is_one_word() => {
-                fold(&body.plan, body.identity.is_some(), d, b, len)
-            }
+            [Some(a), Some(b), None] if a == d && d.is_one_word() => fold(&body.plan, body.identity, d, b, len),
             _ => map(&body.plan, sources, d, len),
         }
     }

@@ -227,18 +227,8 @@ class Mnemonic:
         """
         if dtype is atype is btype is None:
             self._refuse_signed(arrays)
-        shifts = ".mode" in self._syntax
-        types = [dtype or "u32", atype or dtype or "u32", btype or ("u32" if shifts else dtype or "u32")]
-        if ".dtype" not in self._syntax:
-            del types[0]
-        simd = "{.mask}" in self._syntax
-        modifiers = [*types, *(["po"] if po else []), *(["sat"] if sat else [])]
-        modifiers += [one for one in (cmp, mode, scale, op2) if one is not None]
-        operands = [_selected("d", dsel)]
-        operands += [("-" if name in negate else "") + _selected(name, sel) for name, sel in (("a", asel), ("b", bsel))]
-        if simd or op2 is not None or dsel is not None or self.__name__ == "vmad":
-            operands.append("-c" if "c" in negate else "c")
-        function = _of_text(f"{self.__name__}.{'.'.join(modifiers)} {', '.join(operands)}", semantics or "isa")
+        modifiers = (dtype, atype, btype, sat, op2, cmp, mode, scale, po, dsel, asel, bsel, negate)
+        function = _made(*_spelt(self.__name__, self._syntax, *modifiers, semantics or "isa"))
         if not arrays:
             if kwargs:
                 raise TypeError(f"{self.__name__}: {', '.join(kwargs)} without arrays")
@@ -246,6 +236,7 @@ class Mnemonic:
         if len(arrays) != function.nin:
             # NumPy would write the result to one too many.
             names = "a, b and c" if function.nin == 3 else "a and b"
+            simd = "{.mask}" in self._syntax
             unread = "; d does not depend on c, as all lanes are written" if simd and function.nin == 2 else ""
             raise TypeError(f"{self.__name__}: `{function.__name__}` takes {names}, and {len(arrays)} arrays are given{unread}")
         return function(*arrays, **kwargs)
@@ -263,6 +254,38 @@ class Mnemonic:
 
     def __reduce__(self) -> str:
         return self.__name__
+
+
+@lru_cache(_KEPT)
+def _spelt(
+    name: str,
+    syntax: str,
+    dtype: str | None,
+    atype: str | None,
+    btype: str | None,
+    sat: bool,
+    op2: str | None,
+    cmp: str | None,
+    mode: str | None,
+    scale: str | None,
+    po: bool,
+    dsel: str | None,
+    asel: str | None,
+    bsel: str | None,
+    negate: str,
+    semantics: str,
+) -> tuple[str, str]:
+    """What :func:`_made` takes, of a mnemonic and its modifiers."""
+    types = [dtype or "u32", atype or dtype or "u32", btype or ("u32" if ".mode" in syntax else dtype or "u32")]
+    if ".dtype" not in syntax:
+        del types[0]
+    modifiers = [*types, *(["po"] if po else []), *(["sat"] if sat else [])]
+    modifiers += [one for one in (cmp, mode, scale, op2) if one is not None]
+    operands = [_selected("d", dsel)]
+    operands += [("-" if one in negate else "") + _selected(one, sel) for one, sel in (("a", asel), ("b", bsel))]
+    if "{, c}" not in syntax or op2 is not None or dsel is not None:
+        operands.append("-c" if "c" in negate else "c")
+    return _key(f"{name}.{'.'.join(modifiers)} {', '.join(operands)}", semantics)
 
 
 def _selected(operand: str, selector: str | None) -> str:
