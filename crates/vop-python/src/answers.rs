@@ -11,7 +11,7 @@ use vop::isa::types::{Selector, Type};
 use vop::lower::{LowerOptions, Needs};
 use vop::{Code, Diagnostic, Form, Instruction, Mnemonic, Operand, Parser, Registers, Semantics, Severity, Target};
 use vop_draw::{Lines, Source};
-use vop_ptx::find::{Language, PartialReason};
+use vop_ptx::find::{Language, PartialReason, may_contain};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
 use vop_ptx::run::RunErrorKind;
@@ -256,6 +256,8 @@ fn language_named(py: Python<'_>, name: &str) -> PyResult<Language> {
     })
 }
 
+const GIVE_A_LANGUAGE: &str = "give language=\"ptx\", \"cuda\", \"opencl\", \"python\", \"llvm\" or \"rust\"";
+
 /// Every video instruction of a source; spans are in characters if it is a text.
 #[pyfunction]
 #[pyo3(signature = (source, is_text, language = None, path = None))]
@@ -266,23 +268,19 @@ pub(crate) fn check<'py>(
     language: Option<&str>,
     path: Option<&str>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let language = match (language, path.and_then(|path| Language::from_path(Path::new(path)))) {
-        (Some(name), _) => language_named(py, name)?,
-        (None, Some(language)) => language,
-        (None, None) => {
-            let what = match path {
-                Some(path) => format!("cannot tell the language of {path} from its name"),
-                None => "a text does not say in which language it is".to_owned(),
-            };
-            return Err(error(
-                py,
-                &what,
-                Some("give language=\"ptx\", \"cuda\", \"opencl\", \"python\", \"llvm\" or \"rust\""),
-            ));
-        }
+    let named = match (language, path) {
+        (Some(name), _) => Some(language_named(py, name)?),
+        (None, Some(path)) => Some(Language::from_path(Path::new(path)).ok_or_else(|| {
+            error(py, &format!("cannot tell the language of {path} from its name"), Some(GIVE_A_LANGUAGE))
+        })?),
+        (None, None) => None,
     };
     // Other threads may run meanwhile: a project takes seconds.
-    let (found, text) = py.detach(|| (uses::uses(source, language), uses::text(source)));
+    let (found, text) = py.detach(|| (uses::uses(source, named.unwrap_or(Language::Ptx)), uses::text(source)));
+    if named.is_none() && found.is_empty() && may_contain(source) {
+        let message = "no statement of the text, read as PTX, is a video instruction, and yet it names some";
+        return Err(error(py, message, Some(GIVE_A_LANGUAGE)));
+    }
     let lines = Lines::new(&text);
     let (drawn_on, offsets) =
         (Source { lines: &lines, path }, if is_text { Offsets::of_characters(&text) } else { Offsets::of_bytes() });

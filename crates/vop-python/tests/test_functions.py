@@ -158,7 +158,9 @@ def test_check_texts() -> None:
         ("legal", "V0702", "warning")
     ]
     assert vop.check("", language="rust") == []
-    with pytest.raises(vop.VopError, match="does not say in which language") as raised:
+    assert vop.check("vadd.u32.u32.u32 d, a, b;")[0].text == "vadd.u32.u32.u32 d, a, b"
+    assert vop.check("") == vop.check("mov.u32 a, b;") == []
+    with pytest.raises(vop.VopError, match="no statement of the text, read as PTX") as raised:
         vop.check(source)
     assert "cuda" in (raised.value.help or "")
     with pytest.raises(vop.VopError, match="no language `c`"):

@@ -284,8 +284,8 @@ def check(source: str | bytes | os.PathLike[str], *, language: str | None = None
     source : str, bytes or path
         A text, or a :class:`pathlib.Path` to read.
     language : str, optional
-        ``"ptx"``, ``"cuda"`` (also C and C++), ``"opencl"``, ``"python"``, ``"llvm"`` or ``"rust"``. A file's, or ``name``'s,
-        extension tells; a text without a name needs it.
+        ``"ptx"``, ``"cuda"`` (also C and C++), ``"opencl"``, ``"python"``, ``"llvm"`` or ``"rust"``. Without, a file's, or
+        ``name``'s, extension tells, and a text is PTX.
     name : str, optional
         What diagnostics call the source.
 
@@ -298,7 +298,7 @@ def check(source: str | bytes | os.PathLike[str], *, language: str | None = None
     Raises
     ------
     VopError
-        The language is unknown.
+        There is no such language, an extension does not tell it, or a text that is no PTX names instructions.
     OSError
         The file cannot be read.
 
