@@ -212,6 +212,7 @@ def test_errors() -> None:
     error = raised.value
     assert isinstance(error, vop.ParseError) and isinstance(error, vop.VopError)
     assert [one.code for one in error.diagnostics] == ["V0203", "V0304", "V0302"]
+    assert repr(error.diagnostics[0]).startswith("Diagnostic('V0203', '`vmin4` has three types")
     assert (error.code, error.span, error.message) == ("V0203", (5, 13), error.diagnostics[0].message)
     assert error.help is not None and "vmin4.u32.u32.u32" in error.help
     # Drawn with the caret under the place.

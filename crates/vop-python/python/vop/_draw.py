@@ -6,7 +6,6 @@ import html
 import os
 import re
 import sys
-from typing import Any
 
 _ESCAPE = re.compile("\x1b\\[([0-9;]*)m")
 
@@ -48,15 +47,14 @@ def as_html(ansi: str) -> str:
     return "".join(parts)
 
 
-def _wants_colour() -> bool:
-    """Whether standard output is a terminal whose user has not asked for plain text (no-color.org)."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(sys.stdout and sys.stdout.isatty())
+def for_terminal(ansi: str) -> str:
+    """The text with its escapes if standard output is a terminal whose user has not asked for plain text (no-color.org)."""
+    plain_wanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return ansi if not plain_wanted and sys.stdout and sys.stdout.isatty() else plain(ansi)
 
 
 class Drawing:
-    """Something that is drawn: in colours in a terminal, as HTML in a notebook, as plain text by ``str()``."""
+    """Something that is drawn: as plain text by ``str()``, as HTML in a notebook."""
 
     __slots__ = ()
 
@@ -65,17 +63,6 @@ class Drawing:
 
     def __str__(self) -> str:
         return plain(self.ansi)
-
-    def __repr__(self) -> str:
-        # Python prints this at its prompt.
-        return self.ansi if _wants_colour() else plain(self.ansi)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """For IPython, whose printer counts columns: line by line."""
-        for i, line in enumerate(repr(self).split("\n")):
-            if i > 0:
-                printer.break_()
-            printer.text(line)
 
     def _repr_html_(self) -> str:
         """For notebooks."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from . import _vop
-from ._draw import Drawing
+from ._draw import Drawing, for_terminal
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +36,9 @@ class Diagnostic(Drawing):
     related: tuple[tuple[tuple[int, int], str], ...]
     #: The drawing, with ANSI escapes.
     ansi: str = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"Diagnostic({self.code!r}, {self.message!r}, span={self.span})"
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,17 @@ class Explanation(Drawing):
     ansi: str
     #: The stages: ``form``, ``inputs``, ``lanes``, ``saturation``, ``end``, ``d`` and more. Empty for the code of a diagnostic.
     stages: Mapping[str, Any] = field(hash=False)
+
+    def __repr__(self) -> str:
+        # Python prints this at its prompt.
+        return for_terminal(self.ansi)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """For IPython, whose printer counts columns: line by line."""
+        for i, line in enumerate(repr(self).split("\n")):
+            if i > 0:
+                printer.break_()
+            printer.text(line)
 
     @property
     def d(self) -> int | None:
