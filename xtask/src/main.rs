@@ -27,6 +27,7 @@ enum Command {
     Docs(command::docs::Args),
     Gpu(command::gpu::Args),
     Search(command::search::Args),
+    Test(command::test::Args),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Docs(args) => command::docs::run(args),
         Command::Gpu(args) => command::gpu::run(args),
         Command::Search(args) => command::search::run(args),
+        Command::Test(args) => command::test::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use vop::{Code, Diagnostic, Severity, Target};
+use vop_draw::{Lines, Place, Source};
 use vop_ptx::find::Language;
 use vop_ptx::uses::{self, Use, Verdict};
 
-use crate::render::{Lines, Place, Source};
-use crate::{Failure, Outcome, json, output, render};
+use crate::{Failure, Outcome, json, output};
 
 /// Find every video instruction in files and folders and judge it.
 ///
@@ -277,7 +277,7 @@ impl Report {
                 for finding in &findings {
                     if self.shows(finding) {
                         let finding = self.said_once(finding.clone(), &found.text);
-                        output::notice(&render::diagnostic(&finding, Source { lines: &lines, path: Some(&path) }));
+                        output::notice(&vop_draw::diagnostic(&finding, Source { lines: &lines, path: Some(&path) }));
                     }
                 }
             }

@@ -1,8 +1,8 @@
 //! One instruction and the values of its operands, as the command line gives them.
 
-use vop::{Form, Instruction, Operand, Parser, Semantics};
+use vop::{Instruction, Parser, Semantics};
 
-use crate::{Failure, output, render};
+use crate::{Failure, output};
 
 /// Whose answer is asked for.
 #[derive(clap::Args)]
@@ -15,7 +15,7 @@ pub(crate) struct SemanticsArg {
 /// Reads the one instruction of an argument; its operands may be left out. Its faults are drawn.
 pub(crate) fn read(text: &str) -> Result<Instruction<'_>, Failure> {
     Parser::new().allow_bare().parse(text).map_err(|faults| {
-        output::notice(&render::all(&faults, text));
+        output::notice(&vop_draw::diagnostics(&faults, text));
         Failure::Said
     })
 }
@@ -44,94 +44,11 @@ pub(crate) fn value(text: &str) -> Result<u32, String> {
     }
 }
 
-/// The values of a, b and c: those given, in order, and the immediates of the text. Where an operand is an immediate
-/// its value may be left out, or be given as `-`, or again.
+/// The values of a, b and c: those given, in order, and the immediates of the text ([`Instruction::inputs`]); `-` is none.
 pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u32; 3], String> {
-    let form = instruction.form;
-    let operands = [Some(instruction.a), Some(instruction.b), instruction.c.filter(|_| form.uses_c())];
-    let immediates = operands.map(|operand| match operand {
-        Some(Operand::Immediate { value, .. }) => Some(value),
-        _ => None,
-    });
-    let wanted = operands.iter().flatten().count();
-    let registers = wanted - immediates.iter().flatten().count();
-    // One value for each operand, or one for each register.
-    let skip_immediates = given.len() < wanted && given.len() == registers;
-    let mut given = given.iter();
-    let mut values = [0; 3];
-    for (i, name) in ["a", "b", "c"].into_iter().enumerate() {
-        let next = if skip_immediates && immediates[i].is_some() { None } else { given.next() };
-        values[i] = match (next, immediates[i]) {
-            (None | Some(&"-"), Some(immediate)) => immediate,
-            (Some(text), Some(immediate)) => match value(text)? {
-                same if same == immediate => same,
-                _ => {
-                    return Err(format!(
-                        "operand {name} is the immediate {immediate:#x}, yet its value is given as {text}"
-                    ));
-                }
-            },
-            (Some(&"-") | None, None) if operands[i].is_none() => 0,
-            (Some(&"-") | None, None) => return Err(format!("the value of {name} is missing: {}", needs(form))),
-            (Some(text), None) => value(text)?,
-        };
-    }
-    // A register that stands for two operands has one value, whatever is added to it.
-    for i in 1..3 {
-        if let Some((j, name)) = twin(&operands, i)
-            && values[i] != values[j]
-        {
-            return Err(format!(
-                "`{name}` stands for two operands, yet has two values, {:#x} and {:#x}",
-                values[j], values[i]
-            ));
-        }
-    }
-    add_constants(&operands, &mut values);
-    if given.next().is_some() {
-        return Err(format!("too many values: {}", needs(form)));
-    }
-    Ok(values)
-}
-
-/// The operand before operand `i` that is the same register, and the register's name.
-fn twin<'t>(operands: &[Option<Operand<'t>>; 3], i: usize) -> Option<(usize, &'t str)> {
-    let register = |i: usize| operands[i].and_then(Operand::register);
-    let name = register(i)?;
-    (0..i).find(|&j| register(j) == Some(name)).map(|j| (j, name))
-}
-
-/// Makes values of operands out of those of registers.
-fn add_constants(operands: &[Option<Operand<'_>>; 3], values: &mut [u32; 3]) {
-    for (operand, value) in operands.iter().zip(values) {
-        if let Some(Operand::Sum { addend, .. }) = operand {
-            *value = value.wrapping_add(*addend);
-        }
-    }
-}
-
-/// Values that show every stage, and what ptxas does otherwise if that is asked for, as far as the text leaves a choice:
-/// immediates are what they are, and operands that are one register have one value.
-pub(crate) fn telling(instruction: &Instruction<'_>, semantics: Semantics) -> [u32; 3] {
-    if let Some(divergence) = instruction.divergence(semantics) {
-        return divergence.inputs;
-    }
-    let mut values = instruction.form.telling_inputs();
-    let operands = [Some(instruction.a), Some(instruction.b), instruction.c];
-    for i in 0..3 {
-        if let Some(Operand::Immediate { value, .. }) = operands[i] {
-            values[i] = value;
-        }
-        if let Some((j, _)) = twin(&operands, i) {
-            values[i] = values[j];
-        }
-    }
-    add_constants(&operands, &mut values);
-    values
-}
-
-fn needs(form: Form) -> String {
-    format!("`{form}` needs values for {}", if form.uses_c() { "a, b and c" } else { "a and b" })
+    let given: Result<Vec<Option<u32>>, String> =
+        given.iter().map(|&text| if text == "-" { Ok(None) } else { value(text).map(Some) }).collect();
+    instruction.inputs(&given?).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -154,21 +71,5 @@ mod tests {
         for text in ["", "-", "--1", "+-1", "x", "0x", "4294967296", "-2147483649", "1.5", "0x1_0000_0000"] {
             assert!(value(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn immediates_have_their_values() {
-        let inputs = |text, given: &[&str]| inputs(&vop::parse(text).unwrap(), given);
-        let text = "vadd.u32.u32.u32.add d, a, 7, c";
-        assert_eq!(inputs(text, &["1", "2"]), Ok([1, 7, 2]));
-        assert_eq!(inputs(text, &["1", "-", "2"]), Ok([1, 7, 2]));
-        assert_eq!(inputs(text, &["1", "7", "2"]), Ok([1, 7, 2]));
-        assert!(inputs(text, &["1", "8", "2"]).is_err());
-        assert!(inputs(text, &["1"]).is_err());
-        assert!(inputs(text, &["1", "7", "2", "3"]).is_err());
-        assert_eq!(inputs("vadd.u32.u32.u32 d, a, b", &["1", "2", "-"]), Ok([1, 2, 0]));
-        assert_eq!(inputs("vadd.u32.u32.u32 d, a, b", &["1", "2", "9"]), Ok([1, 2, 9]));
-        assert_eq!(inputs("vadd.u32.u32.u32 d, a, a", &["2", "2"]), Ok([2, 2, 0]));
-        assert!(inputs("vadd.u32.u32.u32 d, a, a", &["1", "2"]).is_err());
     }
 }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use vop::lower::{LowerOptions, Lowering, Needs};
 use vop::{Code, Diagnostic, Form, Instruction, Parser, Registers, Semantics, Target};
+use vop_draw::{Lines, Source};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{Rewrite, RewriteError, RewriteOptions, Rewritten, rewrite};
 
 use crate::output::Format;
-use crate::render::{Lines, Source};
-use crate::{Failure, Outcome, instruction, output, render};
+use crate::{Failure, Outcome, instruction, output};
 
 /// Replace video instructions by base instructions that compute the same in less.
 ///
@@ -213,7 +213,7 @@ fn warn(text: &str, instruction: &Instruction<'_>, semantics: Semantics) {
     for mut lint in lints.into_iter().filter(|lint| lint.code == Code::V0701) {
         lint.help = Some("`--semantics ptxas` keeps what ptxas's code computes".into());
         let lines = Lines::new(text);
-        output::notice(&render::diagnostic(&lint, Source { lines: &lines, path: None }));
+        output::notice(&vop_draw::diagnostic(&lint, Source { lines: &lines, path: None }));
     }
 }
 
@@ -259,7 +259,7 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
         if more > 0 {
             warning.notes.push(format!("the same holds of {more} more"));
         }
-        output::notice(&render::diagnostic(&warning, source));
+        output::notice(&vop_draw::diagnostic(&warning, source));
     }
     let bytes = rewritten.apply(&bytes);
     match to.filter(|to| to.as_os_str() != "-") {
@@ -280,7 +280,7 @@ fn failure(error: &RewriteError, source: Source<'_>, options: RewriteOptions) ->
     match error {
         RewriteError::Illegal(faults) => {
             for fault in faults {
-                output::notice(&render::diagnostic(fault, source));
+                output::notice(&vop_draw::diagnostic(fault, source));
             }
             Failure::Said
         }

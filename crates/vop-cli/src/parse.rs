@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use vop::{Diagnostic, Instruction, Parser, Registers};
 
 use crate::output::Format;
-use crate::{Failure, Outcome, json, output, render};
+use crate::{Failure, Outcome, json, output};
 
 /// Read instructions, print their canonical text or what is wrong.
 ///
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let registers = match &args.declare {
         Some(text) => Some(text.parse::<Registers>().map_err(|faults| {
-            output::notice(&render::all(&faults, text));
+            output::notice(&vop_draw::diagnostics(&faults, text));
             Failure::Misuse("--declare: not register declarations".into())
         })?),
         None => None,

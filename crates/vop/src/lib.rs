@@ -43,6 +43,7 @@ mod describe;
 pub mod diagnostic;
 pub mod divergence;
 pub mod eval;
+mod fold;
 mod instead;
 pub mod isa;
 mod lint;
@@ -62,6 +63,6 @@ pub use isa::table::Mnemonic;
 pub use lint::{Linter, lint};
 pub use semantics::{Deviation, Deviations, Semantics};
 pub use text::{
-    Declarations, Guard, Instruction, Operand, OperandPlace, Parser, Places, RegisterType, Registers, parse,
-    register_number,
+    Declarations, Guard, InputError, Instruction, Operand, OperandPlace, Parser, Places, RegisterType, Registers,
+    parse, register_number,
 };

@@ -310,7 +310,7 @@ fn without_c() {
     for text in ["vadd.u32.u32.u32 d, a, b", "vavrg4.u32.u32.u32 d, a, a, c", "vadd4.u32.u32.u32 d, a, b, c"] {
         let plan = Plan::new(text.parse().expect("legal"), Semantics::Isa);
         let mut d = [0; 3];
-        assert!(!plan.reads_c());
+        assert!(!plan.form().reads_c());
         plan.run((&[1, 2, 3]).into(), 4.into(), (&[]).into(), &mut d);
         assert_eq!(d, [1, 2, 3].map(|a| plan.form().eval(a, 4, 9)));
     }

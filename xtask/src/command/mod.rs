@@ -10,6 +10,7 @@ mod run;
 pub(crate) mod search;
 mod show;
 mod sweep;
+pub(crate) mod test;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -100,6 +101,12 @@ fn full_text(form: &str) -> String {
 /// Why a command could not do its work.
 pub(crate) struct Failure(Box<dyn std::error::Error>);
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl Failure {
     /// Says it, unless nobody reads the output any more; the exit status that it means.
     pub(crate) fn report(self) -> ExitCode {
@@ -108,7 +115,7 @@ impl Failure {
             return ExitCode::SUCCESS;
         }
         // Nothing can be done where standard error is closed.
-        let _ = writeln!(io::stderr(), "error: {}", self.0);
+        let _ = writeln!(io::stderr(), "error: {self}");
         ExitCode::FAILURE
     }
 }

@@ -187,7 +187,7 @@ fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<
     if given.len() < wanted.len() {
         wanted.retain(|i| immediate(*i).is_none());
     }
-    if given.len() < wanted.len() && !plan.reads_c() {
+    if given.len() < wanted.len() && !plan.form().reads_c() {
         wanted.retain(|i| *i != 2);
     }
     let names = ["a", "b", "c"];
@@ -235,7 +235,7 @@ fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<
             )));
         }
     }
-    if !plan.reads_c() && !matches!(sources[2], Source::Array(_)) {
+    if !plan.form().reads_c() && !matches!(sources[2], Source::Array(_)) {
         sources[2] = Source::None;
     }
     Ok(sources)

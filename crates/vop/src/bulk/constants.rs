@@ -418,8 +418,3 @@ pub(super) fn reads_in_place(form: Form) -> bool {
 pub(super) fn takes_all(form: Form) -> bool {
     form.mask() == Some(Mask::full(form.mnemonic().shape()))
 }
-
-/// Whether d depends on c.
-pub(super) fn takes_c(form: Form) -> bool {
-    form.uses_c() && !(matches!(form.finish(), Finish::Lanes(_)) && takes_all(form))
-}

@@ -53,7 +53,7 @@ pub struct Plan {
     semantics: Semantics,
     level: Level,
     /// Whether d depends on c.
-    takes_c: bool,
+    reads_c: bool,
     compiled: Compiled,
 }
 
@@ -203,7 +203,7 @@ impl Plan {
 
     fn at(form: Form, semantics: Semantics, level: Level) -> Plan {
         let compiled = Compiled::new(form, semantics.deviations(), level);
-        Plan { form, semantics, level, takes_c: constants::takes_c(form), compiled }
+        Plan { form, semantics, level, reads_c: form.reads_c(), compiled }
     }
 
     /// The form.
@@ -216,11 +216,6 @@ impl Plan {
         self.semantics
     }
 
-    /// Whether d depends on c, as it does not where a SIMD form without accumulation writes all lanes.
-    pub fn reads_c(&self) -> bool {
-        self.takes_c
-    }
-
     /// The instructions that it uses.
     pub fn level(&self) -> Level {
         self.level
@@ -229,7 +224,7 @@ impl Plan {
     /// d\[i\] = form(a\[i\], b\[i\], c\[i\]), as [`Form::eval_as`] has it, for every i.
     ///
     /// A source may be one value for all, or [`Source::Destination`]: the value that d\[i\] had. Where d does not depend on
-    /// c ([`reads_c`](Plan::reads_c)), c is not read.
+    /// c ([`Form::reads_c`]), c is not read.
     ///
     /// # Panics
     ///
@@ -240,15 +235,15 @@ impl Plan {
         let (len, destination) = (d.len(), d.as_mut_ptr());
         let (a_words, b_words) = (a.words("a", len, destination), b.words("b", len, destination));
         // Kernels read some c nonetheless.
-        let c_words = if self.takes_c { c.words("c", len, destination) } else { a_words };
+        let c_words = if self.reads_c { c.words("c", len, destination) } else { a_words };
         if let (Some(a_words), Some(b_words), Some(c_words)) = (a_words, b_words, c_words) {
             // SAFETY: there are `len` words in each, and none but the destination itself overlaps it.
             unsafe { self.compiled.run([a_words, b_words, c_words], destination, len / CHUNK) }
             if len % CHUNK != 0 {
-                self.run_rest([a, b, if self.takes_c { c } else { a }], d);
+                self.run_rest([a, b, if self.reads_c { c } else { a }], d);
             }
         } else {
-            self.run_blocks([a, b, if self.takes_c { c } else { a }], d);
+            self.run_blocks([a, b, if self.reads_c { c } else { a }], d);
         }
     }
 
@@ -307,7 +302,7 @@ impl Plan {
         }
         // No thread shall find what the caller is to be told.
         for (name, source) in [("a", a), ("b", b), ("c", c)] {
-            if name != "c" || self.takes_c {
+            if name != "c" || self.reads_c {
                 source.words(name, d.len(), d.as_mut_ptr());
             }
         }
@@ -318,7 +313,7 @@ impl Plan {
                 let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some((i, d)) = piece else { break };
                 let (start, len) = (i * PIECE, d.len());
-                let c = if self.takes_c { c.part(start, len) } else { c };
+                let c = if self.reads_c { c.part(start, len) } else { c };
                 self.run(a.part(start, len), b.part(start, len), c, d);
             }
         };

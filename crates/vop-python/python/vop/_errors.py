@@ -1,0 +1,78 @@
+"""What goes wrong, as exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ._results import Diagnostic
+
+
+class VopError(ValueError):
+    """What vop was asked for cannot be done; ``str()`` says where, why and what to write instead.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, in a sentence.
+    help : str or None
+        What to do.
+    code : str or None
+        The diagnostic's stable code, ``"V0207"``; ``vop.explain(code)`` tells what it means.
+    span : tuple of int or None
+        Where in the text, from and to: ``text[span[0]:span[1]]``.
+    diagnostics : tuple of Diagnostic
+        All that is wrong with a text; the attributes above are of the first.
+    """
+
+    message: str
+    help: str | None
+    code: str | None
+    span: tuple[int, int] | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __init__(
+        self,
+        what: str | Iterable[Mapping[str, Any] | Diagnostic],
+        help: str | None = None,
+        span: tuple[int, int] | None = None,
+    ) -> None:
+        if isinstance(what, str):
+            self.diagnostics = ()
+            self.message, self.help, self.code, self.span = what, help, None, span
+            drawn = what if help is None else f"{what}\n  = help: {help}"
+        else:
+            self.diagnostics = tuple(one if isinstance(one, Diagnostic) else Diagnostic(**one) for one in what)
+            first = self.diagnostics[0]
+            self.message, self.help, self.code, self.span = first.message, first.help, first.code, first.span
+            drawn = "\n\n".join(str(one) for one in self.diagnostics)
+        super().__init__(drawn)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers of a cluster send exceptions home.
+        return type(self), (self.diagnostics or self.message, self.help, self.span)
+
+
+class ParseError(VopError):
+    """A text is no legal instruction. ``diagnostics`` holds every fault of it.
+
+    >>> import vop
+    >>> vop.parse("vmin4.u32.u32.u32 d, a, b.b0, c")
+    Traceback (most recent call last):
+        ...
+    vop.ParseError: error[V0304]: `.b0` is not a selector for b of `vmin4`
+      |
+    1 | vmin4.u32.u32.u32 d, a, b.b0, c
+      |                          ^^^
+      |
+      = help: write `.b0000`; legal selectors on b of `vmin4`: `.bxyzw` with digits
+              from 0 to 7 (0 to 3 are a's bytes, 4 to 7 b's)
+    """
+
+
+class LowerError(VopError):
+    """Base instructions that compute what was asked for cannot be given."""
+
+
+for _class in (VopError, ParseError, LowerError):
+    _class.__module__ = "vop"

@@ -1,0 +1,93 @@
+//! `cargo xtask test`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::Failure;
+
+/// Run all tests: those of the workspace and, where there is a Python, those of the Python package.
+///
+/// A wheel is built and installed, with what the tests need, into a virtual environment in target/python. Where there is no
+/// Python, or what is needed cannot be installed, a line says that and all else is tested.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Fail where the Python package cannot be tested.
+    #[arg(long)]
+    require_python: bool,
+    /// Test the Python package alone.
+    #[arg(long)]
+    only_python: bool,
+}
+
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask lies in no folder")?;
+    if !args.only_python {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        succeed(Command::new(cargo).args(["test", "--workspace", "--locked"]).current_dir(root))?;
+    }
+    match environment(root) {
+        Ok(python) => test_package(root, &python),
+        Err(why) if args.require_python => Err(format!("the Python package cannot be tested: {why}").into()),
+        Err(why) => {
+            writeln!(io::stderr(), "skipped: the tests of the Python package, since {why}")?;
+            Ok(())
+        }
+    }
+}
+
+/// Runs a command whose failure is ours.
+fn succeed(command: &mut Command) -> Result<(), Failure> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{} failed ({status})", said(command)).into()),
+        Err(error) => Err(format!("cannot run {}: {error}", said(command)).into()),
+    }
+}
+
+fn said(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let words = std::iter::once(program).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    format!("`{}`", words.join(" "))
+}
+
+/// What asks a Python whether it is new enough.
+const IS_NEW_ENOUGH: &str = "import sys; sys.exit(sys.version_info < (3, 10))";
+
+/// The Python of a virtual environment that has what the tests need; or why there is none.
+fn environment(root: &Path) -> Result<PathBuf, String> {
+    let named = std::env::var("PYTHON").ok();
+    let names = named.as_deref().map_or(vec!["python3", "python"], |name| vec![name]);
+    let is_python = |name: &&str| {
+        let ask = Command::new(name).args(["-c", IS_NEW_ENOUGH]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        ask.is_ok_and(|status| status.success())
+    };
+    let python = names.iter().find(|name| is_python(name)).ok_or_else(|| {
+        format!("{} is no Python 3.10 or later (the environment variable PYTHON may name one)", names.join(" or "))
+    })?;
+    let environment = root.join("target/python");
+    succeed(Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment).stdout(Stdio::null()))
+        .map_err(|why| why.to_string())?;
+    let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+    let requirements = root.join("crates/vop-python/requirements-test.txt");
+    succeed(Command::new(&python).args(pip).arg(requirements)).map_err(|why| why.to_string())?;
+    Ok(python)
+}
+
+/// Builds the wheel, installs it and runs its tests.
+fn test_package(root: &Path, python: &Path) -> Result<(), Failure> {
+    let package = root.join("crates/vop-python");
+    let wheels = root.join("target/wheels");
+    // Of an earlier version nothing is left to be installed.
+    if wheels.exists() {
+        std::fs::remove_dir_all(&wheels)?;
+    }
+    let build = ["-m", "maturin", "build", "--release", "--locked", "--out"];
+    succeed(Command::new(python).args(build).arg(&wheels).arg("--interpreter").arg(python).current_dir(&package))?;
+    let wheels: Result<Vec<_>, _> = std::fs::read_dir(&wheels)?.map(|wheel| wheel.map(|wheel| wheel.path())).collect();
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
+    succeed(Command::new(python).args(install).args(wheels?))?;
+    succeed(Command::new(python).args(["-m", "pytest", "--quiet"]).current_dir(&package))
+}
