@@ -460,7 +460,7 @@ impl Rows {
         [at(2 * warp), at(2 * warp + 1)]
     }
 
-    /// Asks for the memory that the next block's threads mostly go on with.
+    /// Asks for the memory of a later block, whose threads mostly go on where this one's end: of the fourth, as memory takes as long.
     #[inline(always)]
     fn prefetch(&self, warps: usize) {
         #[cfg(target_arch = "x86_64")]
@@ -469,7 +469,7 @@ impl Rows {
             let bytes = warps * 2 * self.half;
             for line in (0..bytes).step_by(64) {
                 // SAFETY: a prefetch may be of any address.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(bytes + line).cast()) };
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(4 * bytes + line).cast()) };
             }
         }
     }
