@@ -15,7 +15,7 @@
 //! nothing were known.
 
 use super::allocate::Numbers;
-use crate::run::code::{Claim, Kernel, Load, Op, Role, Sampled, Special, Step};
+use crate::run::code::{Access, Claim, Kernel, Load, Op, Role, Sampled, Special, Step};
 use crate::run::engine::lanes::{Area, Linear, Operands, Slot, Width};
 use crate::run::memory::Space;
 
@@ -293,7 +293,7 @@ impl Finder<'_> {
     fn add_uses(&self, step: &Step, computes: bool, executes: bool, needs: &mut Needs) {
         let mut op = step.op.clone();
         // Of a load or store the address is shown first, and may be stored as well.
-        let mut is_base = base(&mut op).is_some();
+        let mut is_base = access(&mut op).is_some();
         op.slots(&mut |slot, role| {
             let is_base = std::mem::take(&mut is_base);
             if let (Role::Source, Some(number)) = (role, self.number(*slot)) {
@@ -307,6 +307,12 @@ impl Finder<'_> {
             needs.sample[number] |= known;
             needs.column[number] |= !known;
         }
+    }
+
+    /// The number of a register of which something is known, and what that is.
+    fn known(&self, slot: Slot) -> Option<(usize, Line)> {
+        let number = self.number(slot)?;
+        Some((number, self.values[number]?))
     }
 
     /// Where the samples of a register stand.
@@ -335,47 +341,34 @@ impl Finder<'_> {
                         }
                     }
                 });
-                if let Op::Compute { linear: Linear::Order { width, signed }, operands, .. } = &op {
-                    let before = step.op.results().first().and_then(|(slot, _)| self.number(*slot));
-                    if before.and_then(|number| self.values[number]).is_some_and(|line| !line.uniform) {
-                        self.claim_order(&mut sampled, step, operands, *width, *signed);
-                    }
+                if let Op::Compute { linear: Linear::Order { width, signed }, operands, .. } = &op
+                    && !line.uniform
+                {
+                    self.claim_order(&mut sampled, step, operands, *width, *signed);
                 }
                 if line.each { &mut sampled.each } else { &mut sampled.once }.push(op);
             }
-            let new = &mut sampled.steps[i];
-            let mut claim = None;
-            // The stride of an address that is told by samples.
-            let mut stride = None;
-            if !dropped[i] {
-                if let (Some(guard), Some(before)) = (&mut new.guard, step.guard)
-                    && let Some(number) = entry.numbers.of(before.slot)
-                    && self.values[number].is_some()
-                {
-                    guard.slot = self.sample(number);
-                }
-                let mut op = step.op.clone();
-                if let Some(slot) = base(&mut op)
-                    && let Some(number) = entry.numbers.of(*slot)
-                    && let Some(line) = self.values[number]
-                {
-                    *slot = self.sample(number);
-                    stride = Some(line.stride as i32);
-                    if line.wrap != 0 {
-                        claim = Some(Claim::Straight(*slot, line.stride as i32));
-                    }
-                }
-                op.slots(&mut |slot, _| *slot = self.place(*slot));
-                match &mut op {
-                    Op::Load(load) => load.access.stride = stride,
-                    Op::Store(store) => store.access.stride = stride,
-                    _ => {}
-                }
-                new.op = op;
+            if dropped[i] {
+                continue;
             }
-            if let Some(claim) = claim {
-                sampled.claim(claim);
+            let mut new = step.clone();
+            if let Some(guard) = &mut new.guard {
+                guard.slot = match self.known(guard.slot) {
+                    Some((number, _)) => self.sample(number),
+                    None => self.place(guard.slot),
+                };
             }
+            if let Some(access) = access(&mut new.op)
+                && let Some((number, line)) = self.known(access.base)
+            {
+                access.base = self.sample(number);
+                access.stride = Some(line.stride as i32);
+                if line.wrap != 0 {
+                    sampled.claim(Claim::Straight(access.base, line.stride as i32));
+                }
+            }
+            new.op.slots(&mut |slot, _| *slot = self.place(*slot));
+            sampled.steps[i] = new;
         }
         // Steps in a row that are not needed are one.
         let mut i = 0;
@@ -426,12 +419,12 @@ impl Sampled {
     }
 }
 
-/// The base of a load's or store's address, where it is a register.
-fn base(op: &mut Op) -> Option<&mut Slot> {
+/// How a load or store reaches memory, where its base is a register.
+fn access(op: &mut Op) -> Option<&mut Access> {
     let access = match op {
         Op::Load(load) => &mut load.access,
         Op::Store(store) => &mut store.access,
         _ => return None,
     };
-    (access.width != Width::None).then_some(&mut access.base)
+    (access.width != Width::None).then_some(access)
 }

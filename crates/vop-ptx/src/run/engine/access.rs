@@ -108,10 +108,54 @@ impl Reach {
         }
     }
 
+    /// The memory that an address is of; `None` where there is none that the access may reach.
+    #[inline(always)]
+    fn home(&self, space: Space, address: u64, write: bool) -> Option<Home> {
+        let (start, len, window, on_stack) = match (space, address >> REGION_BITS) {
+            (Space::Shared, 0) => (self.shared, self.shared_len, 0, false),
+            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE, false),
+            (Space::Local, 0) => (self.local, self.top, 0, true),
+            (Space::Generic, 2) => (self.local, self.top, LOCAL_BASE, true),
+            (Space::Param, 0) if !write => (self.params, self.params_len, 0, false),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                let region = region_index(address).and_then(|index| self.region(index))?;
+                if write && region.read_only {
+                    return None;
+                }
+                (region.start, region.len, address & !OFFSET, false)
+            }
+            _ => return None,
+        };
+        Some(Home { start, len, window, on_stack })
+    }
+
     /// Where a byte of a thread's stack stands.
     #[inline(always)]
     pub(crate) fn in_stack(&self, offset: usize, thread: usize) -> usize {
         (offset / GRANULE * self.lanes + thread) * GRANULE + offset % GRANULE
+    }
+
+    /// Where a warp's threads reach, in the way that finds it out soonest; `None` where [`Reach::far`] must.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    unsafe fn of_warp<const LEVEL: usize>(
+        &self,
+        access: &Access,
+        warp: usize,
+        active: &[u8; WARP],
+        write: bool,
+        offsets: &mut [u32; WARP],
+    ) -> Option<Near> {
+        if self.shadow.is_some() {
+            return None;
+        }
+        // SAFETY: the same promise.
+        unsafe {
+            let span = if all(active) { self.span(access, warp, write, offsets) } else { None };
+            if span.is_some() { span } else { self.near::<LEVEL>(access, warp, active, write, offsets) }
+        }
     }
 
     /// Checks a warp's access as a whole. Threads that are not active are taken to reach where one does that is. `None` where they do
@@ -142,21 +186,7 @@ impl Reach {
                 (None, _) => offset,
             }
         };
-        let (start, len, window, on_stack) = match (access.space, any >> REGION_BITS) {
-            (Space::Shared, 0) => (self.shared, self.shared_len, 0, false),
-            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE, false),
-            (Space::Local, 0) => (self.local, self.top, 0, true),
-            (Space::Generic, 2) => (self.local, self.top, LOCAL_BASE, true),
-            (Space::Param, 0) if !write => (self.params, self.params_len, 0, false),
-            (Space::Generic | Space::Global | Space::Const, _) => {
-                let region = region_index(any).and_then(|index| self.region(index))?;
-                if write && region.read_only {
-                    return None;
-                }
-                (region.start, region.len, any & !OFFSET, false)
-            }
-            _ => return None,
-        };
+        let Home { start, len, window, on_stack } = self.home(access.space, any, write)?;
         if (any - window) >> 32 != 0 {
             return None;
         }
@@ -250,18 +280,7 @@ impl Reach {
         let stride = u32::try_from(access.stride?).ok()?;
         // SAFETY: the caller's promise.
         let [first, second] = unsafe { [self.line(access, warp, 0), self.line(access, warp, HALF)] };
-        let (start, len, window) = match (access.space, first >> REGION_BITS) {
-            (Space::Shared, 0) => (self.shared, self.shared_len, 0),
-            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE),
-            (Space::Generic | Space::Global | Space::Const, _) => {
-                let region = region_index(first).and_then(|index| self.region(index))?;
-                if write && region.read_only {
-                    return None;
-                }
-                (region.start, region.len, first & !OFFSET)
-            }
-            _ => return None,
-        };
+        let Home { start, len, window, .. } = self.home(access.space, first, write).filter(|home| !home.on_stack)?;
         // One that is in another allocation is beyond every end.
         let (first, second) = (first - window, second.wrapping_sub(window));
         let reach = u64::from(stride) * (HALF as u64 - 1) + u64::from(access.bytes);
@@ -488,6 +507,15 @@ fn fill(offsets: &mut [u32; WARP], halves: [u32; 2], stride: u32) {
 #[repr(C, align(64))]
 struct Aligned<T>([T; WARP]);
 
+/// Memory that addresses name: where it starts, its bytes, the address of the first of them, and whether it is the threads' stack, each
+/// of which has its own.
+struct Home {
+    start: *mut u8,
+    len: u64,
+    window: u64,
+    on_stack: bool,
+}
+
 /// Where a warp's threads reach.
 struct Near {
     /// What their offsets count from.
@@ -698,11 +726,8 @@ unsafe fn load<M: Memory, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             }
             let everyone = all(active);
             let Aligned(offsets) = &mut Aligned([0; WARP]);
-            let mut near = if everyone { reach.span(&load.access, warp, false, offsets) } else { None };
-            if near.is_none() {
-                near = reach.near::<LEVEL>(&load.access, warp, active, false, offsets);
-            }
-            let Some(Near { start, halves, adjacent, equal }) = near.filter(|_| reach.shadow.is_none()) else {
+            let near = reach.of_warp::<LEVEL>(&load.access, warp, active, false, offsets);
+            let Some(Near { start, halves, adjacent, equal }) = near else {
                 let pointers = reach.far(&load.access, warp, active, Kind::Read)?;
                 for (k, slot) in load.d.iter().enumerate() {
                     let values = each(|i| f(pointers[i].add(k * size_of::<M>()).cast::<M>().read_unaligned()));
@@ -865,11 +890,7 @@ unsafe fn store<M: Memory, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>
             }
             let everyone = all(active);
             let Aligned(offsets) = &mut Aligned([0; WARP]);
-            let mut near = if everyone { reach.span(&store.access, warp, true, offsets) } else { None };
-            if near.is_none() {
-                near = reach.near::<LEVEL>(&store.access, warp, active, true, offsets);
-            }
-            let near = near.filter(|_| reach.shadow.is_none());
+            let near = reach.of_warp::<LEVEL>(&store.access, warp, active, true, offsets);
             if let Some(Near { start, halves, adjacent: true, .. }) = near
                 && everyone
             {
