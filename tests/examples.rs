@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use vop_ptx::run::{RunOptions, Summary, run_launch_file};
+use vop_run::{RunOptions, Summary, run_launch_file};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use vop_ptx::run::{RunOptions, run_launch_file};
+use vop_run::{RunOptions, run_launch_file};
 
 const SIZE: usize = 16;
 const REACH: i32 = 12;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use vop::divergence::Source;
 use vop::{Deviation, Deviations, Form, Mnemonic, Operand, Semantics, scalar_forms};
-use vop_ptx::run::{LaunchOptions, Program};
+use vop_run::{LaunchOptions, Program};
 use vop_tests::{HASHED, Random, edge_rows, fnv1a, golden};
 
 /// Forms that the newest ptxas and the manual read differently; `cargo xtask divergence` proves that there are no others.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteOptions, rewrite};
-use vop_ptx::run::{RunOptions, run_launch_file};
+use vop_run::{RunOptions, run_launch_file};
 
 /// What the example's kernels leave on a corner of the frames, with this PTX, and how many video instructions they executed.
 fn run(ptx: &[u8]) -> (Vec<Vec<u8>>, u64) {

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use vop_ptx::run::{Arg, LaunchOptions, Program, RunOptions, run_launch_file};
+use vop_run::{Arg, LaunchOptions, Program, RunOptions, run_launch_file};
 
 const SIZE: usize = 16;
 const REACH: i32 = 12;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::json;
 use vop::{Code, Severity};
-use vop_ptx::run::RunErrorKind;
+use vop::RunErrorKind;
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction};

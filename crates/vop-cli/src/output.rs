@@ -56,7 +56,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     }
     // The file that a link leads to is replaced, not the link.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    vop_ptx::run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Failed)
+    vop_run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Failed)
 }
 
 /// The lines of what [`read`] returned, without their ends; why one cannot be taken.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use vop::Severity;
 use vop_draw::{Drawing, Lines, Source};
-use vop_ptx::run::RunError;
+use vop_run::RunError;
 
 /// An error of a run, under its place in the PTX, in the launch file, or in the text that the command line makes.
 pub(crate) fn run_error(error: &RunError, command_line: &str) -> String {

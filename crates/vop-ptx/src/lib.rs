@@ -3,11 +3,11 @@
 //! - [`module`] reads PTX without losing a byte;
 //! - [`find`] finds the instructions that CUDA C++, OpenCL, Python, LLVM IR and Rust hold in their string literals;
 //! - [`uses`](mod@uses) joins the two: every video instruction of a file, judged;
-//! - [`rewrite`](mod@rewrite) puts base instructions in the place of the video instructions of a module;
-//! - [`run`] executes whole kernels on the CPU.
+//! - [`rewrite`](mod@rewrite) puts base instructions in the place of the video instructions of a module.
+//!
+//! Kernels are executed by the crate `vop-run`.
 
 pub mod find;
 pub mod module;
 pub mod rewrite;
-pub mod run;
 pub mod uses;

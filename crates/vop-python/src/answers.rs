@@ -14,7 +14,7 @@ use vop_draw::{Lines, Source};
 use vop_ptx::find::{Language, PartialReason, may_contain};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
-use vop_ptx::run::RunErrorKind;
+use vop::RunErrorKind;
 use vop_ptx::uses::{self, Verdict};
 
 use crate::ufunc as ufuncs;

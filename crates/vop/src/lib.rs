@@ -55,7 +55,7 @@ pub mod smt;
 mod text;
 
 pub use cost::Target;
-pub use diagnostic::{Code, Diagnostic, Severity};
+pub use diagnostic::{Code, Diagnostic, RunErrorKind, Severity};
 pub use divergence::Divergence;
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use vop::bulk::{self, Plan};
-use vop_ptx::run::Progress;
+use vop_run::Progress;
 
 use super::layout::Layout;
 use super::reduce::Reduce;

@@ -1,8 +1,8 @@
 //! What a run did, as JSON.
 
 use serde_json::{Value, json};
-use vop_ptx::run::launch::{Comparison, LaunchSummary};
-use vop_ptx::run::{Profile, RunError, ThreadId};
+use vop_run::launch::{Comparison, LaunchSummary};
+use vop_run::{Profile, RunError, ThreadId};
 
 use super::Ran;
 

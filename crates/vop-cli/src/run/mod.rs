@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vop_ptx::run::launch::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
-use vop_ptx::run::{Report, RunErrors, ThreadId};
+use vop_run::launch::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
+use vop_run::{Report, RunErrors, ThreadId};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output, render};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 use std::path::Path;
 
-use vop_ptx::run::Profile;
+use vop_run::Profile;
 
 /// Rows of a table, at most.
 const ROWS: usize = 20;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use vop_ptx::run::Progress;
+use vop_run::Progress;
 
 /// Work that is done sooner has no bar.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -1,0 +1,568 @@
+//! A kernel, decoded once: what the engine runs.
+//!
+//! A kernel and all functions that it may call are one list of [`Step`]s; a place in it is a `Pc`. Every operand is a [`Slot`], so the
+//! engine never asks what an operand is.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::decode::sample::Entry;
+use super::engine::access::{Gather, Scatter};
+use super::engine::lanes::{Linear, Loop, Operands, Slot, Width};
+use super::engine::level::Level;
+use super::error::{Place, RunError};
+use super::memory::Space;
+use super::types::Kind;
+use vop_ptx::module::{Module, Scalar, StatementKind, lex};
+
+/// Index of a step.
+pub(crate) type Pc = u32;
+
+/// Folds two values of one type, as bits: what atomics and reductions do.
+pub(crate) type Fold = fn(u64, u64) -> u64;
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    /// What only computes.
+    Compute {
+        run: Loop,
+        operands: Operands,
+        linear: Linear,
+    },
+    /// So many steps, of which so many count, were executed before: see [`Sampled`].
+    Skip {
+        steps: u32,
+        counts: u32,
+    },
+    /// A video instruction.
+    Video(Box<Video>),
+    /// The divisor must not be zero.
+    Divisor(Slot, Width),
+    /// Paths of the code meet here, so threads may.
+    Join,
+    /// Go on at a step; where the step has a guard, threads may part.
+    Branch(Pc),
+    /// `brx.idx`: the step by index, an unsigned word.
+    BranchIndexed {
+        index: Slot,
+        targets: Box<[Pc]>,
+    },
+    Load(Box<Load>),
+    Store(Box<Store>),
+    Atomic(Box<Atomic>),
+    /// The address of what stands at this offset of the function's part of the stack, plus a constant for a generic address.
+    StackAddress {
+        d: Slot,
+        width: Width,
+        offset: u64,
+    },
+    Call(Box<Call>),
+    /// `ret`; in a kernel the thread's end.
+    Return,
+    Exit,
+    Barrier(Box<Barrier>),
+    /// What the lanes of a warp do together.
+    Warp(Box<Collective>),
+    /// Writes a counter that runs: `%clock`, `%clock64`, `%globaltimer`.
+    Clock {
+        d: Slot,
+        width: Width,
+        high: bool,
+    },
+    /// What the CUDA runtime provides to kernels.
+    System(Box<System>),
+    Copy(Box<Copy>),
+    /// Nothing to do where every write is seen at once: fences, prefetches, `nanosleep`.
+    Nothing,
+    /// `trap`, `brkpt`.
+    Trap(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Video {
+    /// Index into [`Kernel::videos`].
+    pub(crate) form: u32,
+    pub(crate) d: Slot,
+    pub(crate) sources: [Slot; 3],
+}
+
+/// How memory is reached: the base, a column of addresses, plus the offset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) space: Space,
+    /// Bytes that one thread reaches: the element times the vector. A power of two, and the alignment.
+    pub(crate) bytes: u32,
+    /// The base's column: none, a word or a double.
+    pub(crate) width: Width,
+    pub(crate) base: Slot,
+    pub(crate) offset: u64,
+    /// Whether the address is relative to the running function's part of the stack.
+    pub(crate) in_frame: bool,
+    /// Where the base is told by samples: from one thread of half a warp to the next, so many bytes.
+    pub(crate) stride: Option<i32>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    pub(crate) access: Access,
+    pub(crate) gather: Gather,
+    /// Destinations in the order of memory.
+    pub(crate) d: Box<[Slot]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    pub(crate) access: Access,
+    pub(crate) scatter: Scatter,
+    pub(crate) sources: Box<[Slot]>,
+}
+
+/// `d = [a]; [a] = f(d, b, c)` as one step. Values of 128 bits take two slots each, others the first of the two.
+#[derive(Clone, Debug)]
+pub(crate) struct Atomic {
+    pub(crate) access: Access,
+    pub(crate) kind: AtomicKind,
+    pub(crate) width: Width,
+    /// Where the old value goes; nowhere for `red`.
+    pub(crate) d: Option<[Slot; 2]>,
+    pub(crate) sources: [[Slot; 2]; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AtomicKind {
+    Fold(Fold),
+    Exchange,
+    CompareAndSwap,
+}
+
+/// A call: where to, and what goes there and comes back.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) target: CallTarget,
+    pub(crate) arguments: Box<[Transfer]>,
+    pub(crate) results: Box<[Transfer]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CallTarget {
+    /// Index into [`Kernel::functions`].
+    Function(u32),
+    /// The function whose address the slot holds.
+    Indirect(Slot),
+}
+
+/// One argument or result on the caller's side; it pairs with a [`Formal`] by its place in the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Transfer {
+    /// A `.param` variable: where it stands in the caller's part of the stack.
+    Stack { offset: u32, bytes: u32 },
+    /// A register, special register or immediate.
+    Register(Slot, Width),
+    /// A result that nobody wants.
+    Nothing,
+}
+
+/// A parameter or result as the function declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Formal {
+    Stack { offset: u32, bytes: u32 },
+    Register(Slot, Width),
+}
+
+/// A function, or the kernel itself: the first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FunctionCode {
+    pub(crate) name: String,
+    pub(crate) start: Pc,
+    pub(crate) parameters: Vec<Formal>,
+    pub(crate) results: Vec<Formal>,
+    /// Bytes a thread of its predicates, words and doubles.
+    pub(crate) registers: [u32; 3],
+    /// Bytes of the stack that it takes: `.local` and `.param` variables. A multiple of 32.
+    pub(crate) stack: u32,
+    /// Registers that may be read before anything is written to them: zero at the start.
+    pub(crate) cleared: Vec<(Slot, Width)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Barrier {
+    pub(crate) id: Slot,
+    /// Threads that it waits for; all of the block if there is none.
+    pub(crate) count: Option<Slot>,
+    pub(crate) kind: BarrierKind,
+    /// Whether all threads of a warp must execute it together.
+    pub(crate) aligned: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierKind {
+    Sync,
+    /// Does not wait.
+    Arrive,
+    /// How many threads had a true predicate, into a word.
+    Count {
+        d: Slot,
+        p: Slot,
+    },
+    /// Whether all, or any, had.
+    All {
+        d: Slot,
+        p: Slot,
+    },
+    Any {
+        d: Slot,
+        p: Slot,
+    },
+}
+
+/// An operation of several lanes of a warp, made when every lane of `members` has arrived at it.
+#[derive(Clone, Debug)]
+pub(crate) struct Collective {
+    pub(crate) kind: CollectiveKind,
+    /// The value's destination, and the predicate's of `shfl`, `match` and `elect`.
+    pub(crate) d: Slot,
+    pub(crate) p: Slot,
+    /// The lane's value, then `shfl`'s lane and clamp operands.
+    pub(crate) sources: [Slot; 3],
+    /// The lanes that take part; none where the instruction takes those that are there.
+    pub(crate) members: Option<Slot>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CollectiveKind {
+    Sync,
+    ShuffleUp,
+    ShuffleDown,
+    ShuffleButterfly,
+    ShuffleIndex,
+    All,
+    Any,
+    Uniform,
+    Ballot,
+    /// The lanes of this warp that are there.
+    Active,
+    MatchAny(Width),
+    MatchAll(Width),
+    /// Folds the lanes' values.
+    Reduce(Fold),
+    Elect,
+}
+
+/// A function that the CUDA runtime provides.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    pub(crate) function: SystemFunction,
+    /// Where the arguments stand in the caller's part of the stack, or the registers that hold them.
+    pub(crate) arguments: Box<[Transfer]>,
+    pub(crate) result: Transfer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SystemFunction {
+    Vprintf,
+    AssertFail,
+    /// From the heap, which is the allocation of this index.
+    Malloc {
+        heap: u32,
+    },
+    Free {
+        heap: u32,
+    },
+}
+
+/// A guard: the step is taken where the predicate is true, or false.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guard {
+    pub(crate) slot: Slot,
+    pub(crate) when: bool,
+}
+
+/// A part of a statement, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) op: Op,
+    pub(crate) guard: Option<Guard>,
+    /// Index into [`Kernel::statements`].
+    pub(crate) statement: u32,
+    /// Whether executing the step counts as executing the statement: one step of each statement has it.
+    pub(crate) counts: bool,
+    /// Whether its results are part of the statement's, as those of the other steps are: `mov` to a vector.
+    pub(crate) is_part: bool,
+}
+
+/// How an operation touches a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Source,
+    Result,
+}
+
+impl Op {
+    /// Shows every slot of the operation, sources before results.
+    pub(crate) fn slots(&mut self, see: &mut dyn FnMut(&mut Slot, Role)) {
+        use Role::{Result, Source};
+        let transfer = |transfer: &mut Transfer, role, see: &mut dyn FnMut(&mut Slot, Role)| {
+            if let Transfer::Register(slot, _) = transfer {
+                see(slot, role);
+            }
+        };
+        match self {
+            Op::Compute { operands, .. } => {
+                operands.sources.iter_mut().for_each(|slot| see(slot, Source));
+                operands.results.iter_mut().for_each(|slot| see(slot, Result));
+            }
+            Op::Video(video) => {
+                video.sources.iter_mut().for_each(|slot| see(slot, Source));
+                see(&mut video.d, Result);
+            }
+            Op::Divisor(slot, _) => see(slot, Source),
+            Op::BranchIndexed { index, .. } => see(index, Source),
+            Op::Load(load) => {
+                see(&mut load.access.base, Source);
+                load.d.iter_mut().for_each(|slot| see(slot, Result));
+            }
+            Op::Store(store) => {
+                see(&mut store.access.base, Source);
+                store.sources.iter_mut().for_each(|slot| see(slot, Source));
+            }
+            Op::Atomic(atomic) => {
+                see(&mut atomic.access.base, Source);
+                atomic.sources.as_flattened_mut().iter_mut().for_each(|slot| see(slot, Source));
+                atomic.d.iter_mut().flatten().for_each(|slot| see(slot, Result));
+            }
+            Op::StackAddress { d, .. } | Op::Clock { d, .. } => see(d, Result),
+            Op::Call(call) => {
+                if let CallTarget::Indirect(slot) = &mut call.target {
+                    see(slot, Source);
+                }
+                call.arguments.iter_mut().for_each(|argument| transfer(argument, Source, see));
+                call.results.iter_mut().for_each(|result| transfer(result, Result, see));
+            }
+            Op::Barrier(barrier) => {
+                see(&mut barrier.id, Source);
+                barrier.count.iter_mut().for_each(|slot| see(slot, Source));
+                match &mut barrier.kind {
+                    BarrierKind::Sync | BarrierKind::Arrive => {}
+                    BarrierKind::Count { d, p } | BarrierKind::All { d, p } | BarrierKind::Any { d, p } => {
+                        see(p, Source);
+                        see(d, Result);
+                    }
+                }
+            }
+            Op::Warp(collective) => {
+                collective.sources.iter_mut().chain(&mut collective.members).for_each(|slot| see(slot, Source));
+                see(&mut collective.d, Result);
+                see(&mut collective.p, Result);
+            }
+            Op::System(system) => {
+                system.arguments.iter_mut().for_each(|argument| transfer(argument, Source, see));
+                transfer(&mut system.result, Result, see);
+            }
+            Op::Copy(copy) => {
+                see(&mut copy.from.base, Source);
+                see(&mut copy.to.base, Source);
+                copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
+            }
+            Op::Skip { .. } | Op::Join | Op::Branch(_) | Op::Return | Op::Exit | Op::Nothing | Op::Trap(_) => {}
+        }
+    }
+
+    /// The registers that the operation writes.
+    pub(crate) fn results(&self) -> Vec<(Slot, Width)> {
+        let mut results = Vec::new();
+        self.clone().slots(&mut |slot, role| {
+            if let (Role::Result, Some(width)) = (role, slot.register_width()) {
+                results.push((*slot, width));
+            }
+        });
+        results
+    }
+
+    /// Whether execution goes on at the next step.
+    pub(crate) fn falls_through(&self) -> bool {
+        !matches!(self, Op::Branch(_) | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap(_))
+    }
+}
+
+/// `cp.async`: bytes from one space to another.
+#[derive(Debug, Clone)]
+pub(crate) struct Copy {
+    pub(crate) from: Access,
+    pub(crate) to: Access,
+    /// How many bytes to read, where that is said; the others become zero.
+    pub(crate) source_bytes: Option<Slot>,
+}
+
+/// What a special register's column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Special {
+    Tid(usize),
+    Laneid,
+    Warpid,
+    LaneMaskEq,
+    LaneMaskLe,
+    LaneMaskLt,
+    LaneMaskGe,
+    LaneMaskGt,
+    Ntid(usize),
+    Ctaid(usize),
+    Nctaid(usize),
+    Nwarpid,
+    /// Where the dynamic part of shared memory starts.
+    DynamicShared,
+    DynamicSharedSize,
+    TotalSharedSize,
+    /// Always zero: `%gridid`, `%smid`, and what a machine without clusters says of them.
+    Zero,
+    /// Always one: `%nsmid`, `%cluster_nctaid`.
+    One,
+}
+
+impl Special {
+    /// Whether it differs between the blocks of a launch.
+    pub(crate) fn is_of_block(self) -> bool {
+        matches!(self, Special::Ctaid(_))
+    }
+
+    /// Whether it differs between the threads of a block.
+    pub(crate) fn is_of_thread(self) -> bool {
+        use Special::*;
+        matches!(self, Tid(_) | Laneid | Warpid | LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt)
+    }
+}
+
+/// A parameter of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in the PTX.
+    pub name: String,
+    /// The type of one element.
+    pub ty: Scalar,
+    /// Its size: more than the type's for an array, which is how a structure is passed.
+    pub bytes: usize,
+    /// Where it stands in the parameter space.
+    pub(crate) offset: usize,
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.bytes == self.ty.size() {
+            write!(f, "`{}` (.{})", self.name, self.ty.name())
+        } else {
+            write!(f, "`{}` ({} bytes)", self.name, self.bytes)
+        }
+    }
+}
+
+/// An entry of a module, decoded and ready to launch; see [`Kernel::launch`].
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub(crate) name: String,
+    pub(crate) module: Arc<Module>,
+    pub(crate) level: Level,
+    pub(crate) steps: Vec<Step>,
+    /// By step: the rank of its block of code. Threads at a lower rank run first, so that they meet the others.
+    pub(crate) ranks: Vec<u32>,
+    /// Indexes of the module's statements.
+    pub(crate) statements: Vec<u32>,
+    pub(crate) functions: Vec<FunctionCode>,
+    /// The forms of its video instructions.
+    pub(crate) videos: Vec<vop::Form>,
+    /// The index of a function by the index of its definition among the module's functions, for calls by address.
+    pub(crate) by_address: Vec<Option<u32>>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameter_bytes: usize,
+    /// The content of the block's area: immediates.
+    pub(crate) constants: Vec<u8>,
+    /// Special registers, and where their columns stand in the areas of the thread and of the block.
+    pub(crate) specials: Vec<(Special, Slot, Width)>,
+    /// Bytes a thread of the thread's area.
+    pub(crate) thread_bytes: u32,
+    /// Bytes of statically declared shared memory, after which the dynamic part starts.
+    pub(crate) shared_bytes: usize,
+    /// Statements whose atomics make results depend on the order of blocks.
+    pub(crate) ordered: Vec<u32>,
+    /// `.reqntid`, `.maxntid`: what the block must be, or how many threads it may have.
+    pub(crate) required_block: Option<[u32; 3]>,
+    pub(crate) max_threads: Option<u64>,
+    /// What [`Kernel::sampled`] is made from, and where it is kept.
+    pub(crate) entry: Option<Arc<Entry>>,
+    pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
+}
+
+/// What samples must show of each half of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// A double that is so much more from thread to thread.
+    Straight(Slot, i32),
+    /// A word or double that is nowhere followed by the other end of its range, in the order with a sign or without.
+    Ordered { slot: Slot, width: Width, signed: bool, falls: bool },
+    /// A predicate that is the same for the first thread and the last.
+    Flat(Slot),
+}
+
+/// A kernel whose entry leaves to samples what they can tell: see [`sample`](super::decode::sample).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampled {
+    /// Instead of the kernel's, each at the same place.
+    pub(crate) steps: Vec<Step>,
+    /// What computes samples before a launch, and before each block.
+    pub(crate) once: Vec<Op>,
+    pub(crate) each: Vec<Op>,
+    /// What these steps rely on: a block where it does not hold must execute the kernel's.
+    pub(crate) claims: Vec<Claim>,
+    /// Bytes of one sample of each value.
+    pub(crate) bytes: u32,
+}
+
+impl Kernel {
+    /// The entry's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The parameters in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// Where a statement stands in the PTX.
+    pub(crate) fn span(&self, statement: u32) -> Option<Range<usize>> {
+        let index = *self.statements.get(statement as usize)?;
+        Some(self.module.statements().get(index as usize)?.span.clone())
+    }
+
+    /// The place of a statement of the kernel, with the line of the source code that `.loc` says it was compiled from.
+    #[cold]
+    pub(crate) fn place(&self, statement: u32) -> Option<Place> {
+        let mut place = Place::new(self.module.text(), self.span(statement)?);
+        let index = *self.statements.get(statement as usize)?;
+        place.source = self
+            .module
+            .source_line(index as usize)
+            .map(|line| super::error::SourcePlace { file: line.file.to_owned(), line: line.line });
+        Some(place)
+    }
+
+    /// A statement's opcode with its modifiers.
+    pub(crate) fn opcode(&self, statement: u32) -> String {
+        let index = self.statements.get(statement as usize).copied().unwrap_or(0);
+        match self.module.statements().get(index as usize).map(|statement| &statement.kind) {
+            Some(StatementKind::Instruction { opcode, .. }) => {
+                lex::without_trivia(self.module.slice(opcode)).into_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Puts a step's place on an error.
+    #[cold]
+    pub(crate) fn locate(&self, error: RunError, pc: Pc) -> RunError {
+        match self.steps.get(pc as usize).and_then(|step| self.place(step.statement)) {
+            Some(place) => error.at(place),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The heap that kernels have from `malloc` and `free`: one of the launch's regions, so what is allocated outlives the launch.
+//!
+//! ```text
+//! SEAL, cursor │ size and use, check │ bytes … │ size and use, check │ bytes … │ … to the region's end
+//! ```
+//!
+//! Blocks follow one another, each behind a header of two words. The search for a free one starts where the last one ended and joins
+//! free neighbours on its way. A kernel that writes beyond what it allocated hits a header, which is told from a whole one by its check.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::memory::Region;
+
+/// Bytes of a heap. CUDA gives 8 MiB unless the host asks for more (`cudaLimitMallocHeapSize`), and pages that nobody touches cost
+/// nothing.
+pub(crate) const HEAP: usize = 64 << 20;
+
+/// A header's size; also what every size and address is a multiple of.
+const HEADER: u64 = 16;
+const SEAL: u64 = 0x7061_6568_2070_6f76;
+const USED: u64 = 1;
+
+/// One search or release at a time, whatever the launch: heaps are small and this is rare.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Writes an empty heap over the bytes, which are zeros.
+pub(crate) fn seal(bytes: &mut [u8]) {
+    let first = (bytes.len() as u64).saturating_sub(HEADER) & !(HEADER - 1);
+    for (chunk, word) in bytes.chunks_exact_mut(8).zip([SEAL, HEADER, first, check(HEADER, first)]) {
+        chunk.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+fn check(at: u64, word: u64) -> u64 {
+    word ^ SEAL ^ at.rotate_left(32)
+}
+
+/// What is wrong with a heap, or with an address that is to be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeapFault {
+    /// The region is no heap.
+    Foreign,
+    /// The header at this offset has been overwritten.
+    Corrupt(u64),
+    /// No allocation starts there.
+    NotAllocated,
+}
+
+pub(super) struct Heap {
+    region: Region,
+    end: u64,
+}
+
+impl Heap {
+    pub(super) fn of(region: Region) -> Result<Heap, HeapFault> {
+        let heap = Heap { region, end: region.len & !(HEADER - 1) };
+        if heap.end < 2 * HEADER || heap.word(0) != SEAL { Err(HeapFault::Foreign) } else { Ok(heap) }
+    }
+
+    fn at(&self, offset: u64) -> &AtomicU64 {
+        debug_assert!(offset + 8 <= self.end && offset.is_multiple_of(8));
+        // SAFETY: within the region, whose start is a multiple of 16, and kernels reach it as atomics or plain bytes.
+        unsafe { AtomicU64::from_ptr(self.region.start.wrapping_add(offset as usize).cast()) }
+    }
+
+    fn word(&self, offset: u64) -> u64 {
+        self.at(offset).load(Ordering::Relaxed)
+    }
+
+    fn set(&self, offset: u64, word: u64) {
+        self.at(offset).store(word, Ordering::Relaxed);
+    }
+
+    /// The size of the block at an offset, header included, and whether it is allocated.
+    fn block(&self, at: u64) -> Result<(u64, bool), HeapFault> {
+        let word = self.word(at);
+        let size = word & !(HEADER - 1);
+        let sound = self.word(at + 8) == check(at, word) && size >= HEADER && size <= self.end - at;
+        if sound { Ok((size, word & USED != 0)) } else { Err(HeapFault::Corrupt(at)) }
+    }
+
+    fn set_block(&self, at: u64, size: u64, used: bool) {
+        let word = size | if used { USED } else { 0 };
+        self.set(at, word);
+        self.set(at + 8, check(at, word));
+    }
+
+    /// The offset of so many fresh bytes, at a multiple of 16; none if there is no room.
+    pub(super) fn allocate(&self, bytes: u64) -> Result<Option<u64>, HeapFault> {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(need) = bytes.max(1).checked_add(2 * HEADER - 1).map(|n| n & !(HEADER - 1)) else { return Ok(None) };
+        let start = self.word(8);
+        if start < HEADER || start >= self.end || !start.is_multiple_of(HEADER) {
+            return Err(HeapFault::Corrupt(0));
+        }
+        let (mut at, mut wrapped) = (start, false);
+        while !(wrapped && at >= start) {
+            if at == self.end {
+                (at, wrapped) = (HEADER, true);
+                continue;
+            }
+            let (mut size, used) = self.block(at)?;
+            if !used {
+                while at + size < self.end
+                    && let (next, false) = self.block(at + size)?
+                {
+                    size += next;
+                }
+                if size >= need {
+                    self.set_block(at, need, true);
+                    if size > need {
+                        self.set_block(at + need, size - need, false);
+                    }
+                    let after = at + need;
+                    self.set(8, if after == self.end { HEADER } else { after });
+                    return Ok(Some(at + HEADER));
+                }
+                self.set_block(at, size, false);
+            }
+            at += size;
+        }
+        // The block that the search started from may have been joined to one before it.
+        self.set(8, HEADER);
+        Ok(None)
+    }
+
+    /// Gives back what starts at an offset.
+    pub(super) fn release(&self, offset: u64) -> Result<(), HeapFault> {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = offset.wrapping_sub(HEADER);
+        if at < HEADER || at >= self.end || !at.is_multiple_of(HEADER) {
+            return Err(HeapFault::NotAllocated);
+        }
+        match self.block(at) {
+            Ok((size, true)) => {
+                self.set_block(at, size, false);
+                Ok(())
+            }
+            _ => Err(HeapFault::NotAllocated),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Bytes;
+
+    fn with_heap(bytes: usize, test: impl Fn(&Heap)) {
+        let mut memory = Bytes::zeros(bytes);
+        seal(memory.as_mut_slice());
+        let region = Region { start: memory.as_mut_ptr(), len: bytes as u64, read_only: false };
+        test(&Heap::of(region).expect("a heap"));
+    }
+
+    #[test]
+    fn allocations_are_apart_and_come_back() {
+        with_heap(4096, |heap| {
+            let mut taken = Vec::new();
+            while let Ok(Some(at)) = heap.allocate(40) {
+                assert!(at.is_multiple_of(16) && at + 40 <= 4096);
+                assert!(taken.iter().all(|other: &u64| other.abs_diff(at) >= 40 + HEADER));
+                taken.push(at);
+            }
+            // 48 bytes and a header each.
+            assert_eq!(taken.len(), 4080 / 64);
+            for at in &taken {
+                assert_eq!(heap.release(*at), Ok(()));
+                assert_eq!(heap.release(*at), Err(HeapFault::NotAllocated));
+            }
+            // All are one again.
+            let all = heap.allocate(4096 - 2 * HEADER).expect("sound");
+            assert_eq!(all, Some(2 * HEADER));
+            assert_eq!(heap.allocate(0), Ok(None));
+            assert_eq!(heap.allocate(u64::MAX), Ok(None));
+        });
+    }
+
+    #[test]
+    fn what_is_no_allocation_is_not_freed() {
+        with_heap(1024, |heap| {
+            let at = heap.allocate(100).expect("sound").expect("room");
+            for wrong in [0, 8, 16, at + 16, at + 8, at - 16, 1024, 4096, u64::MAX] {
+                assert_eq!(heap.release(wrong), Err(HeapFault::NotAllocated), "{wrong}");
+            }
+            assert_eq!(heap.release(at), Ok(()));
+        });
+    }
+
+    #[test]
+    fn an_overwritten_header_is_noticed() {
+        with_heap(1024, |heap| {
+            let at = heap.allocate(32).expect("sound").expect("room");
+            heap.set(at + 32, 0);
+            assert_eq!(heap.allocate(8), Err(HeapFault::Corrupt(at + 32)));
+        });
+        let mut memory = Bytes::zeros(64);
+        assert!(Heap::of(Region { start: memory.as_mut_ptr(), len: 64, read_only: false }).is_err());
+    }
+}

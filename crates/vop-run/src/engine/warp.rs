@@ -1,0 +1,245 @@
+//! What the lanes of a warp do together: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
+//!
+//! A lane makes such an operation when all lanes that its mask names have come to it; lanes that have ended are not waited for. The
+//! lanes of a group mostly come together, and then nobody waits.
+
+use super::block::{Failure, Wait, Worker, count, union};
+use super::lanes::{WARP, Width};
+use crate::code::{Collective, CollectiveKind, Op, Pc};
+
+impl Worker<'_> {
+    /// Lanes reach a collective; false if the running group has nothing else to do.
+    pub(super) fn collective(&mut self, pc: Pc, collective: &Collective, mask: Vec<u8>) -> Result<bool, Failure> {
+        let mut waiting = vec![0; mask.len()];
+        for warp in 0..self.reach.file.warps {
+            let lanes = bits(&mask[warp * WARP..]);
+            if lanes == 0 {
+                continue;
+            }
+            let ready = self.complete(collective, warp, lanes, lanes);
+            // Lanes that name others do it among themselves.
+            let mut left = ready;
+            while left != 0 {
+                let first = self.named(collective, warp, left.trailing_zeros() as usize);
+                let same =
+                    (0..WARP).filter(|lane| left >> lane & 1 != 0 && self.named(collective, warp, *lane) == first);
+                let together = same.fold(0, |bits, lane| bits | 1 << lane);
+                self.perform(collective, warp, together);
+                left &= !together;
+            }
+            if let (Some(shadow), true) = (&mut self.reach.shadow, ready != 0) {
+                shadow.warp_barrier(warp);
+            }
+            set(&mut waiting[warp * WARP..], lanes & !ready);
+        }
+        let active = count(&waiting);
+        if active == 0 {
+            return Ok(true);
+        }
+        // They will execute it when the others have come.
+        self.undo(pc, &waiting, active, !matches!(collective.kind, CollectiveKind::Sync));
+        let others = self.take_out(&waiting, active);
+        self.park(self.frame, pc, waiting, Wait::Warp);
+        self.gather_warps();
+        Ok(others)
+    }
+
+    /// Threads have come to a step that they will execute later; whether it is then observed.
+    pub(super) fn undo(&mut self, pc: Pc, mask: &[u8], active: u32, observed: bool) {
+        let counts = self.steps[pc as usize].counts;
+        if counts {
+            self.executed -= u64::from(active);
+        }
+        if let (Some(observer), true) = (&mut self.observer, observed) {
+            observer.undo(pc, mask, counts);
+        }
+    }
+
+    /// The lanes that a lane names; none where the instruction takes those that are there.
+    fn named(&self, collective: &Collective, warp: usize, lane: usize) -> u32 {
+        // SAFETY: it is a column of words.
+        let element = |slot| unsafe { self.element(slot, Width::Word, warp * WARP + lane) as u32 };
+        collective.members.map_or(0, element)
+    }
+
+    /// Those of `lanes` that name no lane but those that are `there`, or have ended.
+    fn complete(&self, collective: &Collective, warp: usize, lanes: u32, there: u32) -> u32 {
+        let missing = bits(&self.live[warp * WARP..]) & !there;
+        let complete = |lane: &usize| lanes >> lane & 1 != 0 && self.named(collective, warp, *lane) & missing == 0;
+        (0..WARP).filter(complete).fold(0, |bits, lane| bits | 1 << lane)
+    }
+
+    /// Lets those lanes go on that wait for each other and are all there; whether there are any.
+    pub(super) fn gather_warps(&mut self) -> bool {
+        // Lanes that came to one step by different ways are together now.
+        let mut i = 0;
+        while i < self.parked.len() {
+            let mut j = i + 1;
+            while j < self.parked.len() {
+                let (a, b) = (&self.parked[i], &self.parked[j]);
+                if a.wait == Wait::Warp && b.wait == Wait::Warp && (a.frame, a.pc) == (b.frame, b.pc) {
+                    let group = self.parked.swap_remove(j);
+                    union(&mut self.parked[i].mask, &group.mask);
+                    self.parked[i].active += group.active;
+                } else {
+                    j += 1;
+                }
+            }
+            i += 1;
+        }
+        let steps = self.steps;
+        let home = self.frame;
+        let collective_at = |pc: Pc| match &steps[pc as usize].op {
+            Op::Warp(collective) => Some(collective),
+            _ => None,
+        };
+        let is_sync = |pc: Pc| collective_at(pc).is_some_and(|c| matches!(c.kind, CollectiveKind::Sync));
+        // `bar.warp.sync` may be met at different places.
+        let mut at_sync = vec![0; self.live.len()];
+        for group in self.parked.iter().filter(|group| group.wait == Wait::Warp && is_sync(group.pc)) {
+            union(&mut at_sync, &group.mask);
+        }
+        // Who can go on is found for all groups before one goes.
+        let mut released = Vec::new();
+        for i in 0..self.parked.len() {
+            let (frame, pc) = (self.parked[i].frame, self.parked[i].pc);
+            let (true, Some(collective)) = (self.parked[i].wait == Wait::Warp, collective_at(pc)) else { continue };
+            self.enter_again(frame);
+            let mut ready = vec![0; self.live.len()];
+            for warp in 0..self.reach.file.warps {
+                let lanes = bits(&self.parked[i].mask[warp * WARP..]);
+                let there = if is_sync(pc) { bits(&at_sync[warp * WARP..]) } else { lanes };
+                set(&mut ready[warp * WARP..], self.complete(collective, warp, lanes, there));
+            }
+            if count(&ready) > 0 {
+                released.push((i, ready));
+            }
+        }
+        self.enter_again(home);
+        let any = !released.is_empty();
+        for (i, ready) in released {
+            let (frame, mut pc, active) = (self.parked[i].frame, self.parked[i].pc, count(&ready));
+            if is_sync(pc) {
+                // At different places none would ever see the others: what there is to do, nothing, is done here.
+                if steps[pc as usize].counts {
+                    self.executed += u64::from(active);
+                }
+                if let Some(shadow) = &mut self.reach.shadow {
+                    let warps = (0..self.reach.file.warps).filter(|warp| bits(&ready[warp * WARP..]) != 0);
+                    warps.for_each(|warp| shadow.warp_barrier(warp));
+                }
+                pc += 1;
+            }
+            let rest = &mut self.parked[i];
+            for (rest, gone) in rest.mask.iter_mut().zip(&ready) {
+                *rest &= !gone;
+            }
+            rest.active -= active;
+            self.park(frame, pc, ready, Wait::Ready);
+        }
+        if any {
+            self.parked.retain(|group| group.active > 0);
+            self.rescan();
+        }
+        any
+    }
+
+    fn perform(&mut self, collective: &Collective, warp: usize, lanes: u32) {
+        let on = |lane: usize| lanes >> lane & 1 != 0;
+        // SAFETY: the slots were laid out for what the kind of collective takes.
+        let value =
+            |worker: &Self, slot, width, lane: usize| unsafe { worker.element(slot, width, warp * WARP + lane) };
+        let [a, b, c] = collective.sources;
+        let width = match collective.kind {
+            CollectiveKind::All | CollectiveKind::Any | CollectiveKind::Uniform | CollectiveKind::Ballot => {
+                Width::Predicate
+            }
+            CollectiveKind::MatchAny(width) | CollectiveKind::MatchAll(width) => width,
+            CollectiveKind::Sync | CollectiveKind::Active | CollectiveKind::Elect => Width::None,
+            _ => Width::Word,
+        };
+        let values: [u64; WARP] = std::array::from_fn(|lane| value(self, a, width, lane));
+        let votes = (0..WARP).filter(|l| on(*l) && values[*l] != 0).fold(0u32, |bits, lane| bits | 1 << lane);
+        let first = lanes.trailing_zeros() as usize & 31;
+        let mut d = [0u64; WARP];
+        let mut p = [false; WARP];
+        // The widths of the results.
+        let (mut dw, mut pw) = (Width::Word, Width::None);
+        match collective.kind {
+            CollectiveKind::Sync => return,
+            CollectiveKind::All => (dw, d) = (Width::Predicate, [u64::from(votes == lanes); WARP]),
+            CollectiveKind::Any => (dw, d) = (Width::Predicate, [u64::from(votes != 0); WARP]),
+            CollectiveKind::Uniform => (dw, d) = (Width::Predicate, [u64::from(votes == 0 || votes == lanes); WARP]),
+            CollectiveKind::Ballot => d = [u64::from(votes); WARP],
+            CollectiveKind::Active => d = [u64::from(lanes); WARP],
+            CollectiveKind::MatchAny(_) => {
+                for lane in (0..WARP).filter(|l| on(*l)) {
+                    let same = (0..WARP).filter(|l| on(*l) && values[*l] == values[lane]);
+                    d[lane] = same.fold(0, |bits, lane| bits | 1 << lane);
+                }
+            }
+            CollectiveKind::MatchAll(_) => {
+                let all = (0..WARP).filter(|l| on(*l)).all(|lane| values[lane] == values[first]);
+                (d, p, pw) = ([if all { u64::from(lanes) } else { 0 }; WARP], [all; WARP], Width::Predicate);
+            }
+            CollectiveKind::Reduce(f) => {
+                let all = (0..WARP).filter(|l| on(*l)).map(|lane| values[lane]);
+                d = [all.reduce(f).unwrap_or(0); WARP];
+            }
+            CollectiveKind::Elect => {
+                d = [first as u64; WARP];
+                p[first] = true;
+                pw = Width::Predicate;
+            }
+            kind => {
+                pw = Width::Predicate;
+                for lane in 0..WARP {
+                    let (from, inside) = source_lane(
+                        kind,
+                        lane as u64,
+                        value(self, b, Width::Word, lane) & 31,
+                        value(self, c, Width::Word, lane),
+                    );
+                    // The manual leaves a source lane that takes no part undefined: here the lane keeps its own value.
+                    d[lane] = if on(from) { values[from] } else { values[lane] };
+                    p[lane] = inside;
+                }
+            }
+        }
+        for lane in (0..WARP).filter(|l| on(*l)) {
+            // SAFETY: as above.
+            unsafe {
+                self.set_element(collective.d, dw, warp * WARP + lane, d[lane]);
+                self.set_element(collective.p, pw, warp * WARP + lane, u64::from(p[lane]));
+            }
+        }
+    }
+}
+
+/// A warp's part of a mask, as bits.
+fn bits(mask: &[u8]) -> u32 {
+    mask[..WARP].iter().enumerate().fold(0, |bits, (lane, m)| bits | u32::from(m & 1) << lane)
+}
+
+/// The other way.
+fn set(mask: &mut [u8], bits: u32) {
+    for (lane, m) in mask[..WARP].iter_mut().enumerate() {
+        *m = ((bits >> lane & 1) as u8).wrapping_neg();
+    }
+}
+
+/// The lane that `shfl` reads, and whether it is within the segment (manual, "shfl.sync").
+fn source_lane(kind: CollectiveKind, lane: u64, b: u64, c: u64) -> (usize, bool) {
+    let (clamp, segment) = (c & 31, c >> 8 & 31);
+    let max_lane = (lane & segment) | (clamp & !segment);
+    let (from, inside) = match kind {
+        CollectiveKind::ShuffleUp => (lane.wrapping_sub(b), lane as i64 - b as i64 >= max_lane as i64),
+        CollectiveKind::ShuffleDown => (lane + b, lane + b <= max_lane),
+        CollectiveKind::ShuffleButterfly => (lane ^ b, lane ^ b <= max_lane),
+        _ => {
+            let from = (lane & segment) | (b & !segment);
+            (from, from <= max_lane)
+        }
+    };
+    ((if inside { from } else { lane }) as usize & 31, inside)
+}

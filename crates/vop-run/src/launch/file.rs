@@ -1,0 +1,285 @@
+//! Launch files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::value::{self, Number};
+use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Source, Tolerance, read_text};
+use vop_ptx::module::Scalar;
+use crate::array::{element, element_name, element_names};
+use crate::engine::launch::Arg;
+use crate::error::{RunError, RunErrorKind, RunErrors};
+use crate::types::Kind;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LaunchFile {
+    ptx: Spanned<PathBuf>,
+    #[serde(default)]
+    buffers: BTreeMap<String, Spanned<Buffer>>,
+    launch: Vec<Launch>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Buffer {
+    file: Option<Spanned<PathBuf>>,
+    #[serde(rename = "type")]
+    ty: Option<Spanned<String>>,
+    shape: Option<Spanned<Vec<usize>>>,
+    fill: Option<Spanned<Value>>,
+    values: Option<Spanned<Vec<Spanned<Value>>>>,
+    addresses: Option<Spanned<Vec<Spanned<String>>>>,
+    save: Option<Spanned<PathBuf>>,
+    expect: Option<Spanned<PathBuf>>,
+    tolerance: Option<Spanned<f64>>,
+    ulps: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Launch {
+    entry: Option<Spanned<String>>,
+    grid: Spanned<Value>,
+    block: Spanned<Value>,
+    #[serde(default)]
+    shared: usize,
+    args: Spanned<Vec<Spanned<Value>>>,
+    #[serde(default)]
+    check: Vec<Check>,
+}
+
+impl<T> From<Spanned<T>> for At<T> {
+    fn from(spanned: Spanned<T>) -> At<T> {
+        At { span: Some(spanned.span()), value: spanned.into_inner() }
+    }
+}
+
+/// Reads a launch file; all errors are told, but for those of the TOML itself.
+pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
+    let source = Source { path: Some(path.to_owned()), text: read_text(path)? };
+    let file: LaunchFile = toml::from_str(&source.text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        source.error(RunErrorKind::LaunchFile, Some(&span), error.message().trim())
+    })?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let reader = Reader { source: &source, folder: &folder };
+    let mut errors = Vec::new();
+    let mut keep = |error| errors.push(error);
+    let names: Vec<String> = file.buffers.keys().cloned().collect();
+    let mut buffers = Vec::new();
+    for (name, buffer) in file.buffers {
+        buffers.extend(reader.buffer(name, buffer, &names).map_err(&mut keep).ok());
+    }
+    let mut launches = Vec::new();
+    for launch in file.launch {
+        launches.extend(reader.launch(launch, &names, &mut keep));
+    }
+    if launches.is_empty() && errors.is_empty() {
+        let message = "nothing to run: there is no `[[launch]]`";
+        errors.push(source.error(RunErrorKind::LaunchFile, None, message));
+    }
+    if !errors.is_empty() {
+        errors.sort_by_key(|error| error.place.as_ref().map(|place| place.span.start));
+        return Err(RunErrors(errors));
+    }
+    let ptx = At::from(file.ptx).map(|ptx| folder.join(ptx));
+    Ok(Job { source, folder, ptx, buffers, launches })
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    folder: &'a Path,
+}
+
+impl Reader<'_> {
+    fn wrong<T>(&self, at: &Spanned<T>, message: impl Into<String>) -> RunError {
+        self.source.error(RunErrorKind::LaunchFile, Some(&at.span()), message)
+    }
+
+    fn buffer(&self, name: String, spec: Spanned<Buffer>, names: &[String]) -> Result<BufferSpec, RunError> {
+        let buffer = spec.get_ref();
+        let ty = buffer.ty.as_ref().map(|ty| {
+            let unknown =
+                || self.wrong(ty, format!("`{}` is no element type: they are {}", ty.get_ref(), element_names()));
+            element(ty.get_ref()).ok_or_else(unknown)
+        });
+        let mut ty = ty.transpose()?;
+        let mut shape = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
+        let content = match &buffer.addresses {
+            Some(addresses) => self.addresses(&name, &spec, addresses, names, &mut ty, &mut shape)?,
+            None => self.content(&name, &spec, ty, &mut shape)?,
+        };
+        if let Some(tolerance) = buffer.tolerance.as_ref()
+            && !(0.0..=f64::INFINITY).contains(tolerance.get_ref())
+        {
+            let message = format!("`{}` is no tolerance: it is a number from 0", tolerance.get_ref());
+            return Err(self.wrong(tolerance, message));
+        }
+        let tolerance = (buffer.tolerance.is_some() || buffer.ulps.is_some()).then(|| Tolerance {
+            absolute: buffer.tolerance.as_ref().map_or(0.0, |tolerance| *tolerance.get_ref()),
+            ulps: buffer.ulps.unwrap_or(0),
+        });
+        let save = buffer.save.clone().map(At::from);
+        let expect = buffer.expect.as_ref().map(|path| self.input(path));
+        Ok(BufferSpec { name, span: Some(spec.span()), ty, shape, content, save, expect, tolerance })
+    }
+
+    /// What a buffer holds at the start; its values tell its shape if nothing else does.
+    fn content(
+        &self,
+        name: &str,
+        spec: &Spanned<Buffer>,
+        ty: Option<Scalar>,
+        shape: &mut Option<Vec<usize>>,
+    ) -> Result<Content, RunError> {
+        let wrong = |what: &str| Err(self.wrong(spec, format!("buffer `{name}` has {what}")));
+        let buffer = spec.get_ref();
+        match (&buffer.file, &buffer.fill, &buffer.values, ty) {
+            (Some(file), None, None, _) => Ok(Content::File(self.input(file))),
+            (None, None, Some(values), Some(ty)) => {
+                let len = values.get_ref().len();
+                let shape = shape.get_or_insert_with(|| vec![len]);
+                if shape.iter().try_fold(1, |product: usize, n| product.checked_mul(*n)) != Some(len) {
+                    return Err(self.wrong(values, format!("{len} values are not of shape {shape:?}")));
+                }
+                let bits = values.get_ref().iter().map(|value| self.scalar(ty, value.get_ref(), value));
+                Ok(Content::Values(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?)))
+            }
+            (None, None, None, Some(_)) if shape.is_some() => Ok(Content::Fill(0)),
+            (None, Some(fill), None, Some(ty)) if shape.is_some() => {
+                Ok(Content::Fill(self.scalar(ty, fill.get_ref(), fill)?))
+            }
+            (None, _, None, _) => wrong("neither a `file` nor both `type` and `shape`"),
+            (None, None, Some(_), None) => wrong("`values` and no `type` of them"),
+            _ => wrong("more than one of `file`, `fill` and `values`"),
+        }
+    }
+
+    /// A table of pointers.
+    fn addresses(
+        &self,
+        name: &str,
+        spec: &Spanned<Buffer>,
+        addresses: &Spanned<Vec<Spanned<String>>>,
+        names: &[String],
+        ty: &mut Option<Scalar>,
+        shape: &mut Option<Vec<usize>>,
+    ) -> Result<Content, RunError> {
+        let buffer = spec.get_ref();
+        let len = addresses.get_ref().len();
+        let other = buffer.file.is_some() || buffer.fill.is_some() || buffer.values.is_some();
+        if other || *ty.get_or_insert(Scalar::U64) != Scalar::U64 || *shape.get_or_insert(vec![len]) != [len] {
+            let message =
+                format!("buffer `{name}` has `addresses`, which make it a u64 of shape [{len}], and says otherwise");
+            return Err(self.wrong(spec, message));
+        }
+        for address in addresses.get_ref() {
+            self.known_buffer(address, address.get_ref(), names)?;
+        }
+        Ok(Content::Addresses(addresses.get_ref().iter().map(|address| address.get_ref().clone()).collect()))
+    }
+
+    /// A file to read: beside the launch file.
+    fn input(&self, path: &Spanned<PathBuf>) -> At<PathBuf> {
+        At::from(path.clone()).map(|path| self.folder.join(path))
+    }
+
+    fn launch(&self, spec: Launch, names: &[String], keep: &mut impl FnMut(RunError)) -> Option<LaunchSpec> {
+        let grid = self.size(&spec.grid).map_err(&mut *keep).ok();
+        let block = self.size(&spec.block).map_err(&mut *keep).ok();
+        let args = spec.args.get_ref().iter().filter_map(|arg| {
+            let value = self.arg(arg, names).map_err(&mut *keep).ok()?;
+            Some(At { value, span: Some(arg.span()) })
+        });
+        let args = At { value: args.collect::<Vec<_>>(), span: Some(spec.args.span()) };
+        let entry = spec.entry.map(At::from);
+        Some(LaunchSpec { entry, grid: grid?, block: block?, shared: spec.shared, args, checks: spec.check })
+    }
+
+    /// `64`, `[64]`, `[64, 2]` or `[64, 2, 1]`.
+    fn size(&self, value: &Spanned<Value>) -> Result<At<[u32; 3]>, RunError> {
+        let wrong = || self.wrong(value, "a size is a number or a list of one to three: x, y, z");
+        let number = |value: &Value| value.as_integer().and_then(|n| u32::try_from(n).ok()).ok_or_else(wrong);
+        let mut size = [1; 3];
+        match value.get_ref() {
+            Value::Array(list) if (1..=3).contains(&list.len()) => {
+                for (axis, value) in size.iter_mut().zip(list) {
+                    *axis = number(value)?;
+                }
+            }
+            value => size[0] = number(value)?,
+        }
+        Ok(At { value: size, span: Some(value.span()) })
+    }
+
+    /// An argument or a member of one, and the alignment that C gives it.
+    fn arg(&self, arg: &Spanned<Value>, names: &[String]) -> Result<ArgSpec, RunError> {
+        Ok(self.member(arg, arg.get_ref(), names)?.0)
+    }
+
+    fn member(&self, at: &Spanned<Value>, value: &Value, names: &[String]) -> Result<(ArgSpec, usize), RunError> {
+        match value {
+            Value::String(name) => {
+                self.known_buffer(at, name, names)?;
+                Ok((ArgSpec::Buffer(name.clone()), 8))
+            }
+            Value::Table(table) if table.len() == 1 => {
+                let Some((name, value)) = table.iter().next() else { return Err(self.no_argument(at)) };
+                let Some(ty) = element(name) else {
+                    return Err(
+                        self.wrong(at, format!("`{name}` is no type of an argument: they are {}", element_names()))
+                    );
+                };
+                let arg = match value {
+                    Value::Array(list) => {
+                        let bits = list.iter().map(|value| self.scalar(ty, value, at));
+                        Arg::Bytes(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?))
+                    }
+                    value => value::argument(ty, self.scalar(ty, value, at)?),
+                };
+                Ok((ArgSpec::Value(arg), ty.size()))
+            }
+            Value::Array(members) if !members.is_empty() => {
+                let members = members.iter().map(|member| self.member(at, member, names));
+                let members = members.collect::<Result<Vec<_>, _>>()?;
+                let align = members.iter().map(|(_, align)| *align).max().unwrap_or(1);
+                Ok((ArgSpec::Structure(members), align))
+            }
+            _ => Err(self.no_argument(at)),
+        }
+    }
+
+    fn known_buffer<T>(&self, at: &Spanned<T>, name: &str, names: &[String]) -> Result<(), RunError> {
+        if names.iter().any(|known| known == name) {
+            return Ok(());
+        }
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let help = if names.is_empty() {
+            "there are none".to_owned()
+        } else {
+            format!("the buffers are {}", names.join(", "))
+        };
+        Err(self.wrong(at, format!("there is no buffer `{name}`")).with_help(help))
+    }
+
+    fn no_argument(&self, arg: &Spanned<Value>) -> RunError {
+        let message = "an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets";
+        self.wrong(arg, message)
+    }
+
+    /// The bits of a value; an error at a place if it is not in the type's range.
+    fn scalar<T>(&self, ty: Scalar, value: &Value, at: &Spanned<T>) -> Result<u64, RunError> {
+        let bits = match value {
+            Value::Integer(value) => Number::Integer((*value).into()).bits(ty),
+            Value::Float(value) => Number::Float(*value).bits(ty),
+            // TOML's integers end at i64: a string holds what is larger.
+            Value::String(text) => value::parse(text, ty),
+            _ => None,
+        };
+        bits.ok_or_else(|| self.wrong(at, format!("{value} is no {}", element_name(ty))))
+    }
+}

@@ -1,0 +1,95 @@
+//! The codes of failures of kernels, V06xx: they are raised by the crate `vop-run`, and stand here so that all codes are in one
+//! place and can be explained without an engine.
+
+use super::Code;
+
+macro_rules! kinds {
+    ($($kind:ident $code:literal $title:literal $explanation:literal;)*) => {
+        /// The kinds of failure, each with a stable code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum RunErrorKind {
+            $(#[doc = concat!($title, ".")] $kind,)*
+            /// A video instruction that the library refuses, with the library's own code.
+            Video(Code),
+        }
+
+        impl RunErrorKind {
+            /// All kinds of its own, without [`RunErrorKind::Video`], in the order of the table.
+            pub const ALL: &'static [RunErrorKind] = &[$(RunErrorKind::$kind),*];
+
+            /// The stable code.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(RunErrorKind::$kind => $code,)*
+                    RunErrorKind::Video(code) => code.name(),
+                }
+            }
+
+            /// What it is, in a few words.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(RunErrorKind::$kind => $title,)*
+                    RunErrorKind::Video(code) => code.title(),
+                }
+            }
+
+            /// What it means and what to do.
+            pub fn explanation(self) -> &'static str {
+                match self {
+                    $(RunErrorKind::$kind => $explanation,)*
+                    RunErrorKind::Video(code) => code.explanation(),
+                }
+            }
+
+            /// The kind with this code, in either case; of the library's own codes see [`Code::from_name`].
+            pub fn from_code(code: &str) -> Option<RunErrorKind> {
+                $(if code.eq_ignore_ascii_case($code) {
+                    return Some(RunErrorKind::$kind);
+                })*
+                None
+            }
+        }
+    };
+}
+
+kinds! {
+    Unsupported "V0601" "not supported by the executor"
+        "The kernel is perhaps right, but the executor does not know an instruction, a modifier or a declaration of it. Nothing has been run.";
+    Malformed "V0602" "a statement that makes no sense"
+        "No reading of the statement is right: it has the wrong operands, or registers that are not declared or have another width.";
+    UnknownEntry "V0603" "no such kernel"
+        "The module has no `.entry` of this name. C++ kernels have mangled names unless they are declared `extern \"C\"`.";
+    Argument "V0604" "arguments that do not fit the kernel"
+        "A launch gives one argument for each `.param` of the entry, in order: a buffer for a pointer (`.u64`), a scalar of the parameter's size for others, such as `{ u32 = 640 }`.";
+    LaunchShape "V0605" "grid, block or shared memory too large"
+        "A launch has at least one block and one thread, at most what CUDA allows, and what the kernel's own directives (`.maxntid`, `.reqntid`) say.";
+    OutOfBounds "V0606" "an access outside every buffer"
+        "The address belongs to no buffer or variable, or the access goes beyond its end. The message names the nearest. On a GPU such an access may go unnoticed.";
+    Misaligned "V0607" "a misaligned address"
+        "An access of n bytes needs an address that is a multiple of n; a vector access one that is a multiple of the whole vector's size.";
+    Forbidden "V0608" "an access that is not allowed"
+        "A write to memory that may only be read, or an access through another state space than that of the address.";
+    Limit "V0609" "limit of instructions reached"
+        "A launch may execute so many thread-instructions and no more, so that a loop without end is noticed. `--limit` sets the number.";
+    Deadlock "V0610" "threads wait for each other"
+        "Some threads of a block wait at a barrier that others will never reach, or for their warp.";
+    DivisionByZero "V0614" "division by zero"
+        "An integer `div` or `rem` by zero: the manual leaves the result to the machine.";
+    DivergentBarrier "V0615" "a barrier in divergent code"
+        "`bar.sync`, as `__syncthreads()` compiles to, must be executed by all threads of a warp together. Some of a warp went another way: on a GPU the kernel might hang or go on too early. `barrier.sync` without `.aligned` has no such rule.";
+    StackOverflow "V0616" "stack overflow"
+        "Calls within one another take more than a thread's stack holds. It is 512 KiB, the most that a GPU gives, or what `--stack` says; on a GPU it is 1 KiB unless the program asks for more (`cudaLimitStackSize`).";
+    Race "V0617" "a race on shared memory"
+        "Two threads reach one byte of shared memory, one of them writes, and no barrier stands between: which is first is chance. `--check races` looks for them.";
+    Uninitialized "V0618" "shared memory read before it is written"
+        "Shared memory holds anything when a block starts. `--check uninit` looks for such reads; without it what was never written is zero.";
+    Trap "V0611" "the kernel trapped"
+        "The kernel executed `trap`, as `assert` and `__trap()` do.";
+    LaunchFile "V0612" "a launch file that does not say what it must"
+        "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    # .npy, .png, or raw with `type` and perhaps `shape`\n    input  = { file = \"input.npy\" }\n    # zeros, saved to .npy or .png\n    output = { type = \"i32\", shape = [23, 40], save = \"output.npy\" }\n    best   = { type = \"u32\", shape = [4], fill = 99 }\n    weight = { type = \"f32\", values = [0.25, 0.5, 0.25] }\n    # compared after the run\n    right  = { type = \"f32\", shape = [9], expect = \"right.npy\", ulps = 2 }\n\n    [[launch]]\n    entry = \"kernel\"              # not needed if the module has no other\n    grid  = [40, 23]\n    block = 64\n    shared = 0                    # bytes of dynamic shared memory\n    check = [\"races\", \"uninit\"]   # as with `--check`\n    args  = [\"input\", \"output\", { i32 = 640 }, { f32 = [0.5, 1] }]\n\nElement types are i8 to i64, u8 to u64, f16, f32 and f64. What is expected may be missed by `tolerance`, or for floats by `ulps`.";
+    CommandLine "V0619" "an option that cannot be read"
+        "`vop run kernel.ptx` takes `--grid`, `--block` and an `--arg` for each parameter of the kernel, in order:\n\n    --arg in=a.npy                  a buffer from a .npy or .png file\n    --arg in=u8[100]@a.raw          one from a raw file, with or without shape\n    --arg out=i32[920,2]            a buffer of zeros\n    --arg out=i32[920,2]:out.npy    the same, saved after the run\n    --arg in=a.npy:out.npy          read, and saved after the run\n    --arg out                       a buffer of an argument before, again\n    --arg u32=640                   a number\n    --arg f32=0.5,1                 an array or structure passed by value\n\nTypes are i8 to i64, u8 to u64, f16, f32 and f64. `--compare out=right.npy` compares a buffer with a file after the run.";
+    File "V0613" "a file that cannot be read or written"
+        "The file is missing or unreadable, holds something else than its name or its declaration says, or cannot be written. Output is written beside its place first and renamed, so that no half of it is left.";
+}
