@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use serde_json::json;
-use vop::{Code, Severity};
 use vop::RunErrorKind;
+use vop::{Code, Severity};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction};

@@ -6,6 +6,7 @@ use std::path::Path;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use vop::RunErrorKind;
 use vop::isa::form::{Finish, Variant};
 use vop::isa::types::{Selector, Type};
 use vop::lower::{LowerOptions, Needs};
@@ -14,7 +15,6 @@ use vop_draw::{Lines, Source};
 use vop_ptx::find::{Language, PartialReason, may_contain};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
-use vop::RunErrorKind;
 use vop_ptx::uses::{self, Verdict};
 
 use crate::ufunc as ufuncs;

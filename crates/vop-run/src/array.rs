@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use half::f16;
 use npyz::WriterBuilder;
+use vop_ptx::module::Scalar;
 
 use super::types::Kind;
-use vop_ptx::module::Scalar;
 
 /// An array as a buffer holds it: elements in C order, little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]

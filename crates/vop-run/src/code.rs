@@ -7,6 +7,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use vop_ptx::module::{Module, Scalar, StatementKind, lex};
+
 use super::decode::sample::Entry;
 use super::engine::access::{Gather, Scatter};
 use super::engine::lanes::{Linear, Loop, Operands, Slot, Width};
@@ -14,7 +16,6 @@ use super::engine::level::Level;
 use super::error::{Place, RunError};
 use super::memory::Space;
 use super::types::Kind;
-use vop_ptx::module::{Module, Scalar, StatementKind, lex};
 
 /// Index of a step.
 pub(crate) type Pc = u32;

@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::allocate::allocate;
-use super::operand::Operand;
-use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
 use vop_ptx::module::{
     FoundRegister, Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex,
 };
+
+use super::allocate::allocate;
+use super::operand::Operand;
+use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
 use crate::code::{Formal, Guard, Op, Pc, Role, Special, Step};
 use crate::engine::access::GRANULE;
 use crate::engine::lanes::{Area, Compute, Linear, Operands, Slot, Width, binary, unary};

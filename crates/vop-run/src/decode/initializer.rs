@@ -1,9 +1,10 @@
 //! What a variable holds when its module is loaded (manual, "Initializers").
 
+use vop_ptx::module::{Linkage, Module, Variable, lex};
+
 use super::HashMap;
 use super::MAX_VARIABLES;
 use super::operand::{Operand, constant};
-use vop_ptx::module::{Linkage, Module, Variable, lex};
 use crate::error::{RunError, RunErrorKind};
 use crate::memory::Bytes;
 use crate::types::Kind;

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
+use vop_ptx::module::{FunctionKind, RegistersAt, Scalar, StatementKind, lex};
+
 use super::function::{Decoder, Home, Register, width_of};
 use super::opcode::Opcode;
 use super::operand::{Operand, constant};
-use vop_ptx::module::{FunctionKind, RegistersAt, Scalar, StatementKind, lex};
 use crate::code::{
     Access, Atomic, AtomicKind, Barrier, BarrierKind, Call, CallTarget, Collective, CollectiveKind, Copy, Fold, Load,
     Op, Special, Store, System, SystemFunction, Transfer, Video,
@@ -905,7 +906,8 @@ impl<'p> Decoder<'_, 'p> {
         if function.kind != FunctionKind::Func {
             return Err(self.malformed(format!("`{name}` is an entry: only functions can be called")));
         }
-        let formals = |list: &[vop_ptx::module::Variable]| list.iter().map(|formal| formal.ty.scalar).collect::<Vec<_>>();
+        let formals =
+            |list: &[vop_ptx::module::Variable]| list.iter().map(|formal| formal.ty.scalar).collect::<Vec<_>>();
         let (parameter_types, result_types) = (formals(&function.parameters), formals(&function.results));
         if (results.len(), arguments.len()) != (result_types.len(), parameter_types.len()) {
             return Err(self.malformed(format!(

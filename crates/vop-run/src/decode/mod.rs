@@ -19,6 +19,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use vop_ptx::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
+
 use super::code::{FunctionCode, Kernel, Parameter, Special};
 use super::engine::heap;
 use super::engine::lanes::{Area, Slot, WARP, Width};
@@ -26,7 +28,6 @@ use super::engine::level::Level;
 use super::error::{Place, RunError, RunErrorKind, RunErrors};
 use super::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
 use super::pure::Pure;
-use vop_ptx::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
 use function::Decoder;
 use initializer::Content;
 

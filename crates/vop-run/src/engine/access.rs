@@ -13,9 +13,7 @@ use super::lanes::{Element, File, HALF, Slot, WARP, Width, all, blend, none};
 use super::level::Level;
 use super::shadow::{Kind, Shadow};
 use crate::code::{Access, Atomic, AtomicKind, Load, Store};
-use crate::memory::{
-    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index,
-};
+use crate::memory::{Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index};
 
 /// Bytes of a thread's stack that stand together; no access is wider or crosses from one to the next. Those of all threads follow
 /// one another, so that the stack can grow and threads that work at the same depth are near each other.

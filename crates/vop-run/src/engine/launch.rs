@@ -5,12 +5,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use vop_ptx::module::Scalar;
+
 use super::block::{Done, Failure, Worker, video};
 use super::lanes::{File, HALF, WARP};
 use super::level::Level;
 use super::observer::{Observer, Profile};
 use super::shadow::{Finding, SharedChecks};
-use vop_ptx::module::Scalar;
 use crate::code::{Kernel, Parameter, Sampled, Special, Video};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::memory::{BufferId, Layout, Memory, Region};

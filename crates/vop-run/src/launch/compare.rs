@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::value::{self, Number};
 use vop_ptx::module::Scalar;
+
+use super::value::{self, Number};
 use crate::array::Array;
 use crate::types::{Kind, mask};
 

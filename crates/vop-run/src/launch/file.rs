@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
+use vop_ptx::module::Scalar;
 
 use super::value::{self, Number};
 use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Source, Tolerance, read_text};
-use vop_ptx::module::Scalar;
 use crate::array::{element, element_name, element_names};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};

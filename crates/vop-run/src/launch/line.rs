@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::{ArgSpec, At, BufferSpec, Content, Job, LaunchSpec, Source, value};
 use vop_ptx::module::Scalar;
+
+use super::{ArgSpec, At, BufferSpec, Content, Job, LaunchSpec, Source, value};
 use crate::array::{element, element_name, element_names};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};

@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
+use vop_ptx::module::Scalar;
 
 use super::array::{self, Array, element_name};
 use super::code::{Kernel, Parameter};
@@ -41,7 +42,6 @@ use super::engine::launch::{Arg, LaunchOptions, Report};
 use super::error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
 use super::memory::{BufferId, Memory};
 use super::types::Kind;
-use vop_ptx::module::Scalar;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
 

@@ -1,8 +1,8 @@
 //! Elements of buffers and arguments as numbers: from text and TOML to bits, and back for people.
 
 use half::f16;
-
 use vop_ptx::module::Scalar;
+
 use crate::engine::launch::Arg;
 use crate::types::{self, Kind};
 

@@ -127,9 +127,10 @@ mod small;
 #[cfg(test)]
 mod tests;
 
+use vop_ptx::module::Scalar;
+
 use super::decode::opcode::Opcode;
 use super::engine::lanes::{Compute, Linear, Width};
-use vop_ptx::module::Scalar;
 
 pub(crate) use convert::{extend, low_word};
 

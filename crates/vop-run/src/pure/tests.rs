@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{Pure, extend, fold::fold, low_word, pure};
 use vop_ptx::module::{Scalar, lex};
+
+use super::{Pure, extend, fold::fold, low_word, pure};
 use crate::decode::opcode::Opcode;
 use crate::engine::lanes::Width;
 use crate::engine::level::Level;

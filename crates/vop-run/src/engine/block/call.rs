@@ -61,13 +61,7 @@ impl Worker<'_> {
         )
     }
 
-    pub(in crate::engine) fn call(
-        &mut self,
-        pc: Pc,
-        call: &Call,
-        mask: Vec<u8>,
-        active: u32,
-    ) -> Result<bool, Failure> {
+    pub(in crate::engine) fn call(&mut self, pc: Pc, call: &Call, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
         let (function, mask, active) = match call.target {
             CallTarget::Function(function) => (function, mask, active),
             CallTarget::Indirect(slot) => {
