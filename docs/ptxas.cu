@@ -1,11 +1,11 @@
 // Written by `cargo xtask docs`; a test fails when it is not what that writes.
 //
-// Executes on this machine's GPU forms of video instructions that ptxas translates to something else than the manual says
-// (docs/ptxas.md), and tells whose result each is:
+// Executes forms of video instructions for which ptxas's code disagrees with the manual (docs/ptxas.md) on this machine's GPU,
+// and prints whose result each is:
 //
 //     nvcc -arch=native -o ptxas docs/ptxas.cu && ./ptxas
 //
-// The exit status is 0 if every result is the one expected of a ptxas as old as the compiler.
+// The exit status is 0 if every result is the expected one for the ptxas of the compiler's release.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-//! The parts of docs/ that follow from the code: `docs/ptxas.md`, and `docs/ptxas.cu`, which shows the same on a GPU.
+//! The parts of docs/ that follow from the code: `docs/diagnostics.md`, `docs/ptxas.md`, and `docs/ptxas.cu`, which shows the
+//! deviations on a GPU.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,13 +10,14 @@ use vop::{Deviation, Deviations, Divergence, Form, Mnemonic, Semantics, scalar_f
 
 use crate::divergence::class;
 
-/// What is told of a deviation beyond what the library knows: for those who want to see it in the machine code, and mend it.
+/// What the page says about a deviation beyond what the library knows, for readers who want to see it in the machine code or
+/// fix it.
 struct Note {
     /// A form that shows it, chosen to be read.
     form: &'static str,
-    /// Where in the code of that form, by ptxas 13.5 for sm_90 unless said otherwise, it happens.
+    /// Where it happens in the machine code of that form, from ptxas 13.5 for sm_90 unless the text names another.
     code: &'static str,
-    /// What the code ought to do.
+    /// What the code should do.
     repair: &'static str,
 }
 
@@ -30,12 +32,12 @@ fn note(deviation: Deviation) -> Note {
         Deviation::ScalesUnsigned => (
             "vmad.u32.u32.u32.sat.shr7 d, a, b.b0, c",
             "The sum is shifted by `SHF.R.U64`, after it has been computed by a signed `IMAD.WIDE`.",
-            "Nothing is left to mend once the words are read as unsigned: the sum is then not negative.",
+            "Once the words are read as unsigned, nothing is left to fix: the sum is then not negative.",
         ),
         Deviation::ShiftsIn64 => (
             "vshl.s32.u32.u32.clamp.max d, a, b, c",
             "The upper word of the shifted value, `SHF.L.U64.HI`, goes into a signed comparison, `ISETP.GT.AND.EX`.",
-            "Compare as unsigned, after the case of a negative c.",
+            "Compare as unsigned, after the case of a negative c has been handled.",
         ),
         Deviation::KeepsLow34 => (
             "vshl.u32.u32.u32.sat.clamp d, a, b",
@@ -50,15 +52,15 @@ fn note(deviation: Deviation) -> Note {
         ),
         Deviation::SaturatesPartUnsigned => (
             "vadd.u32.s32.s32.sat d.b0, a, b, c",
-            "Where the upper word is not zero (`ISETP.NE.U32.AND`) all bits of the lower one are set, then `VIMNMX.U32` takes the \
-             lesser of it and 0xff. A negative sum has an upper word of ones.",
-            "Take the greater of the value and the least of the part, and the lesser of that and the greatest, as signed.",
+            "If the upper word is not zero (`ISETP.NE.U32.AND`), all bits of the lower word are set. Then `VIMNMX.U32` takes the \
+             minimum of the lower word and 0xff. The upper word of a negative sum is all ones.",
+            "Clamp the signed value to the least and the greatest value of the part.",
         ),
         Deviation::SaturatesBySign => (
             "vadd.u32.u32.u32.sat d, a, b",
-            "`ISETP.GE.AND` compares the upper word with zero, and the lower word is kept or cleared. A carry into the upper \
-             word goes unnoticed.",
-            "Where the upper word is positive, the result is 0xffffffff.",
+            "`ISETP.GE.AND` compares the upper word with zero, and the lower word is kept or cleared. The code \
+             ignores a carry into the upper word.",
+            "If the upper word is positive, the result is 0xffffffff.",
         ),
         Deviation::CutsTo32 => (
             "vadd.s32.s32.s32.max d, a, b, c",
@@ -67,18 +69,18 @@ fn note(deviation: Deviation) -> Note {
         ),
         Deviation::ComparesUnsigned => (
             "vmin.u32.s32.s32.min d, a, b, c",
-            "The second comparison is `ISETP.LT.U32.AND.EX`, on upper words one of which is a sign.",
+            "The second comparison is `ISETP.LT.U32.AND.EX`, on upper words. One of these words is a sign extension.",
             "Compare as signed: c has been extended by dtype, and all values fit.",
         ),
         Deviation::SignsCByA => (
             "vset.s32.s32.lt.max d, a, b, c",
-            "c is extended by `SHF.R.S32.HI`, as it rightly is in instructions whose first type is dtype.",
+            "c is extended by `SHF.R.S32.HI`. That is correct only for instructions whose first type is dtype.",
             "`vset` has no dtype: extend c by zeros.",
         ),
         Deviation::MergesWrongHalf => (
             "vadd.u32.u32.u32 d.h1, a, b, c",
             "The inserting `PRMT` has the selector 0x3254, where 13.3 and later have 0x1054.",
-            "Done in 13.3.",
+            "ptxas 13.3 fixed it.",
         ),
     };
     Note { form, code, repair }
@@ -89,8 +91,8 @@ pub fn semantics(deviation: Deviation) -> Semantics {
     if Semantics::Ptxas.deviations().has(deviation) { Semantics::Ptxas } else { Semantics::PtxasTo13_2 }
 }
 
-/// Inputs for the form of its note under which a deviation alone, or with as few others as possible, moves d away from the
-/// manual's value.
+/// Inputs for the form of the deviation's note that show it: d differs from the manual's value because of this deviation alone,
+/// or together with as few others as possible.
 fn witness(deviation: Deviation) -> Divergence {
     let form: Form = note(deviation).form.parse().expect("the forms of the notes are legal");
     let all = semantics(deviation).deviations();
@@ -141,7 +143,7 @@ fn arguments(divergence: &Divergence) -> String {
 }
 
 /// Broken between words into lines of at most 120 characters.
-fn wrapped(words: &str) -> String {
+pub(crate) fn wrapped(words: &str) -> String {
     let mut text = String::new();
     let mut column = 0;
     for word in words.split(' ') {
@@ -165,8 +167,8 @@ fn short(value: u32) -> String {
 }
 
 /// The files in docs/ and what stands in them.
-pub fn all() -> [(&'static str, String); 2] {
-    [("ptxas.md", ptxas_md()), ("ptxas.cu", ptxas_cu())]
+pub fn all() -> [(&'static str, String); 3] {
+    [("ptxas.md", ptxas_md()), ("ptxas.cu", ptxas_cu()), ("diagnostics.md", crate::diagnostics::page())]
 }
 
 /// `docs/ptxas.md`.
@@ -174,7 +176,9 @@ fn ptxas_md() -> String {
     let mut text = String::from(INTRODUCTION);
     let newest = Semantics::Ptxas.deviations();
 
-    text.push_str("## How many forms\n\n| | scalar forms | on which the two can differ |\n| --- | ---: | ---: |\n");
+    text.push_str(
+        "## How many forms\n\n| | scalar forms | forms for which the two can differ |\n| --- | ---: | ---: |\n",
+    );
     let mut sums = [0; 2];
     for mnemonic in Mnemonic::ALL.into_iter().filter(|mnemonic| mnemonic.shape() == Shape::Scalar) {
         let counts = [mnemonic.forms().count(), touched(Deviations::NONE, newest, mnemonic.forms())];
@@ -187,7 +191,7 @@ fn ptxas_md() -> String {
     text.push_str(COUNTS);
 
     text.push_str(
-        "\n## The deviations\n\n| | stage | forms that it touches | a form | a, b, c | d | by the manual |\n",
+        "\n## The deviations\n\n| | stage | forms affected | example | a, b, c | d by ptxas | d by the manual |\n",
     );
     text.push_str("| --- | --- | ---: | --- | --- | --- | --- |\n");
     let mut sections = String::new();
@@ -211,7 +215,7 @@ fn ptxas_md() -> String {
     text.push_str(&sections);
     text.push_str(VERSIONS);
     text.push_str(METHOD);
-    text
+    text.replace("DIFFERING", &grouped(sums[1])).replace("SCALAR", &grouped(sums[0]))
 }
 
 fn section(deviation: Deviation, witness: &Divergence) -> String {
@@ -230,11 +234,11 @@ fn section(deviation: Deviation, witness: &Divergence) -> String {
         deviation.manual()
     ));
     paragraph(format!("*In the code:* {code}"));
-    paragraph(format!("*To mend it:* {repair}"));
+    paragraph(format!("*To fix it:* {repair}"));
     let others: Vec<String> =
         witness.deviations.without(deviation).iter().map(|other| format!("[{other}](#{other})")).collect();
     if !others.is_empty() {
-        paragraph(format!("In this example it shows together with {}.", others.join(" and ")));
+        paragraph(format!("This example also shows {}.", others.join(" and ")));
     }
     let ptxas = match witness.semantics {
         Semantics::PtxasTo13_2 => " --ptxas 13.2/nvidia/cu13/bin/ptxas",
@@ -254,28 +258,32 @@ const INTRODUCTION: &str = "\
 
 # What ptxas computes for video instructions
 
-For GPUs since Turing (sm_75) ptxas replaces each video instruction by a sequence of others. On one scalar form in five that
-sequence computes, for some inputs, something else than the pseudo code of the PTX ISA manual (section 9.7.18). This page says
-what, for those who mend ptxas and for those who must match it. `--semantics ptxas` of the commands `eval`, `explain`
-and `run`, and `Semantics::Ptxas` of the library, are the same to the bit.
+For GPUs since Turing (sm_75), ptxas replaces each video instruction by a sequence of machine instructions. For DIFFERING of the
+SCALAR scalar [forms](glossary.md#form), ptxas's code disagrees with the manual (PTX ISA, section 9.7.18) on some inputs. This page
+lists the disagreements, for people who fix ptxas and for people who must match it. `--semantics ptxas` of the commands `eval`,
+`explain`, `map`, `lower` and `run`, and `Semantics::Ptxas` of the library, compute the same values as ptxas's code, bit for bit.
 
-The sequences hold intermediate values in signed 64-bit registers, where the manual has exact integers, and almost all values
-fit. What goes wrong is mostly what is done with them. A saturation looks at too little of the register, or at all of it with
-the wrong sign, or at the wrong destination. Before a `.min` or `.max` the register is cut to 32 bits, or compared as unsigned
-although its value is negative. `vmad` and `vset` take a sign from the wrong type. All else is as the manual says: parts of a
-and b, arithmetic, and, since 13.3, merges.
+The sequences hold intermediate values in signed 64-bit registers, where the manual has exact integers. Almost all values fit.
+Most errors come from the next step:
 
-SIMD forms (`vadd2` to `vset4`) are as the manual says, all of them as far as tried (see the end).
+- A saturation looks at too few bits of the register, or reads its sign wrongly, or saturates to the wrong size.
+- Before a `.min` or `.max`, the register is cut to 32 bits, or compared as unsigned although its value is negative.
+- `vmad` and `vset` take a sign from the wrong type.
+
+Everything else is as the manual says: how a and b are selected, the arithmetic, and, since ptxas 13.3, merges.
+
+All SIMD forms that were tried (`vadd2` to `vset4`, see the [last section](#how-it-was-found-and-how-to-check-it)) are as the
+manual says.
 
 ";
 
 const COUNTS: &str = "\
-These counts are exact. A form is counted when an input is known on which the two differ; for each form that is not counted
-z3 proves that there is none (`cargo xtask divergence`, some minutes). `Form::divergence` returns such an input.
+These counts are exact. A form is counted if an input is known for which the two differ. For every other form, z3 proves that no
+such input exists (`cargo xtask divergence` takes some minutes). `Form::divergence` returns the input.
 ";
 
 const TOUCHED: &str = "
-*Forms that it touches*: those on which d would be another, for some input, if this alone were mended.
+*Forms affected*: the forms for which fixing this deviation alone changes d for some input.
 ";
 
 const VERSIONS: &str = "
@@ -284,43 +292,44 @@ const VERSIONS: &str = "
 | ptxas | |
 | --- | --- |
 | 11.7.99 to 13.2.86 | all deviations |
-| 13.3.33 to 13.5.37, the newest | all but [wrong-half](#wrong-half) |
+| 13.3.33 to 13.5.37, the newest | all except [wrong-half](#wrong-half) |
 
-Tried on samples of 1,696 to 15,264 scalar forms that cover every mnemonic with all its modifiers and destinations, 512 inputs
-each: 11.7.99, 11.8.89, 12.0.140, 12.1.105, 12.2.140, 12.3.107, 12.4.131, 12.5.82, 12.6.85, 12.8.93, 12.9.86,
-13.0.88, 13.1.115, 13.2.51, 13.2.86, 13.3.33, 13.3.73, 13.4.92 and 13.5.37, for sm_75 or sm_90 or both. Of 13.2.86 all 6,664 forms
-with `d.h1` were run. To try another:
+These releases were tried on samples of 1,696 to 15,264 scalar forms, with 512 inputs each, for sm_75 or sm_90 or both: 11.7.99, 11.8.89, 12.0.140, 12.1.105, 12.2.140, 12.3.107, 12.4.131, 12.5.82, 12.6.85, 12.8.93, 12.9.86,
+13.0.88, 13.1.115, 13.2.51, 13.2.86, 13.3.33, 13.3.73, 13.4.92 and 13.5.37. The samples
+cover every mnemonic with all its modifiers and destinations. For 13.2.86, all 6,664 forms with `d.h1` were run. To try another
+release:
 
     pip install --no-deps --target 12.4 nvidia-cuda-nvcc-cu12==12.4.131
     cargo xtask sass sweep --ptxas 12.4/nvidia/cuda_nvcc/bin/ptxas --target sm_75 --every 49
 
-With 13.5.37 nothing depends on the target: all 83,104 forms were run for sm_75, 90, 100 and 120, 512 inputs each, and samples for
-sm_80, 86, 87, 88, 89, 103, 110, 121 and the variants 90a, 100a, 100f, 103a, 103f, 120a and 120f. (The code for sm_107 has a machine
-instruction that the simulator does not know.) Nor does anything depend on operands being immediates:
+With 13.5.37 the results do not depend on the target. All 83,104 forms were run for sm_75, 90, 100 and 120, with 512 inputs each,
+and samples for sm_80, 86, 87, 88, 89, 103, 110, 121 and the variants 90a, 100a, 100f, 103a, 103f, 120a and 120f. (The code for
+sm_107 has a machine instruction that the simulator does not know.) The results do not depend on whether an operand is an
+immediate:
 
     cargo xtask sass run 'vadd.u32.s32.s32.sat d.b0, a, 5, c' -16 0 0
 
-On samples, nothing depends on `-O0` to `-O3`, or on the module's `.version` and `.target`, either.
+On samples, the results do not depend on `-O0` to `-O3`, or on the module's `.version` and `.target`.
 
-GPUs before Turing have some of the instructions in hardware. What those compute is not known here.
+GPUs before Turing execute some of the instructions in hardware. Their results were not measured.
 ";
 const METHOD: &str = "
 ## How it was found, and how to check it
 
-Nothing here comes from a GPU: the machine code that ptxas emits was executed in a simulator of the few dozen machine instructions
-that it consists of (`cargo xtask sass`; ptxas and nvdisasm are on PyPI, in `nvidia-cuda-nvcc` and `nvidia-cuda-nvdisasm`, and are
-found through `CUDA_BIN`).
+No GPU was used. `cargo xtask sass` compiles a form with ptxas and executes the machine code in a simulator, which knows the few
+dozen machine instructions that occur. ptxas and nvdisasm are on PyPI, in `nvidia-cuda-nvcc` and `nvidia-cuda-nvdisasm`; the
+environment variable `CUDA_BIN` names their folder.
 
     cargo xtask sass sweep                      # all 83,104 scalar forms, 256 inputs each, against --semantics ptxas
     cargo xtask sass sweep --simd 20000         # random SIMD forms
     cargo xtask divergence                      # the counts above, proved by z3
     nvcc -arch=native -o ptxas docs/ptxas.cu && ./ptxas        # some forms of each deviation, on your GPU
 
-A test compares evaluation with hashes of the results of ptxas's code on all scalar forms (`tests/golden/ptxas-hashes.tsv`), so that
-the library cannot drift where ptxas is not installed.
+A test compares the library's results for all scalar forms with hashes of the results of ptxas's code
+(`tests/golden/ptxas-hashes.tsv`). So the library cannot drift where ptxas is not installed.
 ";
 
-/// `docs/ptxas.cu`: a program that executes, for each deviation and each instruction that has it, one form on a GPU.
+/// `docs/ptxas.cu`: a program for a GPU that executes one form for each deviation and each instruction that has it.
 fn ptxas_cu() -> String {
     let mut rows = Vec::new();
     for &deviation in Deviation::ALL {
@@ -372,12 +381,12 @@ fn in_asm(form: Form) -> String {
 
 const PROGRAM: &str = r#"// Written by `cargo xtask docs`; a test fails when it is not what that writes.
 //
-// Executes on this machine's GPU forms of video instructions that ptxas translates to something else than the manual says
-// (docs/ptxas.md), and tells whose result each is:
+// Executes forms of video instructions for which ptxas's code disagrees with the manual (docs/ptxas.md) on this machine's GPU,
+// and prints whose result each is:
 //
 //     nvcc -arch=native -o ptxas docs/ptxas.cu && ./ptxas
 //
-// The exit status is 0 if every result is the one expected of a ptxas as old as the compiler.
+// The exit status is 0 if every result is the expected one for the ptxas of the compiler's release.
 
 #include <cstdio>
 #include <cstdlib>

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod diagnostics;
 pub mod divergence;
 pub mod docs;
 pub mod gpu;

@@ -21,8 +21,8 @@ const SCALAR_GOAL: f64 = 0.70;
 /// The texts that are compiled in one go.
 const BATCH: usize = 500;
 
-/// Of every so many forms the first is measured thoroughly: the form itself, which else costs what the library's table says,
-/// and all sequences that the rules have for it.
+/// One form in `THOROUGH` is measured thoroughly: the form itself is compiled too (for the others the library's table says what it
+/// costs), and all sequences that the rules have for it.
 const THOROUGH: usize = 10;
 
 /// A form on a target, measured.
@@ -283,7 +283,7 @@ fn place(target: &str) -> usize {
 /// The line behind which the page is written by hand.
 pub const HAND_WRITTEN: &str = "<!-- What follows is written by hand. -->\n";
 
-/// The page `docs/lowering-cost.md`, but for what is written by hand.
+/// The page `docs/lowering-cost.md`, except the part that is written by hand.
 pub struct Page<'a> {
     /// What was measured.
     pub report: &'a Report,
@@ -299,17 +299,20 @@ impl fmt::Display for Page<'_> {
         let count = forms.first().map_or(0, |measured| measured.rows.len());
         write!(
             f,
-            "<!-- Written by `cargo xtask sass lowering --write`, but for the end. -->\n\n\
+            "<!-- Written by `cargo xtask sass lowering --write`, except the end. -->\n\n\
              # What lowered forms cost\n\n\
-             Machine instructions that ptxas {} makes of `vop lower`'s sequences and of the video instructions themselves, for the \
-             {count} forms of tests/golden/ptxas-cost.tsv (chosen at random, with random selectors and masks). Each is compiled \
-             in a kernel that loads a, b and c, computes d and stores it; the size of the same kernel with `mov.b32 d, a` is \
-             taken off. The counts of video instructions are those of the library's table, which every tenth was held against. \
-             Measured on {}. A mean is the geometric mean of ours over ptxas's, where a count of 0 is taken as 1. \
-             Lowering is by the manual's semantics; where ptxas's code computes something else, both are compared all the same.\n\n",
+             This page counts the machine instructions that ptxas {} makes of `vop lower`'s sequences, and of the video instructions \
+             themselves. The {count} [forms](glossary.md#form) are those of tests/golden/ptxas-cost.tsv: chosen at random, with random \
+             selectors and masks. Measured on {}.\n\n\
+             Each form is compiled in a kernel that loads a, b and c, computes d and stores it. The size of the same kernel with \
+             `mov.b32 d, a` is subtracted. The counts of video instructions are from the library's table; one form in ten was \
+             compiled to check that table. A mean is the geometric mean of the ratios (lowered / ptxas), where a count of 0 \
+             counts as 1. Forms are lowered by the manual's semantics. They are compared even if ptxas's code computes another \
+             value.\n\n\
+             Instruction counts do not predict GPU time.\n\n",
             self.version, self.date
         )?;
-        heading(f, "## In all\n\n| |", targets)?;
+        heading(f, "## Summary\n\n| |", targets)?;
         let mut line = |name: &str, value: &dyn Fn(usize) -> String| {
             write!(f, "| {name} |")?;
             (0..targets.len()).try_for_each(|i| write!(f, " {} |", value(i)))?;
@@ -327,23 +330,29 @@ impl fmt::Display for Page<'_> {
         })?;
         line("mean of scalar forms", &|i| mean(&forms[i].rows, &is_scalar))?;
         line("at most", &|_| format!("{SCALAR_GOAL:.2}"))?;
-        line("forms that stay", &|i| forms[i].rows.iter().filter(|row| row.rule == "keep").count().to_string())?;
-        line("dearer than ptxas's, which computes the same", &|i| {
+        line("forms that are kept as they are", &|i| {
+            forms[i].rows.iter().filter(|row| row.rule == "keep").count().to_string()
+        })?;
+        line("more expensive than ptxas's code, which computes the same value", &|i| {
             forms[i].rows.iter().filter(|row| row.same && row.ours > row.ptxas).count().to_string()
         })?;
-        line("dearer than ptxas's, which computes something else", &|i| {
+        line("more expensive than ptxas's code, which computes another value", &|i| {
             forms[i].rows.iter().filter(|row| !row.same && row.ours > row.ptxas).count().to_string()
         })?;
-        line("another sequence known that is cheaper, of every tenth form", &|i| {
+        line("one form in ten: a cheaper sequence is known", &|i| {
             forms[i].rows.iter().filter(|row| row.least.is_some_and(|least| least < row.ours)).count().to_string()
         })?;
-        line("intrinsics of CUDA that are cheaper", &|i| {
+        line("CUDA intrinsics that are cheaper", &|i| {
             let counts = intrinsics();
             let rows = equal[i].rows.iter().zip(&counts);
             rows.filter(|(row, intrinsic)| row.ours > intrinsic.counts[place(targets[i])]).count().to_string()
         })?;
 
-        heading(f, "\n## By mnemonic\n\nThe mean, and the mean counts: ours / ptxas's.\n\n| | forms |", targets)?;
+        heading(
+            f,
+            "\n## By mnemonic\n\nThe geometric mean of the ratios, then the mean counts: lowered / ptxas.\n\n| | forms |",
+            targets,
+        )?;
         for mnemonic in Mnemonic::ALL {
             let of = |i: usize| forms[i].rows.iter().filter(|row| row.form.mnemonic() == mnemonic);
             let count = if forms.is_empty() { 0 } else { of(0).count() };
@@ -367,8 +376,8 @@ impl fmt::Display for Page<'_> {
 
         heading(
             f,
-            "\n## CUDA's intrinsics\n\nOurs / the intrinsic / ptxas's of the video instruction that equals it. The intrinsics were \
-             measured on sm_75, sm_90, sm_100 and sm_120; on others the count is the one of the nearest before.\n\n| | form |",
+            "\n## CUDA's intrinsics\n\nCounts: lowered / CUDA intrinsic / the video instruction by ptxas, which all compute the same value. The intrinsics were measured \
+             on sm_75, sm_90, sm_100 and sm_120. The other columns repeat the count of the nearest older target.\n\n| | form |",
             targets,
         )?;
         for (k, intrinsic) in intrinsics().iter().enumerate() {
@@ -380,10 +389,10 @@ impl fmt::Display for Page<'_> {
             f.write_char('\n')?;
         }
 
-        f.write_str("\n## What fails\n\n")?;
+        f.write_str("\n## Broken promises\n\n")?;
         let broken = self.report.broken();
         if broken.is_empty() {
-            f.write_str("Nothing of what was promised.\n")?;
+            f.write_str("None.\n")?;
         }
         for sentence in broken.iter().take(40) {
             writeln!(f, "- {sentence}")?;
@@ -394,9 +403,9 @@ impl fmt::Display for Page<'_> {
 
         heading(
             f,
-            "\n## The model of costs\n\nWhich sequence is chosen, a model of ptxas decides (crates/vop/src/lower/cost.rs). Held against \
-             ptxas over all different sequences that each rule has for every tenth form: how many, the share in percent that it is \
-             right about, and in brackets how many cost more than it says and how many less.\n\n| rule |",
+            "\n## The model of costs\n\nA model of ptxas (crates/vop/src/lower/cost) decides which sequence is chosen. For one form in ten, all different sequences of \
+             each rule were compiled and compared with the model. A cell holds the number of sequences, the percentage that the \
+             model predicts exactly, and in brackets how many cost more and how many cost less than it predicts.\n\n| rule |",
             targets,
         )?;
         let rules: std::collections::BTreeSet<&str> =

@@ -40,8 +40,8 @@ fn the_page_has_all_mnemonics_intrinsics_and_targets() {
     assert!(means[1..].iter().all(|mean| mean.parse::<f64>().is_ok_and(|mean| mean > 0.0 && mean < 1.0)), "{means:?}");
 }
 
-/// A sample, measured: ours is nowhere dearer than ptxas's, the model of costs is right about nearly all, and intrinsics cost
-/// what the page says.
+/// A sample, measured: no lowered form is more expensive than ptxas's code, the model of costs predicts nearly all, and
+/// intrinsics cost what the page says.
 #[test]
 fn a_sample_costs_what_was_promised() {
     let Some(toolchain) = tools::ptxas() else { return };
