@@ -113,7 +113,12 @@ pub fn fnv1a(results: impl IntoIterator<Item = u32>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The README's Rust code is compiled and run.
+/// The README's Rust code, if it has some, is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The Rust code of the page about the libraries is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/rust.md")]
+pub struct RustPage;
