@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use vop_ptx::find::Language;
-use vop_ptx::uses::{Verdict, uses};
+use vop_ptx::uses::{FileUses, Verdict, read};
 
 fn sources() -> Vec<(PathBuf, Vec<u8>, Language)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/uses");
@@ -33,15 +33,29 @@ fn report(source: &[u8], language: Language) -> String {
         format!("{line}:{} `{text}`", span.start - line_start + 1)
     };
     let mut report = String::new();
-    for found in uses(source, language) {
-        assert!(matches!(found.verdict, Verdict::Legal(_) | Verdict::LegalFragment(_)) || found.lints.is_empty());
-        for lint in found.lints {
-            // Writing to a String does not fail.
-            let _ = writeln!(report, "{} {}: {}", lint.code, at(&lint.span), lint.message);
-            for (span, label) in lint.related {
-                let _ = writeln!(report, "    {} {label}", at(&span));
+    let FileUses { uses, suppressions, lints, .. } = read(source, language);
+    // Writing to a String does not fail.
+    let mut line = |text: String| _ = writeln!(report, "{text}");
+    for found in uses {
+        let legal = matches!(found.verdict, Verdict::Legal(_) | Verdict::LegalFragment(_));
+        assert!(legal || found.lints.is_empty());
+        assert!(!legal || found.faults().next().is_none());
+        for lint in found.faults().chain(&found.lints) {
+            line(format!("{} {}: {}", lint.code, at(&lint.span), lint.message));
+            for (span, label) in &lint.related {
+                line(format!("    {} {label}", at(span)));
             }
         }
+        for allowed in found.allowed {
+            line(format!("allowed {} {}", allowed.code, at(&allowed.span)));
+        }
+    }
+    for suppression in suppressions {
+        let codes: Vec<String> = suppression.codes.iter().map(|allowed| at(&allowed.span)).collect();
+        line(format!("suppression {}: {}", at(&suppression.span), codes.join(", ")));
+    }
+    for lint in lints {
+        line(format!("{} {}: {}", lint.code, at(&lint.span), lint.message));
     }
     report
 }
@@ -111,6 +125,31 @@ fn damaged_files_are_judged_without_harm() {
                 damaged.splice(at..end, SPLICES[below(SPLICES.len())].iter().copied());
             }
             report(&damaged, language);
+        }
+    }
+}
+
+/// What suppressions allow is what is reported without them, and those that allow nothing are reported.
+#[test]
+fn unused_suppressions_allow_nothing() {
+    for (path, source, language) in sources() {
+        let text = String::from_utf8(source).expect("test data is UTF-8");
+        let without = read(text.replace("vop: allow", "xyz: allow").as_bytes(), language);
+        let with = read(text.as_bytes(), language);
+        assert_eq!(without.uses.len(), with.uses.len(), "{}", path.display());
+        assert!(without.suppressions.is_empty() && without.uses.iter().all(|found| found.allowed.is_empty()));
+        let mut used = Vec::new();
+        for (plain, found) in without.uses.iter().zip(&with.uses) {
+            let reported: Vec<_> = found.faults().chain(&found.lints).chain(&found.allowed).collect();
+            let all: Vec<_> = plain.faults().chain(&plain.lints).collect();
+            assert_eq!(reported.len(), all.len(), "{}: {}", path.display(), found.text);
+            assert!(all.iter().all(|finding| reported.contains(finding)), "{}: {}", path.display(), found.text);
+            used.extend(found.allowed.iter().map(|allowed| allowed.code));
+        }
+        for allowed in with.suppressions.iter().flat_map(|suppression| &suppression.codes) {
+            assert!(!allowed.used || used.contains(&allowed.code));
+            let reported = with.lints.iter().any(|lint| lint.span == allowed.span);
+            assert_eq!(reported, !allowed.used, "{}", path.display());
         }
     }
 }

@@ -110,6 +110,11 @@ impl Mapped {
         &self.text
     }
 
+    /// Where the byte at `offset` stands in the file; of an offset behind the text, where its last byte ends there.
+    pub(super) fn source_offset(&self, offset: usize) -> usize {
+        self.map.source_offset(offset)
+    }
+
     /// Adds bytes that stand in the file as they are.
     pub(super) fn push_raw(&mut self, file: &[u8], range: Range<usize>, literal_end: usize) {
         self.push(&file[range.clone()], range, literal_end, None);

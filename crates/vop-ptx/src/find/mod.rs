@@ -12,85 +12,27 @@
 //! macro or a format field fills in later is marked as such, so that what cannot be known is never judged.
 //! A string that holds CUDA source itself (a kernel inside a Python string) is read as C++ in turn.
 
+mod comments;
 mod cursor;
+mod found;
 mod language;
 mod lex;
 mod mapped;
 mod mnemonic;
+mod nested;
 mod placeholder;
 mod prefilter;
 mod statement;
 
-use std::fmt;
-use std::ops::Range;
-
+pub(crate) use comments::{Comment, comments};
+pub(crate) use found::Step;
+pub use found::{Found, FoundKind, PartialReason};
 pub use language::Language;
 pub(crate) use mnemonic::is_meant;
 pub use prefilter::may_contain;
 
-use mapped::OffsetMap;
+use nested::nested;
 use placeholder::Dialect;
-
-/// A video instruction in a source file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The instruction as plain PTX, guard included and the final `;` not: escape sequences decoded, adjacent literals
-    /// joined, comments dropped, and every operand placeholder (`%0`, `%[x]`, `$0`, `{x}`) written as an identifier
-    /// (`%0`, `%x`, `%0`, `%x`). For a [`FoundKind::Fragment`] the mnemonic and its modifiers alone; in a
-    /// [`FoundKind::Partial`] what is pasted in stands as `{name}`.
-    pub text: String,
-    /// How much of the instruction the file holds in one place.
-    pub kind: FoundKind,
-    map: OffsetMap,
-}
-
-/// How much of an instruction the file holds in one place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FoundKind {
-    /// The whole instruction.
-    Statement,
-    /// The mnemonic and its modifiers; a macro or a format pastes the operands.
-    Fragment,
-    /// The mnemonic or the modifiers themselves are not all there, so nothing can be said of the instruction.
-    Partial(PartialReason),
-}
-
-/// Why a mnemonic or its modifiers are not all in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PartialReason {
-    /// The preprocessor or a macro pastes a part: `"vadd4." #T "." #T " %0, …"`.
-    Macro,
-    /// Formatting fills in a part: `f"vadd4.{t}.{t} …"`, `"vadd.%s.%s …"`.
-    Format,
-    /// The string ends behind a dot: `"vadd4."`.
-    CutShort,
-}
-
-impl fmt::Display for PartialReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Macro => "a macro pastes a part of the mnemonic or its modifiers",
-            Self::Format => "formatting fills in a part of the mnemonic or its modifiers",
-            Self::CutShort => "the string ends in the middle of the modifiers",
-        })
-    }
-}
-
-impl Found {
-    /// The byte offset in the source file of the byte at `text_offset` of [`Found::text`]; for `text.len()` and
-    /// beyond, the offset behind the instruction's last byte.
-    #[must_use]
-    pub fn source_offset(&self, text_offset: usize) -> usize {
-        self.map.source_offset(text_offset)
-    }
-
-    /// The bytes of the source file that `text_span` of [`Found::text`] came from. Where the span crosses literals, the
-    /// part inside the literal that holds its start.
-    #[must_use]
-    pub fn source_span(&self, text_span: Range<usize>) -> Range<usize> {
-        self.map.source_span(text_span)
-    }
-}
 
 /// Finds every video instruction in `source`, in the order of the file.
 ///
@@ -126,16 +68,6 @@ fn find_unfiltered(source: &[u8], language: Language) -> Vec<Found> {
     found
 }
 
-/// A statement of a text, for who looks at the surroundings of a [`Found`].
-pub(crate) enum Step {
-    /// A video instruction, as [`find`] finds it.
-    Video(Found),
-    /// Another statement.
-    Other(String),
-    /// What comes next need not follow what came before: a label, the end of a block, pasted text.
-    Break,
-}
-
 /// The statements of each text that [`find`] finds something in, texts inside texts too.
 pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
@@ -147,20 +79,6 @@ pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     }
     all.retain(|steps| steps.iter().any(|step| matches!(step, Step::Video(_))));
     all
-}
-
-/// CUDA source inside a string of another program: its literals, with positions taken through both levels. One level is
-/// enough, since what such source holds in strings of its own is PTX.
-fn nested(outer: &mapped::Mapped) -> Vec<lex::Text> {
-    if memchr::memchr(b'"', outer.bytes()).is_none() || !may_contain(outer.bytes()) {
-        return Vec::new();
-    }
-    let texts = lex::texts(outer.bytes(), Language::Cuda).into_iter();
-    let decoded = texts.map(|inner| {
-        let mapped = placeholder::decode(&inner.mapped.through(outer), inner.dialect);
-        lex::Text { mapped, ..inner }
-    });
-    decoded.collect()
 }
 
 fn find_nested(outer: &mapped::Mapped) -> Vec<Found> {

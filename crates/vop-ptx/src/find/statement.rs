@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::cursor::{Cursor, is_ident, is_space};
-use super::lex::Text;
+use super::found::{Found, FoundKind, PartialReason, Step};
+use super::lex::{Text, ptx::skip_comment};
 use super::mapped::{Mapped, Paste};
 use super::mnemonic::{self, Word, is_modifier, is_video_type};
-use super::{Found, FoundKind, PartialReason, Step};
 
 pub(super) fn statements(text: &Text) -> Vec<Found> {
     let mut found = Vec::new();
@@ -481,17 +481,4 @@ fn reason(by: Paste) -> PartialReason {
         Paste::Macro => PartialReason::Macro,
         Paste::Field => PartialReason::Format,
     }
-}
-
-/// A comment of PTX.
-fn skip_comment(cursor: &mut Cursor<'_>) -> bool {
-    if cursor.starts_with(b"//") {
-        cursor.skip_to(b'\n');
-        return true;
-    }
-    let block = cursor.eat(b"/*");
-    if block {
-        cursor.skip_past(b"*/");
-    }
-    block
 }

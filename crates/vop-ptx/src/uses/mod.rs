@@ -1,6 +1,7 @@
 //! The video instructions of a file, found and judged: what `vop check` reports.
 
 mod packed;
+mod suppression;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,11 +11,26 @@ use vop::isa::types::Type;
 use vop::{Code, Diagnostic, Form, Linter, Mnemonic, Parser};
 
 use self::packed::Video;
+pub use self::suppression::{AllowedCode, Suppression};
 use crate::find::{self, Found, FoundKind, Language, PartialReason};
 use crate::module::{Module, RegistersAt, StatementKind, lex};
 
+/// What a file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileUses {
+    /// Its video instructions, in order.
+    pub uses: Vec<Use>,
+    /// The comments that allow findings, in order.
+    pub suppressions: Vec<Suppression>,
+    /// What is strange about these comments, with positions in the file: V0711 where one allows nothing, V0712 where it
+    /// cannot be read.
+    pub lints: Vec<Diagnostic>,
+}
+
 /// A video instruction of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Use {
     /// The instruction as plain PTX, on one line, without its semicolon.
     pub text: String,
@@ -22,35 +38,53 @@ pub struct Use {
     pub span: Range<usize>,
     /// Whether it is legal.
     pub verdict: Verdict,
-    /// What is strange about it if it is, with positions in the file.
+    /// What is strange about it if it is legal, with positions in the file, and is not allowed by a comment.
     pub lints: Vec<Diagnostic>,
+    /// The lints and faults that a [`Suppression`] allows.
+    pub allowed: Vec<Diagnostic>,
+    /// From its first byte to its last; `span` ends with the literal that it begins in.
+    extent: Range<usize>,
 }
 
-/// What is to be said of a [`Use`].
+/// Whether a [`Use`] is legal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It is legal.
     Legal(Form),
     /// Mnemonic and modifiers are legal; the operands stand elsewhere.
     LegalFragment(Form),
-    /// It is not legal: why, with positions in the file.
+    /// It is not legal: why, with positions in the file. Faults that a [`Suppression`] allows are among them.
     Illegal(Vec<Diagnostic>),
     /// It cannot be judged from the file alone.
     Unjudged(PartialReason),
 }
 
-/// Finds and judges every video instruction of a file, in its order. In PTX the registers in scope and the module's
-/// `.version` and `.target` are judged too.
+/// Finds and judges every video instruction of a file, in its order, and applies the comments that allow findings. In PTX
+/// the registers in scope and the module's `.version` and `.target` are judged too.
 ///
 /// Bytes that are not UTF-8 are no obstacle; in [`Use::text`] they show as `?`.
 pub fn uses(source: &[u8], language: Language) -> Vec<Use> {
-    if !find::may_contain(source) {
-        return Vec::new();
-    }
-    match language {
-        Language::Ptx => in_module(&Module::parse(text(source))),
-        _ => in_source(source, language),
-    }
+    read(source, language).uses
+}
+
+/// As [`uses`], with the comments that allow findings and what is strange about these.
+///
+/// ```
+/// use vop_ptx::{find::Language, uses};
+/// let source = b"asm(\"vabsdiff4.u32.u32.u32.sat d, a, b, c;\"); // vop: allow(V0702)";
+/// let file = uses::read(source, Language::Cuda);
+/// assert!(file.uses[0].lints.is_empty());
+/// assert_eq!(file.uses[0].allowed[0].code, vop::Code::V0702);
+/// assert!(file.suppressions[0].codes[0].used && file.lints.is_empty());
+/// ```
+pub fn read(source: &[u8], language: Language) -> FileUses {
+    let mut uses = match (find::may_contain(source), language) {
+        (false, _) => Vec::new(),
+        (true, Language::Ptx) => in_module(&Module::parse(text(source))),
+        (true, _) => in_source(source, language),
+    };
+    let (suppressions, lints) = suppression::apply(source, language, &mut uses);
+    FileUses { uses, suppressions, lints }
 }
 
 /// The text of a file; a byte that is not UTF-8 becomes a `?`, so that positions stay.
@@ -102,7 +136,9 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> Use {
         }
         Err(reason) => (Verdict::Unjudged(reason), Vec::new()),
     };
-    Use { span: found.source_span(0..found.text.len()), text: found.text, verdict, lints }
+    let span = found.source_span(0..found.text.len());
+    let extent = found.source_offset(0)..found.source_offset(found.text.len());
+    Use { text: found.text, span, verdict, lints, allowed: Vec::new(), extent }
 }
 
 /// Calls the registers in what is said of an instruction what the file calls them: `{c}`, not `%c`.
@@ -199,6 +235,18 @@ fn lint_packed(source: &[u8], language: Language, uses: &mut [Use]) {
 }
 
 impl Use {
+    /// Why it is not legal, as far as no comment allows that; empty where it is legal.
+    pub fn faults(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.all_faults().iter().filter(|fault| !self.allowed.contains(fault))
+    }
+
+    fn all_faults(&self) -> &[Diagnostic] {
+        match &self.verdict {
+            Verdict::Illegal(faults) => faults,
+            _ => &[],
+        }
+    }
+
     fn sums_lanes(&self) -> bool {
         matches!(self.verdict, Verdict::Legal(form) if matches!(form.finish(), Finish::Accumulate(_)))
     }
@@ -229,7 +277,7 @@ fn moved(fault: Diagnostic, translate: impl Fn(Range<usize>) -> Range<usize>) ->
     }
 }
 
-/// The video instructions of a module.
+/// The video instructions of a module; comments that allow findings are not looked at.
 pub fn in_module(module: &Module) -> Vec<Use> {
     let mut uses = Vec::new();
     let mut linter = Linter::default();
@@ -269,7 +317,8 @@ pub fn in_module(module: &Module) -> Vec<Use> {
             _ => (Verdict::Illegal(faults), Vec::new()),
         };
         let text = one_line(text);
-        uses.push(Use { text, span: statement.span.clone(), verdict, lints });
+        let (span, extent) = (statement.span.clone(), statement.span.clone());
+        uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent });
         indexes.push(index);
     }
     lint_packed_in_module(module, &mut uses, &indexes);

@@ -10,8 +10,8 @@ use super::super::cursor::{Cursor, is_ident, is_space};
 use super::super::mapped::{Mapped, Paste};
 use super::super::mnemonic::{self, Word};
 use super::super::placeholder::Dialect;
-use super::Text;
 use super::escape::{Escapes, decode};
+use super::text::Text;
 
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
     let mut lexer = Lexer {
@@ -26,6 +26,33 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
         lexer.token();
     }
     lexer.texts
+}
+
+/// The comments of a file, in order.
+pub(super) fn comments(source: &[u8]) -> Vec<Range<usize>> {
+    let mut comments = Vec::new();
+    let mut cursor = Cursor::new(source, 0);
+    while !cursor.at_end() {
+        let start = cursor.pos;
+        if skip_comment(&mut cursor) {
+            comments.push(start..cursor.pos);
+            continue;
+        }
+        match cursor.peek(0) {
+            b'\'' => {
+                cursor.skip_quoted(b'\'');
+                cursor.advance(1);
+            }
+            b if b.is_ascii_digit() => skip_number(&mut cursor),
+            b if is_ident(b) || b == b'"' => {
+                if Literal::read(&mut cursor).is_none() && cursor.take_while(is_ident).is_empty() {
+                    cursor.advance(1);
+                }
+            }
+            _ => cursor.advance(1),
+        }
+    }
+    comments
 }
 
 /// How far `asm volatile ( "template"` has been read.

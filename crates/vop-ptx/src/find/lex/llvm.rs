@@ -1,10 +1,12 @@
 //! LLVM IR: `call i32 asm sideeffect "vadd4… $0, $1;", "=r,r"(…)`, `module asm "…"`, `c"…\00"`.
 
+use std::ops::Range;
+
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::Mapped;
 use super::super::placeholder::Dialect;
-use super::Text;
 use super::escape::{Escapes, decode};
+use super::text::Text;
 
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
     let mut texts = Vec::new();
@@ -32,6 +34,25 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
         }
     }
     texts
+}
+
+/// The comments of a file, in order.
+pub(super) fn comments(source: &[u8]) -> Vec<Range<usize>> {
+    let mut comments = Vec::new();
+    let mut cursor = Cursor::new(source, 0);
+    while let Some(ahead) = memchr::memchr2(b';', b'"', cursor.rest()) {
+        cursor.advance(ahead);
+        let start = cursor.pos;
+        if cursor.peek(0) == b';' {
+            cursor.skip_to(b'\n');
+            comments.push(start..cursor.pos);
+        } else {
+            cursor.advance(1);
+            cursor.skip_to(b'"');
+            cursor.advance(1);
+        }
+    }
+    comments
 }
 
 /// Steps over a literal; a quote inside one is always written as `\22`.

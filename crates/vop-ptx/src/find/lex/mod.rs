@@ -1,23 +1,21 @@
-//! From a file to the texts that its string literals form, a lexer a language.
+//! From a file to the texts that its string literals form, and to its comments: a lexer for each language.
 //!
-//! A text is what the compiler would see as one string: adjacent literals are joined. No lexer fails: what it does not
-//! understand it steps over.
+//! No lexer fails. What it does not understand it steps over.
 
 mod c;
 mod escape;
 mod llvm;
+pub(super) mod ptx;
 mod python;
 mod rust;
+mod text;
+
+use std::ops::Range;
 
 use super::language::Language;
 use super::mapped::Mapped;
 use super::placeholder::Dialect;
-
-/// One string of the program.
-pub(super) struct Text {
-    pub(super) mapped: Mapped,
-    pub(super) dialect: Dialect,
-}
+pub(super) use text::Text;
 
 /// All strings of a file.
 pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
@@ -27,5 +25,16 @@ pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
         Language::LlvmIr => llvm::texts(source),
         Language::Rust => rust::texts(source),
         Language::Ptx => vec![Text { mapped: Mapped::whole(source), dialect: Dialect::Ptx }],
+    }
+}
+
+/// The comments of a file, in order, by their bytes. Comments inside string literals are not among them.
+pub(super) fn comments(source: &[u8], language: Language) -> Vec<Range<usize>> {
+    match language {
+        Language::Cuda | Language::OpenCl => c::comments(source),
+        Language::Python => python::comments(source),
+        Language::LlvmIr => llvm::comments(source),
+        Language::Rust => rust::comments(source),
+        Language::Ptx => ptx::comments(source),
     }
 }

@@ -8,8 +8,8 @@ use std::ops::Range;
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::{Mapped, Paste};
 use super::super::placeholder::Dialect;
-use super::Text;
 use super::escape::{Escapes, decode_part};
+use super::text::Text;
 
 /// The bytes within which a formatted string's field must close; a stray brace is no field.
 const FIELD_LIMIT: usize = 512;
@@ -31,6 +31,28 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
         }
     }
     texts
+}
+
+/// The comments of a file, in order.
+pub(super) fn comments(source: &[u8]) -> Vec<Range<usize>> {
+    let mut comments = Vec::new();
+    let mut cursor = Cursor::new(source, 0);
+    while !cursor.at_end() {
+        let start = cursor.pos;
+        match cursor.peek(0) {
+            b'#' => {
+                cursor.skip_to(b'\n');
+                comments.push(start..cursor.pos);
+            }
+            b if is_ident(b) || matches!(b, b'"' | b'\'') => {
+                if Literal::read(&mut cursor).is_none() {
+                    cursor.take_while(is_ident);
+                }
+            }
+            _ => cursor.advance(1),
+        }
+    }
+    comments
 }
 
 struct Lexer<'a> {

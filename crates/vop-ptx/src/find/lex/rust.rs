@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::{Mapped, Paste};
 use super::super::placeholder::Dialect;
-use super::Text;
 use super::escape::{Escapes, decode};
+use super::text::Text;
 
 /// How deep `concat!` is followed into itself.
 const CONCAT_LIMIT: usize = 8;
@@ -36,6 +36,29 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
         }
     }
     texts
+}
+
+/// The comments of a file, in order.
+pub(super) fn comments(source: &[u8]) -> Vec<Range<usize>> {
+    let mut comments = Vec::new();
+    let mut cursor = Cursor::new(source, 0);
+    while !cursor.at_end() {
+        let start = cursor.pos;
+        if skip_comment(&mut cursor) {
+            comments.push(start..cursor.pos);
+            continue;
+        }
+        match cursor.peek(0) {
+            b'\'' => skip_char_or_lifetime(&mut cursor),
+            b if is_ident(b) || b == b'"' => {
+                if literal(&mut cursor).is_none() && cursor.take_while(is_ident).is_empty() {
+                    cursor.advance(1);
+                }
+            }
+            _ => cursor.advance(1),
+        }
+    }
+    comments
 }
 
 /// The template of an `asm!`: its leading arguments, each a line.

@@ -1,0 +1,172 @@
+//! Comments that allow findings: `// vop: allow(V0701)`.
+
+use std::ops::Range;
+
+use vop::{Code, Diagnostic, RunErrorKind, Severity};
+
+use super::Use;
+use crate::find::{self, Comment, Language};
+
+/// A comment that allows findings, such as `// vop: allow(V0701, V0702) the sum is never negative`.
+///
+/// It is a comment of the file's language, or of PTX in a string literal, and begins with `vop: allow`. Words behind the
+/// bracket may say why.
+///
+/// - `vop: allow(…)` is about the instructions of its own line. If nothing but comments stands there, it is about the next
+///   line that holds more. It allows lints and errors.
+/// - `vop: allow-file(…)` is about all instructions of the file. It allows lints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Suppression {
+    /// Where the comment stands, in bytes of the file.
+    pub span: Range<usize>,
+    /// Whether it is about all instructions of the file.
+    pub whole_file: bool,
+    /// The codes that it allows, in order.
+    pub codes: Vec<AllowedCode>,
+    /// The lines that it is about, in bytes of the file.
+    lines: Vec<Range<usize>>,
+}
+
+/// A code that a [`Suppression`] allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AllowedCode {
+    /// The code.
+    pub code: Code,
+    /// Where it stands, in bytes of the file.
+    pub span: Range<usize>,
+    /// Whether something has this code that is allowed by it.
+    pub used: bool,
+}
+
+/// Reads the suppressions of a file, takes what they allow out of its uses, and returns them with what is wrong with them:
+/// V0711 and V0712, in order.
+pub(super) fn apply(source: &[u8], language: Language, uses: &mut [Use]) -> (Vec<Suppression>, Vec<Diagnostic>) {
+    let mut lints = Vec::new();
+    let mut suppressions: Vec<Suppression> =
+        find::comments(source, language).iter().filter_map(|comment| read(comment, &mut lints)).collect();
+    if !suppressions.is_empty() {
+        uses.iter_mut().for_each(|found| allow(found, &mut suppressions));
+    }
+    for suppression in &suppressions {
+        lints.extend(suppression.codes.iter().filter(|allowed| !allowed.used).map(|unused| {
+            let place = if suppression.whole_file { "in this file" } else { "on the line that this comment is about" };
+            let message = format!("nothing {place} has the code {}", unused.code);
+            Diagnostic::new(Code::V0711, unused.span.clone(), message).label("allows nothing").help("delete it")
+        }));
+    }
+    lints.sort_by_key(|lint| lint.span.start);
+    (suppressions, lints)
+}
+
+/// Moves what the suppressions allow from the lints of a use to [`Use::allowed`], and copies its faults there.
+fn allow(found: &mut Use, suppressions: &mut [Suppression]) {
+    let statement = found.extent.clone();
+    let mut is_allowed = |finding: &Diagnostic| {
+        let mut is_allowed = false;
+        for suppression in suppressions.iter_mut() {
+            if suppression.is_about(&statement) || suppression.is_about(&finding.span) {
+                for allowed in suppression.codes.iter_mut().filter(|allowed| allowed.code == finding.code) {
+                    allowed.used = true;
+                    is_allowed = true;
+                }
+            }
+        }
+        is_allowed
+    };
+    let mut allowed: Vec<Diagnostic> = found.all_faults().iter().filter(|fault| is_allowed(fault)).cloned().collect();
+    allowed.extend(found.lints.extract_if(.., |lint| is_allowed(lint)));
+    found.allowed = allowed;
+}
+
+impl Suppression {
+    fn is_about(&self, span: &Range<usize>) -> bool {
+        // A finding about something that is missing has an empty span.
+        let end = span.end.max(span.start + 1);
+        self.whole_file || self.lines.iter().any(|lines| lines.start < end && span.start < lines.end)
+    }
+}
+
+/// What a suppression is to look like.
+const SYNTAX: &str = "write `vop: allow(V0701)` or `vop: allow-file(V0701, V0702)`";
+
+/// The suppression that a comment is, if it is one. What cannot be read of it is reported.
+fn read(comment: &Comment, lints: &mut Vec<Diagnostic>) -> Option<Suppression> {
+    let text = comment.text.as_str();
+    let opening = |c: char| c.is_whitespace() || matches!(c, '/' | '*' | '#' | ';' | '!');
+    let address = text.trim_start_matches(opening).strip_prefix("vop:")?;
+    let order = address.trim_start();
+    let word = order.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_')).next().unwrap_or_default();
+    let start = text.len() - order.len();
+    let mut report = |part: Range<usize>, message: String, help: &str| {
+        let lint = Diagnostic::new(Code::V0712, comment.source_span(part), message);
+        lints.push(if help.is_empty() { lint } else { lint.help(help) });
+    };
+    let whole_file = match word {
+        "allow" => false,
+        "allow-file" => true,
+        // Another tool may have the same name; what names a code is meant for this one.
+        _ if names_a_code(order) => {
+            report(
+                start..start + word.len().max(1),
+                format!("`{word}` is not something that a comment can ask of vop"),
+                SYNTAX,
+            );
+            return None;
+        }
+        _ => return None,
+    };
+    let behind = order[word.len()..].trim_start();
+    let list = behind.strip_prefix('(').and_then(|list| list.split_once(')')).map(|(list, _)| list);
+    let Some(list) = list else {
+        report(start..start + word.len(), format!("`{word}` is followed by codes in round brackets"), SYNTAX);
+        return None;
+    };
+    let mut at = text.len() - behind.len() + 1;
+    let mut codes = Vec::new();
+    for part in list.split(',') {
+        let name = part.trim();
+        let name_start = at + part.len() - part.trim_start().len();
+        let place = name_start..name_start + name.len();
+        at += part.len() + 1;
+        match judge(name, whole_file) {
+            Ok(code) => codes.push(AllowedCode { code, span: comment.source_span(place), used: false }),
+            Err((message, help)) => {
+                let place = if place.is_empty() { place.start - 1..place.start } else { place };
+                report(place, message, &help);
+            }
+        }
+    }
+    let span = comment.source_span(0..text.len());
+    Some(Suppression { span, whole_file, codes, lines: comment.lines.clone() })
+}
+
+/// The code of this name, if a comment may allow it; else why not, and what to do.
+fn judge(name: &str, whole_file: bool) -> Result<Code, (String, String)> {
+    match Code::from_name(name) {
+        Some(Code::V0711 | Code::V0712) => {
+            let help = format!("use `--allow {name}` or the configuration file");
+            Err((format!("{name} is about comments such as this one, which cannot allow it"), help))
+        }
+        Some(code) if code.severity() == Severity::Error && whole_file => {
+            let help = "write `vop: allow(…)` at the statement, or exclude the file".to_owned();
+            Err((format!("{code} is an error, which can be allowed for single statements only"), help))
+        }
+        Some(code) => Ok(code),
+        None if name.is_empty() => Err(("a code is missing here".to_owned(), SYNTAX.to_owned())),
+        None if RunErrorKind::from_code(name).is_some() => {
+            Err((format!("{name} is reported by `vop run`, which obeys no comments"), "delete it".to_owned()))
+        }
+        None => Err((format!("there is no code `{name}`"), "`vop explain --list` prints all codes".to_owned())),
+    }
+}
+
+/// Whether a word of the text looks like a code, `V0701`.
+fn names_a_code(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        let digits = word.strip_prefix(['V', 'v']).unwrap_or_default();
+        digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
