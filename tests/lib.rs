@@ -113,7 +113,20 @@ pub fn fnv1a(results: impl IntoIterator<Item = u32>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The README's Rust code is compiled and run.
+/// Rust code in the READMEs of the repository and of its crates is compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;
+mod readmes {
+    macro_rules! readme {
+        ($($name:ident: $path:literal),* $(,)?) => { $(
+            #[doc = include_str!($path)]
+            pub struct $name;
+        )* };
+    }
+    readme! {
+        Repository: "../README.md",
+        Vop: "../crates/vop/README.md",
+        VopDraw: "../crates/vop-draw/README.md",
+        VopPtx: "../crates/vop-ptx/README.md",
+        VopRun: "../crates/vop-run/README.md",
+    }
+}
