@@ -23,9 +23,14 @@ enum Command {
     /// CUDA_BIN names, or from the PATH.
     #[command(subcommand)]
     Sass(command::Sass),
+    Api(command::api::Args),
+    Dependencies(command::dependencies::Args),
+    Dist(command::dist::Args),
     Divergence(command::divergence::Args),
     Docs(command::docs::Args),
     Gpu(command::gpu::Args),
+    Licences(command::licences::Args),
+    Packages(command::packages::Args),
     Search(command::search::Args),
     Test(command::test::Args),
 }
@@ -33,9 +38,14 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Sass(command) => command.run(),
+        Command::Api(args) => command::api::run(args),
+        Command::Dependencies(args) => command::dependencies::run(args),
+        Command::Dist(args) => command::dist::run(args),
         Command::Divergence(args) => command::divergence::run(args),
         Command::Docs(args) => command::docs::run(args),
         Command::Gpu(args) => command::gpu::run(args),
+        Command::Licences(args) => command::licences::run(args),
+        Command::Packages(args) => command::packages::run(args),
         Command::Search(args) => command::search::run(args),
         Command::Test(args) => command::test::run(args),
     };

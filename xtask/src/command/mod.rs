@@ -1,12 +1,20 @@
 //! The subcommands, and what they share.
 
+pub(crate) mod api;
 mod cost;
 mod cost_table;
+pub(crate) mod dependencies;
+pub(crate) mod dist;
 pub(crate) mod divergence;
 pub(crate) mod docs;
 pub(crate) mod gpu;
+mod graph;
+pub(crate) mod licences;
 mod lowering;
+pub(crate) mod packages;
+mod process;
 mod run;
+mod sbom;
 pub(crate) mod search;
 mod show;
 mod sweep;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Failure;
+use super::process::{cargo, root, succeed};
 
 /// Run all tests: those of the workspace and, where there is a Python, those of the Python package.
 ///
@@ -21,10 +22,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask lies in no folder")?;
+    let root = &root()?;
     if !args.only_python {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        succeed(Command::new(cargo).args(["test", "--workspace", "--locked"]).current_dir(root))?;
+        succeed(Command::new(cargo()).args(["test", "--workspace", "--locked"]).current_dir(root))?;
     }
     match environment(root) {
         Ok(python) => test_package(root, &python),
@@ -34,22 +34,6 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             Ok(())
         }
     }
-}
-
-/// Runs a command whose failure is ours.
-fn succeed(command: &mut Command) -> Result<(), Failure> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{} failed ({status})", said(command)).into()),
-        Err(error) => Err(format!("cannot run {}: {error}", said(command)).into()),
-    }
-}
-
-fn said(command: &Command) -> String {
-    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
-    let words = std::iter::once(program).chain(command.get_args());
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    format!("`{}`", words.join(" "))
 }
 
 /// What asks a Python whether it is new enough.
