@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use vop::lower::{LowerOptions, ModuleTarget};
+use vop::ModuleTarget;
+use vop::lower::LowerOptions;
 use vop::{Form, Instruction, Operand, Parser, Registers, Semantics, Target};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};

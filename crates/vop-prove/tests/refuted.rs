@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use smt::{Names, vector};
-use vop::eval::Range;
+use vop::isa::range::Range;
 use vop::isa::types::{Comparison, Type};
 use vop::lower::base::PackedOp;
 use vop::lower::{Builder, Candidate, Claim, Cut, LowerOptions, Op, Output, Place, Query, Sequence, Value};

@@ -23,7 +23,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
-use vop::lower::{Block, LowerOptions, Lowering, ModuleTarget, Needs};
+use vop::ModuleTarget;
+use vop::lower::{Block, LowerOptions, Lowering, Needs};
 use vop::{Code, Diagnostic, Form, Parser, Semantics, Target};
 
 use crate::module::{Module, RegistersAt, StatementKind, lex};

@@ -9,8 +9,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::eval::Range;
 use crate::isa::form::{Finish, MadMode, Variant};
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Scale, Secondary, Selector, ShiftMode, Type};
 use crate::text::{Instruction, Operand};
 
@@ -47,24 +47,6 @@ impl Instruction<'_> {
         let mut block = Block { instruction: self, prefix, lines: Vec::new() };
         block.write();
         Some(block.finish())
-    }
-}
-
-impl<'t> Instruction<'t> {
-    /// The names of all registers that it has, its guard's among them.
-    pub(crate) fn registers(&self) -> impl Iterator<Item = &'t str> {
-        let sources = [Some(self.a), Some(self.b), self.c].into_iter().flatten().filter_map(Operand::register);
-        sources.chain([self.d]).chain(self.guard.map(|guard| guard.predicate))
-    }
-}
-
-impl<'t> Operand<'t> {
-    /// The register's name, of a sum too; `None` for an immediate.
-    pub fn register(self) -> Option<&'t str> {
-        match self {
-            Operand::Register(name) | Operand::Sum { register: name, .. } => Some(name),
-            Operand::Immediate { .. } => None,
-        }
     }
 }
 

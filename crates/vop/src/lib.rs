@@ -40,28 +40,32 @@ extern crate std;
 pub mod bulk;
 pub mod cost;
 mod describe;
+mod deviation;
 pub mod diagnostic;
 pub mod divergence;
 pub mod eval;
 mod fold;
 mod instead;
+pub mod interval;
 pub mod isa;
 mod lint;
 pub mod lower;
-pub mod range;
 mod samples;
 pub mod semantics;
 pub mod smt;
+pub mod target;
+mod term;
 mod text;
 
-pub use cost::Target;
 pub use diagnostic::{Code, Diagnostic, RunErrorKind, Severity};
 pub use divergence::Divergence;
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;
+pub use isa::scalar::ScalarType;
 pub use isa::table::Mnemonic;
 pub use lint::{Linter, lint};
 pub use semantics::{Deviation, Deviations, Semantics};
+pub use target::{ModuleTarget, Target};
 pub use text::{
     Declarations, Guard, InputError, Instruction, Operand, OperandPlace, Parser, Places, RegisterType, Registers,
     parse, register_number,

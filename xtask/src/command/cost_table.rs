@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use vop::cost::{Place, Target};
+use vop::Target;
+use vop::cost::Place;
 use vop::isa::types::Shape;
 use vop::{Form, Mnemonic};
 use vop_tests::Random;

@@ -1,6 +1,6 @@
 //! The machine instructions that are enumerated, and what undoes them.
 
-use vop::eval::Range;
+use vop::isa::range::Range;
 use vop::isa::types::Type;
 use vop::lower::base::PackedOp;
 use vop::lower::{Op, Sequence, Value};

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use vop::eval::Range;
+use vop::isa::range::Range;
 use vop::lower::{Op, Sequence, Value};
 use vop::{Form, Target};
 use vop_tests::Random;

@@ -82,14 +82,14 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> Use {
         diagnostics.into_iter().map(|diagnostic| moved(diagnostic, |span| found.source_span(span))).collect()
     };
     let (parsed, fragment) = match found.kind {
-        FoundKind::Statement => (Ok(whole.parse(&found.text)), false),
-        FoundKind::Fragment => (Ok(bare.parse(&found.text)), true),
+        FoundKind::Statement => (Ok(whole.parse_with_places(&found.text)), false),
+        FoundKind::Fragment => (Ok(bare.parse_with_places(&found.text)), true),
         FoundKind::Partial(reason) => (Err(reason), false),
     };
     let (verdict, lints) = match parsed {
-        Ok(Ok(instruction)) => {
+        Ok(Ok((instruction, places))) => {
             let verdict = if fragment { Verdict::LegalFragment } else { Verdict::Legal };
-            let mut lints = linter.lint(&found.text, &instruction);
+            let mut lints = linter.lint(&found.text, &instruction, &places);
             lints.iter_mut().for_each(|lint| as_file_writes(lint, &found, source));
             (verdict(instruction.form), in_file(lints))
         }
@@ -247,7 +247,7 @@ pub fn in_module(module: &Module) -> Vec<Use> {
             continue;
         }
         let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
-        let parsed = Parser::new().with_registers(&registers).parse(text);
+        let parsed = Parser::new().with_registers(&registers).parse_with_places(text);
         let start = statement.span.start;
         let in_file = |diagnostic| moved(diagnostic, |span: Range<usize>| start + span.start..start + span.end);
         let mut faults: Vec<Diagnostic> = match &parsed {
@@ -262,8 +262,8 @@ pub fn in_module(module: &Module) -> Vec<Use> {
             faults.extend(too_old(module, mnemonic, opcode.start..opcode.start + mnemonic.name().len()));
         }
         let (verdict, lints) = match parsed {
-            Ok(instruction) if faults.is_empty() => {
-                let lints = linter.lint(text, &instruction).into_iter().map(in_file).collect();
+            Ok((instruction, places)) if faults.is_empty() => {
+                let lints = linter.lint(text, &instruction, &places).into_iter().map(in_file).collect();
                 (Verdict::Legal(instruction.form), lints)
             }
             _ => (Verdict::Illegal(faults), Vec::new()),

@@ -22,15 +22,12 @@
 //! The table is `table.tsv` beside this file. `cargo xtask sass cost-table` measures and writes it, and refuses to where
 //! forms of one place have different costs.
 
-mod target;
-
 use alloc::string::{String, ToString};
 use core::cmp::Ordering;
 
-pub use target::{Target, UnknownTarget};
-
 use crate::isa::form::{Finish, Form, Variant};
 use crate::isa::types::{Mask, Selector, Shape};
+use crate::target::Target;
 
 /// A heading, then rows in ascending order: the name of the row, and for each target numbers with spaces between them.
 const TABLE: &str = include_str!("table.tsv");

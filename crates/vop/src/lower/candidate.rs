@@ -9,10 +9,10 @@
 use alloc::vec::Vec;
 
 use super::base::{Op, PackedOp};
-use crate::cost::Target;
-use crate::eval::Range;
 use crate::isa::form::{Finish, Form};
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Shape, Type};
+use crate::target::Target;
 
 /// What a step reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

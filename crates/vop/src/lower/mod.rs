@@ -17,7 +17,6 @@ pub mod base;
 mod block;
 mod candidate;
 mod cost;
-mod module_target;
 mod proof;
 mod resolve;
 mod scalar;
@@ -29,13 +28,12 @@ use alloc::vec::Vec;
 pub use base::{Needs, Op, Sort};
 pub use block::Block;
 pub use candidate::{Builder, Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
-pub use module_target::{ModuleTarget, NoArchitecture};
 pub use proof::{Claim, Equal, Malformed, Query};
 pub use sequence::Sequence;
 
-use crate::cost::Target;
 use crate::isa::form::Form;
 use crate::semantics::Semantics;
+use crate::target::{ModuleTarget, Target};
 
 /// What a lowering is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -121,7 +119,7 @@ impl Form {
     fn may_stay(self, options: LowerOptions) -> bool {
         let wanted = options.semantics.deviations();
         let computed = Semantics::Ptxas.deviations();
-        self.separating(wanted, computed, [crate::divergence::Source::Free; 3]).is_none()
+        self.separating(wanted, computed, [crate::interval::OperandValue::Free; 3]).is_none()
     }
 
     /// All that the rules know for a form, on a target and up to a PTX version.

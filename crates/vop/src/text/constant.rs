@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::lex::{Integer, Kind, Token};
-use super::parse::{Fault, Run};
+use super::reader::{Fault, Reader};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// The value of a constant expression.
@@ -42,7 +42,7 @@ fn precedence(kind: Kind) -> Option<u32> {
     })
 }
 
-impl Run<'_, '_> {
+impl Reader<'_, '_> {
     /// Whether a constant expression begins at the current token.
     pub(super) fn at_constant(&self) -> bool {
         match self.token.kind {

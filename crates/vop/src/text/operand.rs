@@ -1,13 +1,13 @@
 //! Operands as they are written, before the instruction is known to take them.
 
 use alloc::format;
+use core::ops::Range;
 
 use super::constant::Constant;
+use super::instruction::Operand;
 use super::lex::{Kind, Span};
-use super::parse::{Fault, Operand, Run};
+use super::reader::{Fault, Reader};
 use crate::diagnostic::{Code, Diagnostic};
-
-use core::ops::Range;
 
 /// What stands between two commas.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +84,7 @@ impl Default for Operands {
     }
 }
 
-impl<'t> Run<'t, '_> {
+impl<'t> Reader<'t, '_> {
     /// An operand as a source; anything but a register or an immediate is none.
     pub(super) fn source(&self, operand: &Written) -> Option<Operand<'t>> {
         match operand.raw {

@@ -12,9 +12,9 @@ use alloc::vec::Vec;
 use super::base::Op;
 use super::candidate::{Candidate, Output, Pick, Place, Step, Value};
 use super::sequence::Sequence;
-use crate::cost::Target;
 use crate::isa::form::Form;
 use crate::isa::types::{Selector, Shape, Type};
+use crate::target::Target;
 
 /// How a weighted sum is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use super::idioms::{HALVES, twice};
-use crate::eval::Range;
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Type};
 use crate::lower::base::{Op, PackedOp};
 use crate::lower::candidate::{Builder, NotApplicable, Output, Place, Value, Written};

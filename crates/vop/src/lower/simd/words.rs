@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::idioms::word_type;
-use crate::eval::Range;
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Operation, Type};
 use crate::lower::base::Op;
 use crate::lower::candidate::{Builder, NotApplicable, Output, Pick, Place, Value, Written};
