@@ -35,7 +35,6 @@ extern crate alloc;
 extern crate std;
 
 #[cfg(feature = "bulk")]
-#[allow(unsafe_code, reason = "vector registers, and pointers to what they hold")]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what registers of x86 need beside words"))]
 pub mod bulk;
 pub mod cost;
