@@ -163,7 +163,7 @@ fn blocks_compute_what_their_instructions_do() {
     let parser = Parser::new();
     let mut executed = 0;
     for (i, name) in ["sm_75", "sm_90", "sm_120f"].into_iter().enumerate() {
-        let options = LowerOptions { may_keep: false, ..LowerOptions::new(name.parse().unwrap()) };
+        let options = LowerOptions::new(name.parse().unwrap()).with_keeping(false);
         let forms: Vec<Form> = one_in(80 + i as u64, 150).chain(simd_forms(90 + i as u64, 100)).collect();
         let mut texts: Vec<String> = Vec::new();
         let mut blocks = Vec::new();

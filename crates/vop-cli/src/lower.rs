@@ -77,7 +77,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let Emit::Ptx = args.emit;
     let semantics = args.semantics.semantics;
     let mut lowerer =
-        Lowerer { options: LowerOptions { semantics, ..LowerOptions::new(args.target) }, known: HashMap::new() };
+        Lowerer { options: LowerOptions::new(args.target).with_semantics(semantics), known: HashMap::new() };
     match (args.instr, args.batch, args.file) {
         (Some(text), ..) => one(&text, &mut lowerer, args.format),
         (_, Some(path), _) => batch(&output::read(&path)?, &mut lowerer, args.format),

@@ -323,8 +323,7 @@ fn needs_pair(needs: Needs) -> (String, String) {
 #[pyfunction]
 pub(crate) fn lower<'py>(py: Python<'py>, text: &str, target: &str, semantics: &str) -> PyResult<Bound<'py, PyDict>> {
     let instruction = read(py, text)?;
-    let options =
-        LowerOptions { semantics: semantics_named(py, semantics)?, ..LowerOptions::new(target_named(py, target)?) };
+    let options = LowerOptions::new(target_named(py, target)?).with_semantics(semantics_named(py, semantics)?);
     let lowering = instruction.form.lower(options);
     if !lowering.exact {
         let message = format!(

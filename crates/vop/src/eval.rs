@@ -418,6 +418,7 @@ const fn merge(t: u32, c: u32, shift: u32, bits: u32) -> u32 {
 
 /// An input of a lane as the select stage took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Selected {
     /// Whether it came from register b rather than a.
     pub from_b: bool,
@@ -435,6 +436,7 @@ pub struct Selected {
 
 /// Everything that happens on the way from inputs to d, by [`Form::explain`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Trace {
     /// The form.
     pub form: Form,
@@ -458,6 +460,7 @@ pub struct Trace {
 
 /// One lane's way.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lane {
     /// The two inputs.
     pub inputs: [Selected; 2],
@@ -478,6 +481,7 @@ impl Lane {
 
 /// The middle stages of `vmad`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mad {
     /// c by its sign, negated if the form says so.
     pub addend: Exact,

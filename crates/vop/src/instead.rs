@@ -44,7 +44,7 @@ impl Instruction<'_> {
         while self.registers().any(|name| name.strip_prefix(&prefix).is_some_and(|rest| NAMES.contains(&rest))) {
             prefix.push_str("v_");
         }
-        let mut block = Block { instruction: self, prefix, lines: Vec::new() };
+        let mut block = Writer { instruction: self, prefix, lines: Vec::new() };
         block.write();
         Some(block.finish())
     }
@@ -53,13 +53,13 @@ impl Instruction<'_> {
 /// The registers of a block: 64 bits, 32 bits, and a predicate.
 const NAMES: [&str; 7] = ["t", "va", "vb", "vc", "r", "n", "p"];
 
-struct Block<'a> {
+struct Writer<'a> {
     instruction: &'a Instruction<'a>,
     prefix: String,
     lines: Vec<String>,
 }
 
-impl Block<'_> {
+impl Writer<'_> {
     fn line(&mut self, text: String) {
         self.lines.push(text);
     }

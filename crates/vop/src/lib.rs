@@ -19,6 +19,12 @@
 //! - [`Mnemonic::forms`] iterates over all forms there are; [`Mnemonic::row`] is the [table](isa::table) from which
 //!   everything follows.
 //!
+//! What most programs need is at the root. The modules have the rest: [`isa`] the table, the values of modifiers, ranges and
+//! scalar types; [`eval`] the stages of evaluation as data; [`interval`] which results a form can have; [`semantics`] the manual
+//! and ptxas; [`lower`] base instructions in the place of video instructions, and what there is to prove of them; [`smt`] terms
+//! for a solver; [`cost`] and [`target`] what ptxas spends on an instruction, and for which GPUs; `bulk` (a feature) many inputs
+//! at once. All of them are public API: structs that can grow are `non_exhaustive`.
+//!
 //! ```
 //! let instruction = vop::parse("vabsdiff4.u32.u32.u32.add d, a, b, c;").unwrap();
 //! assert_eq!(instruction.form.eval(0x10_20_30_40, 0x11_1e_33_3c, 100), 100 + 1 + 2 + 3 + 4);
@@ -40,8 +46,8 @@ pub mod bulk;
 pub mod cost;
 mod describe;
 mod deviation;
-pub mod diagnostic;
-pub mod divergence;
+mod diagnostic;
+mod divergence;
 pub mod eval;
 mod fold;
 mod instead;

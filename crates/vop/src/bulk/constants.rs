@@ -155,17 +155,17 @@ pub(super) struct Scalar {
     pub(super) top: u64,
     pub(super) holds: Holds,
     /// What a saturation looks at.
-    pub(super) saturated: Cut,
+    pub(super) saturated: LowBits,
     pub(super) least: u64,
     /// The greatest value, and what is xored to it and to the value so that they compare as signed.
     pub(super) greatest: u64,
     pub(super) greatest_order: u64,
     /// What a secondary operation looks at.
-    pub(super) compared: Cut,
+    pub(super) compared: LowBits,
     /// What is xored to both so that they compare as signed.
     pub(super) compared_order: u64,
     /// How c is read.
-    pub(super) c: Cut,
+    pub(super) c: LowBits,
     /// The last stage: d is the result shifted left, of it the bits `written`, plus the bits `kept` of c.
     pub(super) left: u32,
     pub(super) written: u32,
@@ -176,34 +176,34 @@ pub(super) struct Scalar {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input {
     pub(super) shift: u32,
-    pub(super) cut: Cut,
+    pub(super) cut: LowBits,
 }
 
 impl Input {
     fn new(selector: Selector, range: Range) -> Input {
-        Input { shift: selector.place().0, cut: Cut::new(range.bits, range.signed) }
+        Input { shift: selector.place().0, cut: LowBits::new(range.bits, range.signed) }
     }
 }
 
 /// The lower bits of a value, signed or not.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct LowBits {
     /// These bits.
     pub(super) bits: u64,
     /// The highest of them if it counts negative, else 0.
     pub(super) sign: u64,
 }
 
-impl Cut {
+impl LowBits {
     /// Nothing is cut.
-    const NONE: Cut = Cut { bits: u64::MAX, sign: 0 };
+    const NONE: LowBits = LowBits { bits: u64::MAX, sign: 0 };
 
-    const fn new(bits: u32, signed: bool) -> Cut {
-        Cut { bits: u64::MAX >> (64 - bits), sign: (signed as u64) << (bits - 1) }
+    const fn new(bits: u32, signed: bool) -> LowBits {
+        LowBits { bits: u64::MAX >> (64 - bits), sign: (signed as u64) << (bits - 1) }
     }
 
-    fn when(condition: bool, bits: u32) -> Cut {
-        if condition { Cut::new(bits, true) } else { Cut::NONE }
+    fn when(condition: bool, bits: u32) -> LowBits {
+        if condition { LowBits::new(bits, true) } else { LowBits::NONE }
     }
 }
 
@@ -275,7 +275,7 @@ impl Scalar {
         let input_order = order([a.into(), b.into()]);
         let result = form.result_range([OperandValue::Free; 3]);
         let c = if c_signed { SIGNED } else { UNSIGNED };
-        // Cut to 32 bits as signed, what is in SIGNED stays.
+        // LowBits to 32 bits as signed, what is in SIGNED stays.
         let secondary_order = order([result, c]).filter(|&order| order == 0 || !cuts);
         let narrow = !form.sat()
             && match operation {
@@ -294,18 +294,18 @@ impl Scalar {
             amount: if form.variant() == CLAMP { u32::MAX } else { 31 },
             top: if top { SIGN_64 } else { 0 },
             holds: Holds::new(form.comparison()),
-            saturated: Cut::when(form.keeps_low_34_bits(by), 34),
+            saturated: LowBits::when(form.keeps_low_34_bits(by), 34),
             least: least as u64,
             greatest: greatest as u64 ^ greatest_order,
             greatest_order,
-            compared: Cut::when(cuts, 32),
+            compared: LowBits::when(cuts, 32),
             compared_order: if form.compares_unsigned(by) { SIGN_64 } else { 0 },
-            c: Cut::new(32, c_signed),
+            c: LowBits::new(32, c_signed),
             left,
             written,
             kept,
         };
-        let cut = |cut: Cut| cut.bits != u64::MAX;
+        let cut = |cut: LowBits| cut.bits != u64::MAX;
         let deviates =
             cut(scalar.saturated) || cut(scalar.compared) || scalar.greatest_order | scalar.compared_order != 0;
         let precision = match (narrow, deviates, form.sat()) {

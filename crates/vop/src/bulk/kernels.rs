@@ -6,7 +6,7 @@
 //! All of it is inlined into functions that have the processor's features, and must be: what stays a function of its own,
 //! be it a closure, has them not, and calls each instruction as one.
 
-use super::constants::{Cut, Input, Lane, Lanes, Mad, Scalar};
+use super::constants::{Input, Lane, Lanes, LowBits, Mad, Scalar};
 use super::vector::{Vector, Wide};
 use crate::isa::types::Operation;
 
@@ -515,7 +515,7 @@ fn widen<V: Vector>(words: V, sign: u64) -> [V::Wide; 2] {
 
 /// The value of the lower bits.
 #[inline(always)]
-fn cut<W: Wide>(value: W, cut: Cut) -> W {
+fn cut<W: Wide>(value: W, cut: LowBits) -> W {
     let sign = value.splat64(cut.sign);
     value.and64(value.splat64(cut.bits)).xor64(sign).sub64(sign)
 }

@@ -126,9 +126,10 @@ impl ScalarType {
         matches!(self, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64)
     }
 
-    /// Whether it is an integer of one lane, signed or unsigned: what integer arithmetic takes.
+    /// Whether a value is an integer of one lane and up to 64 bits, or bits that can be read as one: `.u8` to `.u64`, `.s8` to
+    /// `.s64`, `.b8` to `.b64`.
     pub const fn is_integer(self) -> bool {
-        self.is_signed() || self.is_unsigned()
+        self.is_signed() || self.is_unsigned() || self.is_bits() && !matches!(self, ScalarType::B128)
     }
 
     /// Whether it is bits without a meaning as a number: `.b8` to `.b128`.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-use super::lex::{Integer, Kind};
+use super::lex::{Integer, TokenKind};
 use super::reader::{Fault, Reader, Scope, Settings};
 use super::registers::{Declarations, RegisterType, Registers};
 use crate::diagnostic::{Code, Diagnostic};
@@ -16,15 +16,15 @@ impl core::str::FromStr for Registers {
     fn from_str(text: &str) -> Result<Registers, Vec<Diagnostic>> {
         let mut reader = Reader::new(Settings::default(), text);
         let mut scope = Scope::default();
-        while reader.token.kind != Kind::End {
+        while reader.token.kind != TokenKind::End {
             let read = match reader.token.kind {
-                Kind::Dot if reader.slice(reader.token) == ".reg" => reader.reg(&mut scope),
+                TokenKind::Dot if reader.slice(reader.token) == ".reg" => reader.reg(&mut scope),
                 _ => Err(reader.unexpected("`.reg`")),
             };
             if read.is_err() {
                 reader.skip_statement();
                 // Where it stops without a semicolon it has not moved on.
-                if matches!(reader.token.kind, Kind::Punctuation(b'}') | Kind::OpenComment) {
+                if matches!(reader.token.kind, TokenKind::Punctuation(b'}') | TokenKind::OpenComment) {
                     reader.advance();
                 }
             }
@@ -37,7 +37,7 @@ impl<'t> Reader<'t, '_> {
     /// Reads one `.reg` declaration with its semicolon (which may be left out at the end of the text).
     pub(super) fn reg(&mut self, scope: &mut Scope<'t>) -> Result<(), Fault> {
         self.advance();
-        if self.token.kind == Kind::Dot && self.slice(self.token) == ".align" {
+        if self.token.kind == TokenKind::Dot && self.slice(self.token) == ".align" {
             self.advance();
             let token = self.token;
             if !self.count()?.is_power_of_two() {
@@ -46,30 +46,30 @@ impl<'t> Reader<'t, '_> {
             }
         }
         let mut lanes = 1;
-        if self.token.kind == Kind::Dot
+        if self.token.kind == TokenKind::Dot
             && let ".v2" | ".v4" = self.slice(self.token)
         {
             lanes = if self.slice(self.token) == ".v2" { 2 } else { 4 };
             self.advance();
         }
-        if self.token.kind != Kind::Dot {
+        if self.token.kind != TokenKind::Dot {
             return Err(self.unexpected("a type such as `.b32`"));
         }
         let ty = self.register_type_here(lanes)?;
         self.advance();
-        if self.token.kind == Kind::Punctuation(b';') {
+        if self.token.kind == TokenKind::Punctuation(b';') {
             self.advance();
             return Ok(());
         }
         loop {
-            if self.token.kind != Kind::Word {
+            if self.token.kind != TokenKind::Word {
                 return Err(self.unexpected("a register name"));
             }
             let token = self.token;
             let name = self.slice(token);
             self.name(token)?;
             self.advance();
-            if self.token.kind == Kind::Punctuation(b'<') {
+            if self.token.kind == TokenKind::Punctuation(b'<') {
                 self.advance();
                 let count = self.count()?;
                 self.expect(b'>')?;
@@ -88,12 +88,12 @@ impl<'t> Reader<'t, '_> {
                 scope.registers.declare(name, ty);
             }
             match self.token.kind {
-                Kind::Punctuation(b',') => self.advance(),
-                Kind::Punctuation(b';') => {
+                TokenKind::Punctuation(b',') => self.advance(),
+                TokenKind::Punctuation(b';') => {
                     self.advance();
                     return Ok(());
                 }
-                Kind::End => return Ok(()),
+                TokenKind::End => return Ok(()),
                 _ => return Err(self.unexpected("`,` or `;`")),
             }
         }
@@ -125,7 +125,7 @@ impl<'t> Reader<'t, '_> {
 
     /// A plain number below 2^32.
     fn count(&mut self) -> Result<u64, Fault> {
-        if self.token.kind != Kind::Integer {
+        if self.token.kind != TokenKind::Integer {
             return Err(self.unexpected("a number"));
         }
         let token = self.token;

@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use super::lex::{Kind, Span, Token};
+use super::lex::{Span, Token, TokenKind};
 use super::reader::Reader;
 use super::suggest::{listed, nearest};
 use crate::diagnostic::{Code, Diagnostic};
@@ -94,7 +94,7 @@ impl Reader<'_, '_> {
     #[inline]
     pub(super) fn opcode(&mut self, mnemonic: Token) -> Opcode {
         let mut opcode = Opcode::new(mnemonic);
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             self.modifier(&mut opcode);
             self.advance();
         }

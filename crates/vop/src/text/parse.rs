@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::instruction::{Guard, Instruction, Operand};
-use super::lex::{Kind, Token};
+use super::lex::{Token, TokenKind};
 use super::operand::{Operands, Raw};
 use super::places::Places;
 use super::reader::{Fault, Reader, Scope, Settings};
@@ -120,17 +120,17 @@ impl<'t> Reader<'t, '_> {
         let mut open = Vec::new();
         loop {
             match self.token.kind {
-                Kind::End => break,
-                Kind::Punctuation(b'{') => {
+                TokenKind::End => break,
+                TokenKind::Punctuation(b'{') => {
                     open.push(self.token.span());
                     self.scopes.push(Scope::default());
                     self.advance();
                 }
-                Kind::Punctuation(b'}') if open.pop().is_some() => {
+                TokenKind::Punctuation(b'}') if open.pop().is_some() => {
                     self.scopes.pop();
                     self.advance();
                 }
-                Kind::Punctuation(b'}') => {
+                TokenKind::Punctuation(b'}') => {
                     // A fault that ended here has said so.
                     if self.faults.last().is_none_or(|fault| fault.span != self.token.span()) {
                         self.unexpected("an instruction");
@@ -140,7 +140,7 @@ impl<'t> Reader<'t, '_> {
                 _ => match self.statement() {
                     Ok(Some(instruction)) => sink(instruction),
                     Ok(None) => {}
-                    Err(Fault) if self.token.kind == Kind::OpenComment => {
+                    Err(Fault) if self.token.kind == TokenKind::OpenComment => {
                         if self.faults.last().is_none_or(|fault| fault.code != Code::V0105) {
                             self.unexpected("");
                         }
@@ -170,29 +170,29 @@ impl<'t> Reader<'t, '_> {
         // ptxas takes one backslash before a mnemonic: what is left of a line that was continued.
         let mut continued = false;
         match self.token.kind {
-            Kind::Dot if self.slice(self.token) == ".reg" => {
+            TokenKind::Dot if self.slice(self.token) == ".reg" => {
                 let mut scope = self.scopes.pop().unwrap_or_default();
                 let read = self.reg(&mut scope);
                 self.scopes.push(scope);
                 return read.map(|()| None);
             }
-            Kind::Punctuation(b'\\') => {
+            TokenKind::Punctuation(b'\\') => {
                 continued = true;
                 self.advance();
             }
-            Kind::Punctuation(b'@') => {
+            TokenKind::Punctuation(b'@') => {
                 guard = Some(self.guard()?);
-                continued = self.token.kind == Kind::Punctuation(b'\\');
+                continued = self.token.kind == TokenKind::Punctuation(b'\\');
                 if continued {
                     self.advance();
                 }
             }
-            Kind::Word => {}
+            TokenKind::Word => {}
             _ => return Err(self.unexpected("an instruction")),
         }
-        if self.token.kind != Kind::Word {
+        if self.token.kind != TokenKind::Word {
             return Err(match self.token.kind {
-                Kind::Punctuation(b'@') => {
+                TokenKind::Punctuation(b'@') => {
                     let again = Diagnostic::new(Code::V0106, self.token.span(), "an instruction has one guard")
                         .help("combine the predicates first: `and.pred p, q, r;`");
                     self.fault(again);
@@ -203,7 +203,7 @@ impl<'t> Reader<'t, '_> {
         }
         let mnemonic = self.token;
         self.advance();
-        if self.token.kind == Kind::Punctuation(b':') && guard.is_none() && !continued {
+        if self.token.kind == TokenKind::Punctuation(b':') && guard.is_none() && !continued {
             return self.label(mnemonic).map(|()| None);
         }
         Ok(Some((guard, mnemonic)))
@@ -229,11 +229,11 @@ impl<'t> Reader<'t, '_> {
 
     fn guard(&mut self) -> Result<Guard<'t>, Fault> {
         self.advance();
-        let negated = self.token.kind == Kind::Punctuation(b'!');
+        let negated = self.token.kind == TokenKind::Punctuation(b'!');
         if negated {
             self.advance();
         }
-        if self.token.kind != Kind::Word {
+        if self.token.kind != TokenKind::Word {
             return Err(self.unexpected("a predicate register"));
         }
         let token = self.token;

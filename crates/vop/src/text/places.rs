@@ -10,6 +10,7 @@ use super::operand::Operands;
 /// Where the parts of an instruction stand in its text, in bytes: what
 /// [`Parser::parse_with_places`](crate::Parser::parse_with_places) returns beside the instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Places {
     /// The mnemonic with its modifiers.
     pub opcode: Range<usize>,
@@ -23,6 +24,7 @@ pub struct Places {
 
 /// Where an operand stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OperandPlace {
     /// All of it, with minus and selector.
     pub whole: Range<usize>,

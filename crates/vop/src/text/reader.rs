@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::lex::{Kind, LONGEST, Lexer, Span, Token};
+use super::lex::{LONGEST, Lexer, Span, Token, TokenKind};
 use super::places::Places;
 use super::registers::{Declarations, RegisterType, Registers};
 use crate::diagnostic::{Code, Diagnostic};
@@ -104,7 +104,7 @@ impl<'t, 'r> Reader<'t, 'r> {
     }
 
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
-        if self.token.kind == Kind::Punctuation(byte) {
+        if self.token.kind == TokenKind::Punctuation(byte) {
             self.advance();
             return Ok(());
         }
@@ -116,12 +116,12 @@ impl<'t, 'r> Reader<'t, 'r> {
     pub(super) fn unexpected(&mut self, expected: &str) -> Fault {
         let token = self.token;
         let diagnostic = match token.kind {
-            Kind::End => Diagnostic::new(
+            TokenKind::End => Diagnostic::new(
                 Code::V0101,
                 self.last_end()..self.last_end(),
                 format!("expected {expected}, found the end of the text"),
             ),
-            Kind::OpenComment => {
+            TokenKind::OpenComment => {
                 Diagnostic::new(Code::V0105, token.span(), "this comment has no end").help("close it with `*/`")
             }
             _ => {
@@ -151,8 +151,8 @@ impl<'t, 'r> Reader<'t, 'r> {
     pub(super) fn skip_statement(&mut self) {
         loop {
             match self.token.kind {
-                Kind::End | Kind::OpenComment | Kind::Punctuation(b'}') => return,
-                Kind::Punctuation(b';') => return self.advance(),
+                TokenKind::End | TokenKind::OpenComment | TokenKind::Punctuation(b'}') => return,
+                TokenKind::Punctuation(b';') => return self.advance(),
                 _ => self.advance(),
             }
         }

@@ -34,8 +34,8 @@ impl RegisterType {
     }
 
     /// Whether the register can be the one of `c+1`: integers and bits of up to 64 bits.
-    pub(super) fn is_integer(self) -> bool {
-        matches!(self, RegisterType::Scalar(ty) if ty.is_integer() || ty.is_bits() && ty != ScalarType::B128)
+    pub(super) const fn is_integer(self) -> bool {
+        matches!(self, RegisterType::Scalar(ty) if ty.is_integer())
     }
 
     /// Whether a video instruction takes such a register, as ptxas has it.
