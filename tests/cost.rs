@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use vop::cost::Place;
+use vop::cost::Entry;
 use vop::isa::types::Shape;
 use vop::{Form, Mnemonic, Target};
 use vop_tests::{Random, golden};
@@ -53,7 +53,7 @@ fn every_form_has_a_cost() {
     let mut random = Random(7);
     for mnemonic in Mnemonic::ALL {
         let mut ask = |form: Form| {
-            if places.insert(Place::of(form)) {
+            if places.insert(Entry::of(form)) {
                 for target in Target::MEASURED {
                     // Nothing is free, and nothing costs more than a few times its lanes.
                     assert!((1..=64).contains(&form.cost(target)), "{form} for {target}");

@@ -127,8 +127,8 @@ fn lints_of_real_projects() {
     let mut found = String::new();
     for (_, row) in rows(golden::USES).filter(|(_, row)| row[0].starts_with('v')) {
         let text = row[0].replace('#', "");
-        let Ok(instruction) = Parser::new().allow_bare().parse(&text) else { continue };
-        let lints = vop::lint(&text, &instruction);
+        let Ok((instruction, places)) = Parser::new().allow_bare().parse_with_places(&text) else { continue };
+        let lints = vop::lint(&text, &instruction, &places);
         if !lints.is_empty() {
             found.push_str(&format!("{}\t{}\n", row[0], row[1]));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use vop::lower::{Choice, LowerOptions, Op, Value};
+use vop::lower::{Choice, LowerOptions, Op, Sequence, Value};
 use vop::{Form, Mnemonic, Target};
 use vop_tests::{Random, edge_rows, golden};
 
@@ -79,7 +79,8 @@ fn the_comparison_can_fail() {
     let rows = evaluated(form, &mut Random(13), 20);
     let mut choice = choices(form).remove(0);
     assert_eq!(fault(form, &choice, rows.iter().copied()), None);
-    choice.sequence.steps = vec![(Op::Add, vec![Value::A, Value::B])];
-    choice.sequence.result = Some(Value::Step(0));
+    choice.sequence = Sequence::default();
+    let sum = choice.sequence.push(Op::Add, &[Value::A, Value::B]);
+    choice.sequence.set_result(sum);
     assert!(fault(form, &choice, rows).is_some());
 }

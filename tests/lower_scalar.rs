@@ -8,7 +8,7 @@ use vop_tests::{Random, edge_rows, golden};
 
 fn choices(form: Form, semantics: Semantics, target: &str) -> Vec<Choice> {
     let target = target.parse().expect("a target");
-    let choices = form.choices(LowerOptions { semantics, may_keep: false, ..LowerOptions::new(target) });
+    let choices = form.choices(LowerOptions::new(target).with_semantics(semantics).with_keeping(false));
     assert!(!choices.is_empty(), "{form} has no choice on {target} for {semantics}");
     choices
 }
@@ -70,15 +70,13 @@ fn some_forms() {
 #[test]
 fn old_modules() {
     for form in scalar_forms().step_by(7) {
-        let options = LowerOptions {
-            module: "sm_20".parse().ok(),
-            version: (2, 0),
-            may_write_carry: false,
-            may_keep: false,
-            ..LowerOptions::new("sm_75".parse().expect("a target"))
-        };
+        let options = LowerOptions::new("sm_75".parse().expect("a target"))
+            .with_module("sm_20".parse().ok())
+            .with_version((2, 0))
+            .with_carry(false)
+            .with_keeping(false);
         for semantics in Semantics::ALL {
-            assert!(!form.choices(LowerOptions { semantics, ..options }).is_empty(), "{form} for {semantics}");
+            assert!(!form.choices(options.with_semantics(semantics)).is_empty(), "{form} for {semantics}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use vop::divergence::Source;
+use vop::interval::OperandValue;
 use vop::{Deviation, Deviations, Form, Mnemonic, Operand, Semantics, scalar_forms};
 use vop_run::{LaunchOptions, Program};
 use vop_tests::{HASHED, Random, edge_rows, fnv1a, golden};
@@ -49,7 +49,7 @@ fn every_deviation_decides_some_form_alone() {
     let mut alone: BTreeMap<Deviation, Form> = BTreeMap::new();
     for semantics in [Semantics::Ptxas, Semantics::PtxasTo13_2] {
         for form in scalar_forms().step_by(7) {
-            let Some(divergence) = form.divergence_of(semantics, [Source::Free; 3]) else { continue };
+            let Some(divergence) = form.divergence_of(semantics, [OperandValue::Free; 3]) else { continue };
             let mut deviations = divergence.deviations.iter();
             if let (Some(deviation), None) = (deviations.next(), deviations.next()) {
                 assert!(deviation.concerns(form), "{deviation} {form}");
@@ -81,11 +81,14 @@ fn simd_forms_are_the_same() {
 fn known_operands_are_kept() {
     let form: Form = "vadd.u32.s32.s32.sat d.b0, a, b, c".parse().expect("legal");
     let found = form
-        .divergence_of(Semantics::Ptxas, [Source::Known(5), Source::Free, Source::Free])
+        .divergence_of(Semantics::Ptxas, [OperandValue::Known(5), OperandValue::Free, OperandValue::Free])
         .expect("5 + b may be negative");
     assert_eq!(found.inputs[0], 5);
     let unsigned: Form = "vadd.s32.u32.u32.sat.min d, a.b0, b, c".parse().expect("legal");
-    assert_eq!(unsigned.divergence_of(Semantics::Ptxas, [Source::Free, Source::Known(3), Source::Free]), None);
+    assert_eq!(
+        unsigned.divergence_of(Semantics::Ptxas, [OperandValue::Free, OperandValue::Known(3), OperandValue::Free]),
+        None
+    );
 
     // One register for two operands, and with a constant added.
     for (text, plus) in [("vsub.u32.u32.u32.max d, a.b0, b, a", 0), ("vsub.u32.u32.u32.max d, a.b0, b, a+5", 5)] {
@@ -94,7 +97,7 @@ fn known_operands_are_kept() {
         assert_eq!(c, a.wrapping_add(plus), "{text}");
     }
     // What no operand can be is not a reason to panic.
-    let odd = [Source::Free, Source::Free, Source::SameAs { operand: 7, plus: 0 }];
+    let odd = [OperandValue::Free, OperandValue::Free, OperandValue::SameAs { operand: 7, plus: 0 }];
     assert!(form.divergence_of(Semantics::Ptxas, odd).is_some());
     assert!(form.result_range(odd).contains(-1));
 }

@@ -40,8 +40,8 @@ fuzz_target!(|text: &str| {
             }
         }
     }
-    if let Ok(instruction) = Parser::new().allow_bare().parse(text) {
-        for lint in vop::lint(text, &instruction) {
+    if let Ok((instruction, places)) = Parser::new().allow_bare().parse_with_places(text) {
+        for lint in vop::lint(text, &instruction, &places) {
             let related = lint.related.iter().map(|(span, _)| span);
             assert!(related.chain([&lint.span]).all(|span| text.get(span.clone()).is_some()), "{lint:?}");
         }

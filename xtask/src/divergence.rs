@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use vop::divergence::Source;
+use vop::interval::OperandValue;
 use vop::lower::{Claim, Equal, Query};
 use vop::smt::Script;
 use vop::{Deviations, Form, scalar_forms};
@@ -33,7 +33,7 @@ pub fn prove(one: Deviations, other: Deviations) -> Result<Proved, String> {
     let mut proved = Proved::default();
     let mut classes: BTreeMap<String, bool> = BTreeMap::new();
     for form in scalar_forms() {
-        let separating = form.separating(one, other, [Source::Free; 3]);
+        let separating = form.separating(one, other, [OperandValue::Free; 3]);
         *if separating.is_some() { &mut proved.separated } else { &mut proved.equal } += 1;
         let class = class(form);
         match classes.get(&class) {

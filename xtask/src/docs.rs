@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use vop::divergence::Source;
+use vop::interval::OperandValue;
 use vop::isa::types::Shape;
 use vop::{Deviation, Deviations, Divergence, Form, Mnemonic, Semantics, scalar_forms};
 
@@ -97,7 +97,7 @@ fn witness(deviation: Deviation) -> Divergence {
     let form: Form = note(deviation).form.parse().expect("the forms of the notes are legal");
     let all = semantics(deviation).deviations();
     let needed = |others: Deviations| {
-        let inputs = form.separating(others, others.with(deviation), [Source::Free; 3])?;
+        let inputs = form.separating(others, others.with(deviation), [OperandValue::Free; 3])?;
         let [a, b, c] = inputs;
         let (isa, ptxas) = (form.eval(a, b, c), form.eval_by(all, a, b, c));
         let deviations = form.deciding(all, a, b, c);
@@ -118,7 +118,7 @@ fn witness(deviation: Deviation) -> Divergence {
 /// How many scalar forms two sets of deviations separate.
 fn touched(one: Deviations, other: Deviations, forms: impl Iterator<Item = Form>) -> usize {
     let mut classes = BTreeMap::new();
-    let separated = |form: Form| form.separating(one, other, [Source::Free; 3]).is_some();
+    let separated = |form: Form| form.separating(one, other, [OperandValue::Free; 3]).is_some();
     let concerned = forms.filter(|&form| one.concerning(form) != other.concerning(form));
     concerned.filter(|&form| *classes.entry(class(form)).or_insert_with(|| separated(form))).count()
 }
@@ -336,7 +336,7 @@ fn ptxas_cu() -> String {
         for mnemonic in Mnemonic::ALL {
             let all = semantics(deviation).deviations();
             let shown = |form: Form| {
-                let inputs = form.separating(all.without(deviation), all, [Source::Free; 3])?;
+                let inputs = form.separating(all.without(deviation), all, [OperandValue::Free; 3])?;
                 let [a, b, c] = inputs;
                 (form.eval(a, b, c) != form.eval_by(all, a, b, c)).then_some((deviation, form, inputs))
             };

@@ -2,7 +2,7 @@
 
 mod tools;
 
-use vop::divergence::Source;
+use vop::interval::OperandValue;
 use vop::{Deviations, Form, Semantics};
 use xtask::divergence::prove;
 
@@ -28,7 +28,7 @@ fn a_missed_form_would_be_found() {
         assert!(solver.must_be_equal(form, Deviations::NONE, PTXAS).is_err(), "{form}");
         assert!(solver.must_be_equal(form, PTXAS, PTXAS).is_ok(), "{form}");
         // A transcription that differs from evaluation is noticed, too.
-        let inputs = form.separating(Deviations::NONE, PTXAS, [Source::Free; 3]).expect("they differ");
+        let inputs = form.separating(Deviations::NONE, PTXAS, [OperandValue::Free; 3]).expect("they differ");
         assert!(solver.must_give(form, inputs, [Deviations::NONE, PTXAS]).is_ok(), "{form}");
         assert!(
             solver.gives(form, inputs, [Deviations::NONE, PTXAS], [0x1234_5678; 2]).is_ok_and(|gives| !gives),

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use vop::lower::{LowerOptions, ModuleTarget};
+use vop::ModuleTarget;
+use vop::lower::LowerOptions;
 use vop::{Form, Instruction, Operand, Parser, Registers, Semantics, Target};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
@@ -162,7 +163,7 @@ fn blocks_compute_what_their_instructions_do() {
     let parser = Parser::new();
     let mut executed = 0;
     for (i, name) in ["sm_75", "sm_90", "sm_120f"].into_iter().enumerate() {
-        let options = LowerOptions { may_keep: false, ..LowerOptions::new(name.parse().unwrap()) };
+        let options = LowerOptions::new(name.parse().unwrap()).with_keeping(false);
         let forms: Vec<Form> = one_in(80 + i as u64, 150).chain(simd_forms(90 + i as u64, 100)).collect();
         let mut texts: Vec<String> = Vec::new();
         let mut blocks = Vec::new();

@@ -52,7 +52,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         };
         let trace = form.explain_as(semantics, a, b, c);
         match args.format {
-            Format::Text => vop_draw::explanation(&trace, instruction.sources()),
+            Format::Text => vop_draw::explanation(&trace, instruction.operand_values()),
             Format::Json => format!("{:#}\n", vop_draw::stages(&trace)),
         }
     };

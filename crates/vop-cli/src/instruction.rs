@@ -1,6 +1,6 @@
 //! One instruction and the values of its operands, as the command line gives them.
 
-use vop::{Instruction, Parser, Semantics};
+use vop::{Instruction, Parser, Places, Semantics};
 
 use crate::{Failure, output};
 
@@ -14,7 +14,12 @@ pub(crate) struct SemanticsArg {
 
 /// Reads the one instruction of an argument; its operands may be left out. Its faults are drawn.
 pub(crate) fn read(text: &str) -> Result<Instruction<'_>, Failure> {
-    Parser::new().allow_bare().parse(text).map_err(|faults| {
+    read_with_places(text).map(|(instruction, _)| instruction)
+}
+
+/// As [`read`], with the places of the instruction's parts, which lints need.
+pub(crate) fn read_with_places(text: &str) -> Result<(Instruction<'_>, Places), Failure> {
+    Parser::new().allow_bare().parse_with_places(text).map_err(|faults| {
         output::notice(&vop_draw::diagnostics(&faults, text));
         Failure::Said
     })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use vop::lower::{LowerOptions, Lowering, Needs};
-use vop::{Code, Diagnostic, Form, Instruction, Parser, Registers, Semantics, Target};
+use vop::{Code, Diagnostic, Form, Instruction, Parser, Places, Registers, Semantics, Target};
 use vop_draw::{Lines, Source};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{Rewrite, RewriteError, RewriteOptions, Rewritten, rewrite};
@@ -77,7 +77,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let Emit::Ptx = args.emit;
     let semantics = args.semantics.semantics;
     let mut lowerer =
-        Lowerer { options: LowerOptions { semantics, ..LowerOptions::new(args.target) }, known: HashMap::new() };
+        Lowerer { options: LowerOptions::new(args.target).with_semantics(semantics), known: HashMap::new() };
     match (args.instr, args.batch, args.file) {
         (Some(text), ..) => one(&text, &mut lowerer, args.format),
         (_, Some(path), _) => batch(&output::read(&path)?, &mut lowerer, args.format),
@@ -119,13 +119,13 @@ impl Lowerer {
 }
 
 fn one(text: &str, lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Failure> {
-    let instruction = instruction::read(text)?;
+    let (instruction, places) = instruction::read_with_places(text)?;
     let LowerOptions { target, semantics, .. } = lowerer.options;
     let lowering = lowerer.lower(instruction.form).map_err(Failure::Failed)?;
     let block = lowering.block(&instruction, &Registers::default());
     let before = instruction.form.cost(target);
     let needs = lowering.sequence.as_ref().map(|sequence| sequence.needs());
-    warn(text, &instruction, semantics);
+    warn(text, &instruction, &places, semantics);
     let text = match format {
         Format::Text => {
             let needs = needs.filter(|needs| *needs != Needs::NOTHING);
@@ -208,8 +208,8 @@ fn writes_carry(lowering: &Lowering) -> bool {
 }
 
 /// Tells where ptxas's code computes something else than the manual says, which is what is lowered.
-fn warn(text: &str, instruction: &Instruction<'_>, semantics: Semantics) {
-    let lints = if semantics == Semantics::Isa { vop::lint(text, instruction) } else { Vec::new() };
+fn warn(text: &str, instruction: &Instruction<'_>, places: &Places, semantics: Semantics) {
+    let lints = if semantics == Semantics::Isa { vop::lint(text, instruction, places) } else { Vec::new() };
     for mut lint in lints.into_iter().filter(|lint| lint.code == Code::V0701) {
         lint.help = Some("`--semantics ptxas` keeps what ptxas's code computes".into());
         let lines = Lines::new(text);

@@ -90,7 +90,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             Err(Failure::Misuse("`--cache` and `--sample` go with `--all`".into()))
         }
         (Some(target), false) => {
-            let options = LowerOptions { semantics: args.semantics.semantics, ..LowerOptions::new(*target) };
+            let options = LowerOptions::new(*target).with_semantics(args.semantics.semantics);
             some(&args, options, timeout)
         }
         (None, false) => Err(Failure::Misuse("`--target` is missing".into())),

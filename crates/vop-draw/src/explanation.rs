@@ -1,8 +1,8 @@
 //! The stages of an instruction, drawn or as data.
 
 use serde_json::{Value, json};
-use vop::divergence::Source;
 use vop::eval::{End, Lane, Trace};
+use vop::interval::OperandValue;
 use vop::isa::form::{MadMode, Variant};
 use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
 use vop::{Deviation, Form, Semantics, Severity};
@@ -31,7 +31,7 @@ fn yellow(text: &str) -> String {
 ///
 /// `sources` is what is known of a, b and c ([`Instruction::sources`](vop::Instruction::sources)): what the code of ptxas
 /// does otherwise is said where it can be.
-pub fn explanation(trace: &Trace, sources: [Source; 3]) -> String {
+pub fn explanation(trace: &Trace, sources: [OperandValue; 3]) -> String {
     let form = trace.form;
     let row = form.mnemonic().row();
     let ((major, minor), target) = (row.version, row.target);
@@ -52,7 +52,7 @@ pub fn explanation(trace: &Trace, sources: [Source; 3]) -> String {
 }
 
 /// What the other semantics has to say.
-fn draw_semantics(trace: &Trace, sources: [Source; 3]) -> String {
+fn draw_semantics(trace: &Trace, sources: [OperandValue; 3]) -> String {
     let form = trace.form;
     let [a, b, c] = trace.inputs;
     if trace.semantics == Semantics::Isa {

@@ -11,7 +11,7 @@
 //!
 //! let form: vop::Form = "vadd4.s32.s32.s32.sat".parse().unwrap();
 //! let trace = form.explain(0x7f, 1, 0);
-//! assert!(vop_draw::explanation(&trace, [vop::divergence::Source::Free; 3]).contains("↓127"));
+//! assert!(vop_draw::explanation(&trace, [vop::interval::OperandValue::Free; 3]).contains("↓127"));
 //! ```
 #![deny(unsafe_code)]
 

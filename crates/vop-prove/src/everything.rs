@@ -38,7 +38,7 @@ struct Collected {
 impl Collected {
     fn add(&mut self, form: Form, semantics: Semantics, target: Target) -> Result<(), String> {
         let by = semantics.deviations().concerning(form);
-        let options = LowerOptions { semantics, ..LowerOptions::new(target) };
+        let options = LowerOptions::new(target).with_semantics(semantics);
         for candidate in form.candidates(options) {
             if !self.seen.insert((form, by, candidate.clone())) {
                 continue;

@@ -6,10 +6,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use smt::{Names, vector};
-use vop::eval::Range;
+use vop::isa::range::Range;
 use vop::isa::types::{Comparison, Type};
-use vop::lower::base::PackedOp;
-use vop::lower::{Builder, Candidate, Claim, Cut, LowerOptions, Op, Output, Place, Query, Sequence, Value};
+use vop::lower::PackedOp;
+use vop::lower::{Builder, BytePlace, Candidate, Claim, Cut, LowerOptions, Op, Output, Query, Sequence, Value};
 use vop::{Deviations, Form, Semantics, Target};
 use vop_prove::{Counterexample, Solver, Verdict};
 
@@ -147,7 +147,7 @@ fn a_wrong_lane() {
         b.packed(PackedOp::Add, Range::new(false, 8), x, y)
     };
     let places = |value: Value, bytes: [u8; 2]| {
-        let [low, high] = bytes.map(|byte| Some(Place { value, byte }));
+        let [low, high] = bytes.map(|byte| Some(BytePlace { value, byte }));
         Output::Lanes([low, None, high, None])
     };
     must_hold(&mut solver, text, |b| places(sum(b), [0, 2]));
@@ -158,7 +158,7 @@ fn a_wrong_lane() {
     for output in [[Some(0), None], [Some(0), Some(4)]] {
         let candidate = written(form, |b| {
             let value = sum(b);
-            let [low, high] = output.map(|byte| byte.map(|byte| Place { value, byte }));
+            let [low, high] = output.map(|byte| byte.map(|byte| BytePlace { value, byte }));
             Output::Lanes([low, None, high, None])
         });
         assert!(candidate.queries(form, Deviations::NONE).is_err());
@@ -233,7 +233,7 @@ fn a_wrong_scalar() {
 fn mutants(sequence: &Sequence) -> Vec<Sequence> {
     let turned = |ty: Type| if ty.is_signed() { Type::U32 } else { Type::S32 };
     let mut all = Vec::new();
-    for (i, (op, _)) in sequence.steps.iter().enumerate() {
+    for (i, (op, operands)) in sequence.steps().iter().enumerate() {
         let changed: Vec<Op> = match *op {
             Op::Lop3(table) => [0, 3, 6].map(|bit| Op::Lop3(table ^ 1 << bit)).into(),
             Op::Prmt(selector) => [0, 7, 12].map(|bit| Op::Prmt(selector ^ 1 << bit)).into(),
@@ -249,15 +249,13 @@ fn mutants(sequence: &Sequence) -> Vec<Sequence> {
             _ => Vec::new(),
         };
         for op in changed {
-            let mut mutant = sequence.clone();
-            mutant.steps[i].0 = op;
-            all.push(mutant);
+            all.push(sequence.clone().with_step(i, op, operands.clone()));
         }
-        for k in 0..sequence.steps[i].1.len() {
-            if let Value::Word(word) = sequence.steps[i].1[k] {
-                let mut mutant = sequence.clone();
-                mutant.steps[i].1[k] = Value::Word(word ^ 1);
-                all.push(mutant);
+        for k in 0..operands.len() {
+            if let Value::Word(word) = operands[k] {
+                let mut changed = operands.clone();
+                changed[k] = Value::Word(word ^ 1);
+                all.push(sequence.clone().with_step(i, *op, changed));
             }
         }
     }

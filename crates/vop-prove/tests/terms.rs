@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use std::mem::discriminant;
 
 use smt::{Names, Value, value, vector};
-use vop::eval::Range;
+use vop::isa::range::Range;
 use vop::isa::types::{Comparison, Type};
-use vop::lower::base::PackedOp;
+use vop::lower::PackedOp;
 use vop::lower::{LowerOptions, Op, Sort, Step};
 use vop::smt::Script;
 use vop::{Deviations, Form, Mnemonic, Semantics, scalar_forms};

@@ -23,7 +23,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
-use vop::lower::{Block, LowerOptions, Lowering, ModuleTarget, Needs};
+use vop::ModuleTarget;
+use vop::lower::{Block, LowerOptions, Lowering, Needs};
 use vop::{Code, Diagnostic, Form, Parser, Semantics, Target};
 
 use crate::module::{Module, RegistersAt, StatementKind, lex};
@@ -315,7 +316,7 @@ struct Plans {
 
 impl Plans {
     fn new(options: RewriteOptions, directives: &Directives) -> Plans {
-        let beyond = LowerOptions { semantics: options.semantics, ..LowerOptions::new(options.target) };
+        let beyond = LowerOptions::new(options.target).with_semantics(options.semantics);
         let mut within = beyond;
         if let Some((_, version)) = directives.version {
             within.version = version;
@@ -327,8 +328,8 @@ impl Plans {
     fn plan(&mut self, form: Form, may_write_carry: bool) -> &Plan {
         let Plans { may_raise, within, beyond, known } = self;
         known.entry((form, may_write_carry)).or_insert_with(|| {
-            let lowering = form.lower(LowerOptions { may_write_carry, ..*within });
-            let best = form.lower(LowerOptions { may_write_carry, ..*beyond });
+            let lowering = form.lower(within.with_carry(may_write_carry));
+            let best = form.lower(beyond.with_carry(may_write_carry));
             let needs = best.sequence.as_ref().map(|sequence| sequence.needs());
             let needs = needs.filter(|_| best.cost < lowering.cost || best.exact && !lowering.exact);
             match needs {

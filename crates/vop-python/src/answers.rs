@@ -100,7 +100,7 @@ fn semantics_named(py: Python<'_>, name: &str) -> PyResult<Semantics> {
 }
 
 fn target_named(py: Python<'_>, name: &str) -> PyResult<Target> {
-    name.parse().map_err(|why: vop::cost::UnknownTarget| {
+    name.parse().map_err(|why: vop::target::UnknownTarget| {
         error(py, &format!("there is no target `{name}`"), Some(&why.to_string()))
     })
 }
@@ -224,7 +224,7 @@ pub(crate) fn explain(
     let [a, b, c] =
         if values.is_empty() { instruction.telling_inputs(semantics) } else { inputs(py, &instruction, values)? };
     let trace = instruction.form.explain_as(semantics, a, b, c);
-    Ok((vop_draw::explanation(&trace, instruction.sources()), vop_draw::stages(&trace).to_string()))
+    Ok((vop_draw::explanation(&trace, instruction.operand_values()), vop_draw::stages(&trace).to_string()))
 }
 
 /// What a code means, and whether there is such a code.
@@ -323,8 +323,7 @@ fn needs_pair(needs: Needs) -> (String, String) {
 #[pyfunction]
 pub(crate) fn lower<'py>(py: Python<'py>, text: &str, target: &str, semantics: &str) -> PyResult<Bound<'py, PyDict>> {
     let instruction = read(py, text)?;
-    let options =
-        LowerOptions { semantics: semantics_named(py, semantics)?, ..LowerOptions::new(target_named(py, target)?) };
+    let options = LowerOptions::new(target_named(py, target)?).with_semantics(semantics_named(py, semantics)?);
     let lowering = instruction.form.lower(options);
     if !lowering.exact {
         let message = format!(

@@ -2,15 +2,13 @@
 
 use vop_ptx::module::Scalar;
 
-/// Questions about a [`Scalar`] as an instruction's type.
+/// Questions about a [`Scalar`] as an instruction's type, beside its own.
 pub(crate) trait Kind: Copy {
     /// The width in bits; 0 for opaque types, which no instruction here takes.
     fn width(self) -> u32;
     /// The width in memory.
     fn size(self) -> usize;
-    fn is_signed(self) -> bool;
     fn is_float(self) -> bool;
-    fn is_integer(self) -> bool;
 }
 
 impl Kind for Scalar {
@@ -22,17 +20,8 @@ impl Kind for Scalar {
         self.width().div_ceil(8) as usize
     }
 
-    fn is_signed(self) -> bool {
-        matches!(self, Scalar::S8 | Scalar::S16 | Scalar::S32 | Scalar::S64)
-    }
-
     fn is_float(self) -> bool {
         matches!(self, Scalar::F32 | Scalar::F64)
-    }
-
-    fn is_integer(self) -> bool {
-        use Scalar::*;
-        matches!(self, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | B8 | B16 | B32 | B64)
     }
 }
 

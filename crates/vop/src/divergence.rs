@@ -9,6 +9,7 @@
 use alloc::string::{String, ToString};
 use core::fmt::Write;
 
+use crate::interval::OperandValue;
 use crate::isa::form::{Finish, Form, Variant};
 use crate::isa::types::{Operation, Secondary, Selector};
 use crate::semantics::{Deviations, Semantics};
@@ -41,14 +42,14 @@ impl Form {
     /// assert_eq!(divergence.to_string(), "a = 0, b = -1, c = 0 gives d = 0x000000ff, by the manual 0x00000000");
     /// ```
     pub fn divergence(self) -> Option<Divergence> {
-        self.divergence_of(Semantics::Ptxas, [Source::Free; 3])
+        self.divergence_of(Semantics::Ptxas, [OperandValue::Free; 3])
     }
 
     /// The same for any semantics, and of an instruction whose operands are not free to have any value: see
     /// [`Instruction::divergence`].
     ///
     /// Exact where the operands are free. Where one is not, that no input is found does not prove that there is none.
-    pub fn divergence_of(self, semantics: Semantics, sources: [Source; 3]) -> Option<Divergence> {
+    pub fn divergence_of(self, semantics: Semantics, sources: [OperandValue; 3]) -> Option<Divergence> {
         let by = semantics.deviations();
         let inputs @ [a, b, c] = self.separating(Deviations::NONE, by, sources)?;
         let (isa, ptxas) = (self.eval(a, b, c), self.eval_by(by, a, b, c));
@@ -57,7 +58,7 @@ impl Form {
 
     /// Values of a, b and c for which two sets of deviations give d two values, small ones first; as exact as
     /// [`divergence_of`](Form::divergence_of).
-    pub fn separating(self, one: Deviations, other: Deviations, sources: [Source; 3]) -> Option<[u32; 3]> {
+    pub fn separating(self, one: Deviations, other: Deviations, sources: [OperandValue; 3]) -> Option<[u32; 3]> {
         if one.concerning(self) == other.concerning(self) {
             return None;
         }
@@ -78,7 +79,7 @@ impl Form {
     }
 
     /// The values that are tried of a, b and c, the smallest first.
-    fn probes(self, sources: [Source; 3]) -> [Probes; 3] {
+    fn probes(self, sources: [OperandValue; 3]) -> [Probes; 3] {
         let shift = matches!(self.mnemonic().operation(), Operation::Shl | Operation::Shr);
         let compares = matches!(self.finish(), Finish::Secondary(Secondary::Min | Secondary::Max));
         let mad = matches!(self.variant(), Variant::Mad(..));
@@ -98,34 +99,18 @@ impl Form {
             source(Selector::Word, c),
         ];
         let mut found = found.into_iter().zip(sources).map(|(probes, source)| match source {
-            Source::Known(value) => Probes::only(value),
-            Source::Free | Source::SameAs { .. } => probes,
+            OperandValue::Known(value) => Probes::only(value),
+            OperandValue::Free | OperandValue::SameAs { .. } => probes,
         });
         core::array::from_fn(|_| found.next().unwrap_or_default())
     }
 }
 
-/// What is known of an operand's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// Nothing: a register of its own.
-    Free,
-    /// All: an immediate.
-    Known(u32),
-    /// That of an operand before it (0 is a, 1 is b, others are ignored), plus a constant: the same register.
-    SameAs {
-        /// The other operand.
-        operand: usize,
-        /// What is added.
-        plus: u32,
-    },
-}
-
 /// The values that operands have if those proposed for them are tied as their sources say. Where two are one register it
 /// has the bits of both: they may be read from different parts of it.
-fn tied(sources: [Source; 3], mut values: [u32; 3]) -> [u32; 3] {
+fn tied(sources: [OperandValue; 3], mut values: [u32; 3]) -> [u32; 3] {
     for i in 0..3 {
-        if let Source::SameAs { operand, .. } = sources[i] {
+        if let OperandValue::SameAs { operand, .. } = sources[i] {
             let bits = values[i];
             if let Some(value) = values.get_mut(operand) {
                 *value |= bits;
@@ -133,7 +118,7 @@ fn tied(sources: [Source; 3], mut values: [u32; 3]) -> [u32; 3] {
         }
     }
     for i in 0..3 {
-        if let Source::SameAs { operand, plus } = sources[i]
+        if let OperandValue::SameAs { operand, plus } = sources[i]
             && let Some(&value) = values.get(operand)
         {
             values[i] = value.wrapping_add(plus);
@@ -144,20 +129,20 @@ fn tied(sources: [Source; 3], mut values: [u32; 3]) -> [u32; 3] {
 
 impl Instruction<'_> {
     /// What is known of the values of a, b and c.
-    pub fn sources(&self) -> [Source; 3] {
+    pub fn operand_values(&self) -> [OperandValue; 3] {
         let operands = [Some(self.a), Some(self.b), self.c.filter(|_| self.form.uses_c())];
         core::array::from_fn(|i| match operands[i] {
-            Some(Operand::Immediate { value, .. }) => Source::Known(value),
+            Some(Operand::Immediate { value, .. }) => OperandValue::Known(value),
             Some(operand) => {
                 let same =
                     |other: &Option<Operand<'_>>| other.is_some_and(|other| other.register() == operand.register());
                 match (operands[..i].iter().position(same), operand) {
-                    (None, _) => Source::Free,
-                    (Some(operand), Operand::Sum { addend, .. }) => Source::SameAs { operand, plus: addend },
-                    (Some(operand), _) => Source::SameAs { operand, plus: 0 },
+                    (None, _) => OperandValue::Free,
+                    (Some(operand), Operand::Sum { addend, .. }) => OperandValue::SameAs { operand, plus: addend },
+                    (Some(operand), _) => OperandValue::SameAs { operand, plus: 0 },
                 }
             }
-            None => Source::Free,
+            None => OperandValue::Free,
         })
     }
 
@@ -172,7 +157,7 @@ impl Instruction<'_> {
     /// assert!(zero.divergence(Semantics::Ptxas).is_none());
     /// ```
     pub fn divergence(&self, semantics: Semantics) -> Option<Divergence> {
-        self.form.divergence_of(semantics, self.sources())
+        self.form.divergence_of(semantics, self.operand_values())
     }
 }
 

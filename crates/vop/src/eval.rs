@@ -12,9 +12,11 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::{Add, Shl, Shr, Sub};
 
+use crate::deviation::Deviations;
 use crate::isa::form::{Finish, Form, MadMode, Variant};
+use crate::isa::range::{Range, extend, lower};
 use crate::isa::types::{Comparison, Mask, Operation, Scale, Secondary, Selector, Shape, ShiftMode, Type};
-use crate::semantics::{Deviation, Deviations, Semantics};
+use crate::semantics::Semantics;
 
 /// An exact intermediate value. The widest, `vmad`'s product of two 33-bit values plus c, needs 67 bits.
 pub type Exact = i128;
@@ -81,9 +83,7 @@ impl Form {
         let t = self.saturate(by, t);
         match self.finish() {
             Finish::Secondary(secondary) => self.secondary(by, secondary, t, c).low(),
-            Finish::Merge(part) => {
-                merge(inserted(by, t.low(), part.shift(), part.bits()), c, part.shift(), part.bits())
-            }
+            Finish::Merge(part) => merge(self.inserted(by, t.low()), c, part.shift(), part.bits()),
             Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => t.low(),
         }
     }
@@ -157,7 +157,7 @@ impl Form {
         let (shift, bits) = match shape {
             Shape::Scalar => {
                 let (shift, bits) = Selector::part(selector);
-                if by.has(Deviation::ReadsWordsSigned) && bits == 32 && self.mnemonic().operation() == Operation::Mad {
+                if bits == 32 && self.reads_words_signed(by) {
                     ty = Type::S32;
                 }
                 (shift + if second { 32 } else { 0 }, bits)
@@ -167,9 +167,9 @@ impl Form {
         Input { shift, bits, ty }
     }
 
-    /// How a scalar form reads its first or second input.
+    /// How a form reads its first or second input, in each lane.
     pub(crate) fn input_range(self, by: Deviations, second: bool) -> Range {
-        let Input { bits, ty, .. } = self.input(by, Shape::Scalar, 0, second);
+        let Input { bits, ty, .. } = self.input(by, self.mnemonic().shape(), 0, second);
         Range::new(ty.is_signed(), bits)
     }
 
@@ -203,7 +203,7 @@ impl Form {
     #[inline(always)]
     fn shift_left(self, by: Deviations, a: i64, b: i64) -> Exact {
         let t = Exact::from(a) << self.shift_amount(b.low());
-        if by.has(Deviation::ShiftsIn64) { t.lower(64) } else { t }
+        if self.shifts_in_64_bits(by) { t.lower(64) } else { t }
     }
 
     /// "if (mode == .clamp && tb > 32) tb = 32; if (mode == .wrap) tb = tb & 0x1f"
@@ -212,17 +212,6 @@ impl Form {
         match self.variant() {
             Variant::Shift(ShiftMode::Wrap) => b & 31,
             _ => b.min(32),
-        }
-    }
-
-    /// Whether the result, and c with it, is signed: as dtype says, of `vmad` if a or b is signed or a negation makes it
-    /// so, its dtype playing no part. `vset` and the like have no dtype and are unsigned.
-    pub fn is_signed(self) -> bool {
-        match self.variant() {
-            Variant::Mad(mode, _) => {
-                self.atype().is_signed() || self.btype().is_signed() || mode.negates_product() || mode.negates_c()
-            }
-            _ => self.dtype().is_some_and(Type::is_signed),
         }
     }
 
@@ -250,9 +239,7 @@ impl Form {
         let sum = product(a, b, mode) + c + Exact::from(mode == MadMode::PlusOne);
         match scale {
             None => sum,
-            Some(scale) if by.has(Deviation::ScalesUnsigned) && !self.is_signed() => {
-                (sum as u64 >> scale.bits()).into()
-            }
+            Some(scale) if self.scales_unsigned(by) => (sum as u64 >> scale.bits()).into(),
             Some(scale) => sum >> scale.bits(),
         }
     }
@@ -267,16 +254,11 @@ impl Form {
     #[inline(always)]
     pub(crate) fn saturation_by(self, by: Deviations) -> Option<Range> {
         let bits = match self.finish() {
-            Finish::Merge(_) if by.has(Deviation::SaturatesShiftToWord) && self.shifts() => 32,
+            Finish::Merge(_) if self.saturates_shift_to_word(by) => 32,
             Finish::Merge(part) => part.bits(),
             _ => self.mnemonic().shape().bits(),
         };
         self.sat().then(|| Range { signed: self.is_signed(), bits })
-    }
-
-    #[inline]
-    fn shifts(self) -> bool {
-        matches!(self.mnemonic().operation(), Operation::Shl | Operation::Shr)
     }
 
     /// Saturate: optSaturate, and the SIMD forms' CLAMP.
@@ -288,19 +270,13 @@ impl Form {
             return t.clamp(least, greatest);
         }
         let zero = T::new(0);
-        match self.mnemonic().operation() {
-            Operation::Mad => t.clamp(least, greatest),
-            Operation::Shl | Operation::Shr if by.has(Deviation::KeepsLow34) => t.lower(34).clamp(least, greatest),
-            Operation::Shl | Operation::Shr => t.clamp(least, greatest),
-            _ if range.bits < 32 && by.has(Deviation::SaturatesPartUnsigned) => {
-                if t < zero {
-                    greatest
-                } else {
-                    t.min(greatest)
-                }
-            }
-            _ if range.bits == 32 && !range.signed && by.has(Deviation::SaturatesBySign) => t.max(zero),
-            _ => t.clamp(least, greatest),
+        let t = if self.keeps_low_34_bits(by) { t.lower(34) } else { t };
+        if self.saturates_part_unsigned(by) {
+            if t < zero { greatest } else { t.min(greatest) }
+        } else if self.saturates_by_sign(by) {
+            t.max(zero)
+        } else {
+            t.clamp(least, greatest)
         }
     }
 
@@ -309,7 +285,7 @@ impl Form {
     fn secondary<T: Integer>(self, by: Deviations, secondary: Secondary, t: T, c: u32) -> T {
         let (t, c) = (self.compared(by, t), T::new(extend(c, 32, self.c_type(by))));
         // As unsigned 64 bits a negative value is greater than every c.
-        let beyond = by.has(Deviation::ComparesUnsigned) && !self.is_signed() && t < T::new(0);
+        let beyond = self.compares_unsigned(by) && t < T::new(0);
         match secondary {
             Secondary::Add => t + c,
             Secondary::Min if beyond => c,
@@ -319,25 +295,25 @@ impl Form {
         }
     }
 
+    /// What a merge inserts: the lower bits of this.
+    #[inline(always)]
+    fn inserted(self, by: Deviations, t: u32) -> u32 {
+        if self.merges_wrong_half(by) { t >> 16 } else { t }
+    }
+
     /// What the secondary operation takes: the result, or what is left of it.
     #[inline(always)]
     fn compared<T: Integer>(self, by: Deviations, t: T) -> T {
-        let cut = by.has(Deviation::CutsTo32)
-            && match self.mnemonic().operation() {
-                Operation::Add | Operation::Sub => true,
-                Operation::Shl | Operation::Shr => self.sat(),
-                _ => false,
-            };
-        if cut { t.lower(32) } else { t }
+        if self.cuts_to_32_bits(by) { t.lower(32) } else { t }
     }
 
     /// How c is read, where it is a number: by the sign of the result.
     #[inline(always)]
     pub(crate) fn c_type(self, by: Deviations) -> Type {
-        let signed = match self.mnemonic().operation() {
-            Operation::Set if by.has(Deviation::SignsCByA) => self.atype().is_signed(),
-            Operation::Mad if by.has(Deviation::ReadsWordsSigned) => true,
-            _ => self.is_signed(),
+        let signed = if self.signs_c_by_a(by) {
+            self.atype().is_signed()
+        } else {
+            self.reads_words_signed(by) || self.is_signed()
         };
         if signed { Type::S32 } else { Type::U32 }
     }
@@ -433,35 +409,6 @@ fn product(a: Exact, b: Exact, mode: MadMode) -> Exact {
     if mode.negates_product() { -(a * b) } else { a * b }
 }
 
-impl Scale {
-    /// How far it shifts right.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Scale::Shr7 => 7,
-            Scale::Shr15 => 15,
-        }
-    }
-}
-
-/// The lower bits of a register.
-const fn lower(bits: u32) -> u32 {
-    u32::MAX >> (32 - bits)
-}
-
-/// The value of the lower `bits` bits of a pattern.
-#[inline]
-const fn extend(pattern: u32, bits: u32, ty: Type) -> i64 {
-    // The sign bit counts negative: flipped and subtracted, without a branch on the type.
-    let sign = (ty.is_signed() as i64) << (bits - 1);
-    ((pattern & lower(bits)) as i64 ^ sign) - sign
-}
-
-/// What a merge inserts.
-#[inline(always)]
-const fn inserted(by: Deviations, t: u32, shift: u32, bits: u32) -> u32 {
-    if by.has(Deviation::MergesWrongHalf) && shift == 16 && bits == 16 { t >> 16 } else { t }
-}
-
 /// optMerge: c with the lower bits of t in place of its own.
 #[inline]
 const fn merge(t: u32, c: u32, shift: u32, bits: u32) -> u32 {
@@ -469,39 +416,9 @@ const fn merge(t: u32, c: u32, shift: u32, bits: u32) -> u32 {
     (t << shift & mask) | (c & !mask)
 }
 
-/// The values that a type of some width holds: where saturation clamps to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Range {
-    /// Whether it is signed.
-    pub signed: bool,
-    /// Its width: 8, 16 or 32.
-    pub bits: u32,
-}
-
-impl Range {
-    /// That of a type of some width.
-    pub const fn new(signed: bool, bits: u32) -> Range {
-        Range { signed, bits }
-    }
-
-    /// The least value.
-    pub const fn min(self) -> i64 {
-        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
-    }
-
-    /// The value that the lower bits of a word stand for.
-    pub const fn value_of(self, word: u32) -> i64 {
-        extend(word, self.bits, if self.signed { Type::S32 } else { Type::U32 })
-    }
-
-    /// The greatest value.
-    pub const fn max(self) -> i64 {
-        (1 << (self.bits - self.signed as u32)) - 1
-    }
-}
-
 /// An input of a lane as the select stage took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Selected {
     /// Whether it came from register b rather than a.
     pub from_b: bool,
@@ -519,6 +436,7 @@ pub struct Selected {
 
 /// Everything that happens on the way from inputs to d, by [`Form::explain`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Trace {
     /// The form.
     pub form: Form,
@@ -542,6 +460,7 @@ pub struct Trace {
 
 /// One lane's way.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lane {
     /// The two inputs.
     pub inputs: [Selected; 2],
@@ -562,6 +481,7 @@ impl Lane {
 
 /// The middle stages of `vmad`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mad {
     /// c by its sign, negated if the form says so.
     pub addend: Exact,
@@ -632,7 +552,7 @@ impl Form {
             },
             Finish::Merge(part) => {
                 let (shift, bits) = (part.shift(), part.bits());
-                End::Merge { shift, bits, inserted: inserted(by, first.low(), shift, bits) & lower(bits) }
+                End::Merge { shift, bits, inserted: self.inserted(by, first.low()) & lower(bits) }
             }
             Finish::Lanes(mask) => End::Lanes(mask),
             Finish::Accumulate(mask) => {

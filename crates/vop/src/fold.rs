@@ -1,15 +1,9 @@
 //! A form as an operation on two words: whether words may be folded with it, in any order.
 
 use crate::isa::form::{Finish, Form};
-use crate::isa::types::{Mask, Operation, Selector, Shape};
+use crate::isa::types::{Operation, Selector, Shape};
 
 impl Form {
-    /// Whether d depends on c: it is a summand or a bound, or some of its bits are kept. Not so with a SIMD form that writes
-    /// all its lanes, which [uses](Form::uses_c) an operand c and takes nothing of it.
-    pub fn reads_c(self) -> bool {
-        self.uses_c() && self.finish() != Finish::Lanes(Mask::full(self.mnemonic().shape()))
-    }
-
     /// The word that leaves every other as it is, if d = f(a, b) is an associative and commutative operation on words, so
     /// that any number of them may be folded in any order.
     ///

@@ -9,8 +9,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::eval::Range;
 use crate::isa::form::{Finish, MadMode, Variant};
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Scale, Secondary, Selector, ShiftMode, Type};
 use crate::text::{Instruction, Operand};
 
@@ -44,40 +44,22 @@ impl Instruction<'_> {
         while self.registers().any(|name| name.strip_prefix(&prefix).is_some_and(|rest| NAMES.contains(&rest))) {
             prefix.push_str("v_");
         }
-        let mut block = Block { instruction: self, prefix, lines: Vec::new() };
+        let mut block = Writer { instruction: self, prefix, lines: Vec::new() };
         block.write();
         Some(block.finish())
-    }
-}
-
-impl<'t> Instruction<'t> {
-    /// The names of all registers that it has, its guard's among them.
-    pub(crate) fn registers(&self) -> impl Iterator<Item = &'t str> {
-        let sources = [Some(self.a), Some(self.b), self.c].into_iter().flatten().filter_map(Operand::register);
-        sources.chain([self.d]).chain(self.guard.map(|guard| guard.predicate))
-    }
-}
-
-impl<'t> Operand<'t> {
-    /// The register's name, of a sum too; `None` for an immediate.
-    pub fn register(self) -> Option<&'t str> {
-        match self {
-            Operand::Register(name) | Operand::Sum { register: name, .. } => Some(name),
-            Operand::Immediate { .. } => None,
-        }
     }
 }
 
 /// The registers of a block: 64 bits, 32 bits, and a predicate.
 const NAMES: [&str; 7] = ["t", "va", "vb", "vc", "r", "n", "p"];
 
-struct Block<'a> {
+struct Writer<'a> {
     instruction: &'a Instruction<'a>,
     prefix: String,
     lines: Vec<String>,
 }
 
-impl Block<'_> {
+impl Writer<'_> {
     fn line(&mut self, text: String) {
         self.lines.push(text);
     }

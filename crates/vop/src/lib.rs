@@ -19,6 +19,12 @@
 //! - [`Mnemonic::forms`] iterates over all forms there are; [`Mnemonic::row`] is the [table](isa::table) from which
 //!   everything follows.
 //!
+//! What most programs need is at the root. The modules have the rest: [`isa`] the table, the values of modifiers, ranges and
+//! scalar types; [`eval`] the stages of evaluation as data; [`interval`] which results a form can have; [`semantics`] the manual
+//! and ptxas; [`lower`] base instructions in the place of video instructions, and what there is to prove of them; [`smt`] terms
+//! for a solver; [`cost`] and [`target`] what ptxas spends on an instruction, and for which GPUs; `bulk` (a feature) many inputs
+//! at once. All of them are public API: structs that can grow are `non_exhaustive`.
+//!
 //! ```
 //! let instruction = vop::parse("vabsdiff4.u32.u32.u32.add d, a, b, c;").unwrap();
 //! assert_eq!(instruction.form.eval(0x10_20_30_40, 0x11_1e_33_3c, 100), 100 + 1 + 2 + 3 + 4);
@@ -35,33 +41,36 @@ extern crate alloc;
 extern crate std;
 
 #[cfg(feature = "bulk")]
-#[allow(unsafe_code, reason = "vector registers, and pointers to what they hold")]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what registers of x86 need beside words"))]
 pub mod bulk;
 pub mod cost;
 mod describe;
-pub mod diagnostic;
-pub mod divergence;
+mod deviation;
+mod diagnostic;
+mod divergence;
 pub mod eval;
 mod fold;
 mod instead;
+pub mod interval;
 pub mod isa;
 mod lint;
 pub mod lower;
-pub mod range;
 mod samples;
 pub mod semantics;
 pub mod smt;
+pub mod target;
+mod term;
 mod text;
 
-pub use cost::Target;
 pub use diagnostic::{Code, Diagnostic, RunErrorKind, Severity};
 pub use divergence::Divergence;
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;
+pub use isa::scalar::ScalarType;
 pub use isa::table::Mnemonic;
 pub use lint::{Linter, lint};
 pub use semantics::{Deviation, Deviations, Semantics};
+pub use target::{ModuleTarget, Target};
 pub use text::{
     Declarations, Guard, InputError, Instruction, Operand, OperandPlace, Parser, Places, RegisterType, Registers,
     parse, register_number,

@@ -7,32 +7,35 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::divergence::{Divergence, Source};
+use crate::divergence::Divergence;
+use crate::interval::Interval;
+use crate::interval::OperandValue;
 use crate::isa::form::{Finish, Form};
 use crate::isa::types::{Mask, Operation, Selector, Shape, Type};
-use crate::range::Interval;
 use crate::semantics::{Deviation, Semantics};
 use crate::text::{Instruction, Operand, Places};
 
-/// What is strange about a legal instruction: warnings and notes, in the order of its text, from which it was read.
+/// What is strange about a legal instruction: warnings and notes, in the order of its text. The instruction and its places
+/// are what [`Parser::parse_with_places`](crate::Parser::parse_with_places) has read from the text.
 ///
 /// Of a mnemonic with its modifiers alone only what holds for all operands is said.
 ///
 /// ```
 /// let text = "vabsdiff4.u32.u32.u32.sat d, a, b, c;";
-/// let found = vop::lint(text, &vop::parse(text).unwrap());
+/// let (instruction, places) = vop::Parser::new().parse_with_places(text).unwrap();
+/// let found = vop::lint(text, &instruction, &places);
 /// assert_eq!(found[0].code, vop::Code::V0702);
 /// assert_eq!(&text[found[0].span.clone()], ".sat");
 /// ```
-pub fn lint(text: &str, instruction: &Instruction<'_>) -> Vec<Diagnostic> {
-    Linter::default().lint(text, instruction)
+pub fn lint(text: &str, instruction: &Instruction<'_>, places: &Places) -> Vec<Diagnostic> {
+    Linter::default().lint(text, instruction, places)
 }
 
 /// [`lint`](lint()) for many instructions: whether ptxas's code differs takes thousands of evaluations to find out, and
 /// is the same for all instructions of a form whose operands are registers.
 #[derive(Debug, Default)]
 pub struct Linter {
-    known: BTreeMap<(Form, [Source; 3]), Ptxas>,
+    known: BTreeMap<(Form, [OperandValue; 3]), Ptxas>,
 }
 
 /// What ptxas's code makes of a form.
@@ -61,9 +64,8 @@ impl Linter {
     const KEPT: usize = 1 << 14;
 
     /// What is strange about a legal instruction, as [`lint`](lint()) has it.
-    pub fn lint(&mut self, text: &str, instruction: &Instruction<'_>) -> Vec<Diagnostic> {
-        let Some(places) = Places::of(text) else { return Vec::new() };
-        let (form, sources) = (instruction.form, instruction.sources());
+    pub fn lint(&mut self, text: &str, instruction: &Instruction<'_>, places: &Places) -> Vec<Diagnostic> {
+        let (form, sources) = (instruction.form, instruction.operand_values());
         let ptxas = if places.operands.is_empty() { Ptxas::default() } else { self.ptxas(form, sources) };
         let subject = Subject { text, instruction, form, places, sources, ptxas };
         let rules: &[fn(&Subject<'_>) -> Option<Diagnostic>] = match subject.places.operands.is_empty() {
@@ -86,7 +88,7 @@ impl Linter {
         found
     }
 
-    fn ptxas(&mut self, form: Form, sources: [Source; 3]) -> Ptxas {
+    fn ptxas(&mut self, form: Form, sources: [OperandValue; 3]) -> Ptxas {
         if let Some(&found) = self.known.get(&(form, sources)) {
             return found;
         }
@@ -98,7 +100,7 @@ impl Linter {
         found
     }
 
-    fn find(form: Form, sources: [Source; 3]) -> Ptxas {
+    fn find(form: Form, sources: [OperandValue; 3]) -> Ptxas {
         let both = [Semantics::Ptxas, Semantics::PtxasTo13_2];
         let without_sat = (form.sat() && !form.can_saturate(sources))
             .then(|| both.map(|one| form.without_sat().divergence_of(one, sources).is_some()));
@@ -116,8 +118,8 @@ struct Subject<'i> {
     text: &'i str,
     instruction: &'i Instruction<'i>,
     form: Form,
-    places: Places,
-    sources: [Source; 3],
+    places: &'i Places,
+    sources: [OperandValue; 3],
     ptxas: Ptxas,
 }
 
@@ -327,7 +329,7 @@ fn constant_comparison(subject: &Subject<'_>) -> Option<Diagnostic> {
     let always = if results.min == 0 { "always false" } else { "always true" };
     let Instruction { a, b, .. } = subject.instruction;
     let span = subject.places.comparison.clone()?;
-    let same = subject.sources[1] == Source::SameAs { operand: 0, plus: 0 };
+    let same = subject.sources[1] == OperandValue::SameAs { operand: 0, plus: 0 };
     let [first, second] = form.input_ranges(subject.sources);
     let sides = [(1, a, first), (2, b, second)].into_iter().filter_map(|(i, operand, interval)| match operand {
         // A number that stands for itself.

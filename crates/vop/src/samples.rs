@@ -3,6 +3,8 @@
 use crate::eval::{End, Trace};
 use crate::isa::form::Form;
 use crate::isa::types::Secondary;
+use crate::semantics::Semantics;
+use crate::text::{Instruction, Operand, add_constants, twin};
 
 impl Form {
     /// Values for a, b and c under which every stage can be seen: some lane clamped and some not, a secondary operation
@@ -18,6 +20,28 @@ impl Form {
             }
         }
         best.0
+    }
+}
+
+impl Instruction<'_> {
+    /// Values that show every stage, and what ptxas does otherwise if that is asked for, as far as the text leaves a choice:
+    /// immediates are what they are, and operands that are one register have one value.
+    pub fn telling_inputs(&self, semantics: Semantics) -> [u32; 3] {
+        if let Some(divergence) = self.divergence(semantics) {
+            return divergence.inputs;
+        }
+        let mut values = self.form.telling_inputs();
+        let operands = [Some(self.a), Some(self.b), self.c];
+        for i in 0..3 {
+            if let Some(Operand::Immediate { value, .. }) = operands[i] {
+                values[i] = value;
+            }
+            if let Some((j, _)) = twin(&operands, i) {
+                values[i] = values[j];
+            }
+        }
+        add_constants(&operands, &mut values);
+        values
     }
 }
 

@@ -13,10 +13,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::deviation::Deviations;
 use crate::isa::form::{Finish, Form, MadMode, Variant};
-use crate::isa::types::{Comparison, Operation, Secondary, Selector, Shape, ShiftMode, Type};
-use crate::lower::base::{concat, constant, extended, part};
-use crate::semantics::{Deviation, Deviations};
+use crate::isa::types::{Comparison, Operation, Secondary, Selector, Shape, ShiftMode};
+use crate::term::{concat, constant, extended, part};
 
 /// Constants that a solver may choose, and names for terms over them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -222,10 +222,7 @@ impl Stages<'_> {
     }
 
     fn is_signed(&self, second: bool) -> bool {
-        let ty = if second { self.form.btype() } else { self.form.atype() };
-        let whole = self.form.input_bits(second) == 32;
-        let mad = self.form.mnemonic().operation() == Operation::Mad;
-        ty.is_signed() || mad && whole && self.by.has(Deviation::ReadsWordsSigned)
+        self.form.input_range(self.by, second).signed
     }
 
     /// Select: an input as a number.
@@ -234,8 +231,9 @@ impl Stages<'_> {
         self.named(term)
     }
 
-    fn c(&mut self, c: &str, signed: bool) -> String {
-        let term = extended(c, self.width - 32, signed);
+    /// c as a number.
+    fn c(&mut self, c: &str) -> String {
+        let term = extended(c, self.width - 32, self.form.c_type(self.by).is_signed());
         self.named(term)
     }
 
@@ -276,7 +274,7 @@ impl Stages<'_> {
                     format!("(bvashr {a} {amount})")
                 } else {
                     let t = self.named(format!("(bvshl {a} {amount})"));
-                    if self.by.has(Deviation::ShiftsIn64) { self.extended(&t, 64, true) } else { t }
+                    if form.shifts_in_64_bits(self.by) { self.extended(&t, 64, true) } else { t }
                 }
             }
             // No form has such an operation without the modifier that goes with it.
@@ -303,8 +301,7 @@ impl Stages<'_> {
 
     /// Operate, for `vmad`, from its product on: c, and the scaling.
     fn mad(&mut self, product: String, c: &str, mode: MadMode, scaled: Option<u32>) -> String {
-        let signed = self.form.is_signed();
-        let c = self.c(c, signed || self.by.has(Deviation::ReadsWordsSigned));
+        let c = self.c(c);
         let sum = match mode {
             MadMode::Plain | MadMode::NegateAB => format!("(bvadd {product} {c})"),
             MadMode::PlusOne => format!("(bvadd {product} {c} {})", self.constant(1)),
@@ -314,7 +311,7 @@ impl Stages<'_> {
         let sum = self.named(sum);
         let Some(amount) = scaled else { return sum };
         let amount = self.constant(amount.into());
-        let term = if self.by.has(Deviation::ScalesUnsigned) && !signed {
+        let term = if self.form.scales_unsigned(self.by) {
             format!("(bvlshr {} {amount})", self.extended(&sum, 64, false))
         } else {
             format!("(bvashr {sum} {amount})")
@@ -325,27 +322,15 @@ impl Stages<'_> {
     /// Saturate.
     fn saturated(&mut self, mut t: String) -> String {
         let form = self.form;
-        if !form.sat() {
-            return t;
-        }
-        let operation = form.mnemonic().operation();
-        let shift = matches!(operation, Operation::Shl | Operation::Shr);
-        let bits = match form.finish() {
-            Finish::Merge(_) if shift && self.by.has(Deviation::SaturatesShiftToWord) => 32,
-            Finish::Merge(part) => part.bits(),
-            _ => form.mnemonic().shape().bits(),
-        };
-        let signed = form.is_signed();
-        let greatest = self.constant((1 << (bits - u32::from(signed))) - 1);
-        let least = self.constant(if signed { -(1 << (bits - 1)) } else { 0 });
-        if shift && self.by.has(Deviation::KeepsLow34) {
+        let Some(range) = form.saturation_by(self.by) else { return t };
+        let [least, greatest] = [range.min(), range.max()].map(|value| self.constant(value));
+        if form.keeps_low_34_bits(self.by) {
             let term = self.extended(&t, 34, true);
             t = self.named(term);
         }
-        let sums = !shift && operation != Operation::Mad;
-        let term = if sums && bits < 32 && self.by.has(Deviation::SaturatesPartUnsigned) {
+        let term = if form.saturates_part_unsigned(self.by) {
             format!("(ite {} {greatest} {})", self.negative(&t), min(&t, &greatest))
-        } else if sums && bits == 32 && !signed && self.by.has(Deviation::SaturatesBySign) {
+        } else if form.saturates_by_sign(self.by) {
             max(&t, &self.constant(0))
         } else {
             let t = self.named(min(&t, &greatest));
@@ -361,9 +346,6 @@ impl Stages<'_> {
     /// All stages of a scalar form; of `vmad`, if its product is given, those behind it.
     fn scalar(mut self, inputs: [&str; 2], product: Option<&str>, c: &str) -> String {
         let form = self.form;
-        let operation = form.mnemonic().operation();
-        let shift = matches!(operation, Operation::Shl | Operation::Shr);
-        let signed = form.is_signed();
         let t = match form.variant() {
             Variant::Mad(mode, scale) => {
                 let product = product.map_or_else(|| self.product(inputs), ToString::to_string);
@@ -377,16 +359,12 @@ impl Stages<'_> {
         let mut t = self.saturated(t);
         let d = match form.finish() {
             Finish::Secondary(secondary) => {
-                let cut = matches!(operation, Operation::Add | Operation::Sub) || shift && form.sat();
-                if cut && secondary != Secondary::Add && self.by.has(Deviation::CutsTo32) {
+                if form.cuts_to_32_bits(self.by) {
                     let term = self.extended(&t, 32, true);
                     t = self.named(term);
                 }
-                let c = match operation {
-                    Operation::Set if self.by.has(Deviation::SignsCByA) => self.c(c, form.atype() == Type::S32),
-                    _ => self.c(c, signed),
-                };
-                let beyond = match self.by.has(Deviation::ComparesUnsigned) && !signed {
+                let c = self.c(c);
+                let beyond = match form.compares_unsigned(self.by) {
                     true => self.negative(&t),
                     false => "false".to_string(),
                 };
@@ -397,10 +375,7 @@ impl Stages<'_> {
                 }
             }
             Finish::Merge(to) => {
-                let low = match self.by.has(Deviation::MergesWrongHalf) && (to.shift(), to.bits()) == (16, 16) {
-                    true => 16,
-                    false => 0,
-                };
+                let low = if form.merges_wrong_half(self.by) { 16 } else { 0 };
                 let (below, above) = (to.shift(), to.shift() + to.bits());
                 let parts = [
                     (below > 0).then(|| part(c, 0, below)),

@@ -13,9 +13,10 @@ use vop::{Code, Parser, Severity};
 fn described(text: &str) -> String {
     let text = text.replace("\\n", "\n");
     let mut lines = String::new();
-    let instruction = Parser::new().allow_bare().parse(&text).unwrap_or_else(|faults| panic!("{text}: {faults:?}"));
+    let read = Parser::new().allow_bare().parse_with_places(&text);
+    let (instruction, places) = read.unwrap_or_else(|faults| panic!("{text}: {faults:?}"));
     let at = |span: &std::ops::Range<usize>| format!("{} `{}`", span.start, text[span.clone()].replace('\n', "\\n"));
-    for lint in vop::lint(&text, &instruction) {
+    for lint in vop::lint(&text, &instruction, &places) {
         // Writing to a String does not fail.
         let _ = writeln!(lines, "    {} {} at {}: {}", lint.code.severity(), lint.code, at(&lint.span), lint.message);
         for (span, label) in &lint.related {
@@ -77,8 +78,8 @@ fn spans_survive_what_stands_around() {
         "# 12 \"vadd4.u32\"\n\\vabsdiff4.u32.u32.u32.sat.sat d.b3210, a, b, c",
     ] {
         let spans = |text: &str| {
-            let instruction = vop::parse(text).expect("legal");
-            let lints = vop::lint(text, &instruction);
+            let (instruction, places) = Parser::new().parse_with_places(text).expect("legal");
+            let lints = vop::lint(text, &instruction, &places);
             lints.into_iter().map(|lint| (lint.code, text[lint.span].to_owned())).collect::<Vec<_>>()
         };
         assert_eq!(spans(text), spans(plain), "{text}");
@@ -92,13 +93,14 @@ fn spans_survive_what_stands_around() {
 fn saturation_without_effect_and_ptxas() {
     let mut linter = vop::Linter::default();
     let both = [vop::Semantics::Ptxas, vop::Semantics::PtxasTo13_2];
-    let free = [vop::divergence::Source::Free; 3];
+    let free = [vop::interval::OperandValue::Free; 3];
     let (mut reported, mut mended, mut needed) = (0, 0, 0);
     for form in vop::scalar_forms().filter(|form| form.sat() && !form.can_saturate(free)) {
         let wrong = |form: vop::Form| both.map(|semantics| form.divergence_of(semantics, free).is_some());
         let (with, without) = (wrong(form), wrong(form.without_sat()));
         let text = form.to_string();
-        let lints = linter.lint(&text, &vop::parse(&text).expect("legal"));
+        let (instruction, places) = Parser::new().parse_with_places(&text).expect("legal");
+        let lints = linter.lint(&text, &instruction, &places);
         if lints.iter().any(|lint| lint.code == Code::V0702) {
             assert!(with[0] || !without[0], "{text}");
             assert!(with[1] || !without[1], "{text}");

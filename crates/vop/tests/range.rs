@@ -1,7 +1,7 @@
 //! [`Form::result_range`] by brute force: no input leaves the range, and its ends are reached.
 
-use vop::divergence::Source;
 use vop::eval::{Exact, Selected};
+use vop::interval::OperandValue;
 use vop::{Form, Mnemonic};
 
 /// xorshift64, the same every time.
@@ -46,7 +46,7 @@ fn corner_inputs(form: Form) -> Vec<[u32; 3]> {
     all
 }
 
-fn check(form: Form, sources: [Source; 3], inputs: impl Iterator<Item = [u32; 3]>) {
+fn check(form: Form, sources: [OperandValue; 3], inputs: impl Iterator<Item = [u32; 3]>) {
     let range = form.result_range(sources);
     let (mut least, mut greatest) = (false, false);
     for inputs in inputs {
@@ -68,7 +68,7 @@ fn ranges_of_forms() {
             let form = forms.get(random.next() % forms.count_left()).expect("in range");
             let mut inputs = corner_inputs(form);
             inputs.extend((0..100).map(|_| [0; 3].map(|_| random.next() as u32)));
-            check(form, [Source::Free; 3], inputs.into_iter());
+            check(form, [OperandValue::Free; 3], inputs.into_iter());
         }
     }
 }
@@ -84,9 +84,10 @@ fn ranges_with_immediates() {
             let corner = corner_inputs(form);
             let values = corner[random.next() as usize % corner.len()];
             let known = random.next();
-            let sources = [0, 1, 2].map(|i| if known >> i & 1 != 0 { Source::Known(values[i]) } else { Source::Free });
+            let sources = [0, 1, 2]
+                .map(|i| if known >> i & 1 != 0 { OperandValue::Known(values[i]) } else { OperandValue::Free });
             let fixed = |inputs: [u32; 3]| {
-                [0, 1, 2].map(|i| if let Source::Known(value) = sources[i] { value } else { inputs[i] })
+                [0, 1, 2].map(|i| if let OperandValue::Known(value) = sources[i] { value } else { inputs[i] })
             };
             // Also the known value's part in the other operand: only there are both the same.
             let [a, b, c] = values;
@@ -102,7 +103,7 @@ fn ranges_with_immediates() {
 #[test]
 fn ranges_of_one_register() {
     let mut random = Random(3);
-    let sources = [Source::Free, Source::SameAs { operand: 0, plus: 0 }, Source::Free];
+    let sources = [OperandValue::Free, OperandValue::SameAs { operand: 0, plus: 0 }, OperandValue::Free];
     // Each byte of the register has a value at an end.
     let bytes = [0u32, 1, 0x7f, 0x80, 0xff];
     let words: Vec<u32> = (0..5usize.pow(4))
@@ -142,7 +143,7 @@ fn saturation_without_effect() {
             // The exception: a part of a register as signed less itself as unsigned is 0 or the negative of what is just
             // too much for the part, which has only zeros there and is clamped to 0.
             let beyond = Exact::from(range.max()) + 1;
-            let results_range = form.result_range([Source::Free; 3]);
+            let results_range = form.result_range([OperandValue::Free; 3]);
             if !found
                 && form.mnemonic().name().starts_with("vsub")
                 && (results_range.min, results_range.max) == (-beyond, 0)
@@ -150,7 +151,7 @@ fn saturation_without_effect() {
                 exceptions += 1;
                 continue;
             }
-            assert_eq!(form.can_saturate([Source::Free; 3]), found, "{form}");
+            assert_eq!(form.can_saturate([OperandValue::Free; 3]), found, "{form}");
             if found {
                 with += 1
             } else {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use vop::cost::{Place, Target};
+use vop::Target;
+use vop::cost::Entry;
 use vop::isa::types::Shape;
 use vop::{Form, Mnemonic};
 use vop_tests::Random;
@@ -168,13 +169,13 @@ impl Sample {
 }
 
 /// All places, with up to so many forms of each.
-fn members(size: usize, random: &mut Random) -> BTreeMap<Place, Sample> {
-    let mut places: BTreeMap<Place, Sample> = BTreeMap::new();
+fn members(size: usize, random: &mut Random) -> BTreeMap<Entry, Sample> {
+    let mut places: BTreeMap<Entry, Sample> = BTreeMap::new();
     for mnemonic in Mnemonic::ALL {
         let mut add = |form: Form, random: &mut Random| {
             // A selector `.b1024` is legal, but ptxas cannot read it, and the parser does as ptxas does.
             if vop::parse(&form.to_string()).is_ok() {
-                places.entry(Place::of(form)).or_default().add(form, size, random);
+                places.entry(Entry::of(form)).or_default().add(form, size, random);
             }
         };
         let forms = mnemonic.forms();

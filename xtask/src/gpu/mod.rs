@@ -56,7 +56,7 @@ fn as_is(form: Form) -> String {
 
 /// The block that replaces it, over the same.
 fn lowered(form: Form, target: Target, semantics: Semantics) -> String {
-    let options = LowerOptions { semantics, version: version(target), ..LowerOptions::new(target) };
+    let options = LowerOptions::new(target).with_semantics(semantics).with_version(version(target));
     let text = form.to_string();
     let instruction = vop::parse(&text).expect("a form prints what is read again");
     form.lower(options).block(&instruction, &Registers::default()).one_line()

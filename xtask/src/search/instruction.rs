@@ -1,8 +1,8 @@
 //! The machine instructions that are enumerated, and what undoes them.
 
-use vop::eval::Range;
+use vop::isa::range::Range;
 use vop::isa::types::Type;
-use vop::lower::base::PackedOp;
+use vop::lower::PackedOp;
 use vop::lower::{Op, Sequence, Value};
 
 /// A machine instruction without its operands: a base instruction, or two that ptxas makes one of.
@@ -309,7 +309,8 @@ mod tests {
         let mut random = Random(9);
         for instruction in instructions(&groups, 16, &lanes) {
             let mut sequence = Sequence::default();
-            sequence.result = Some(instruction.write(&mut sequence, [Value::A, Value::B, Value::C]));
+            let result = instruction.write(&mut sequence, [Value::A, Value::B, Value::C]);
+            sequence.set_result(result);
             for _ in 0..100 {
                 let words @ [a, b, c] = [(); 3].map(|()| random.value());
                 assert_eq!(sequence.eval(a, b, c), instruction.compute(words), "{instruction:?}");

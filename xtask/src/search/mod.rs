@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use vop::eval::Range;
+use vop::isa::range::Range;
 use vop::lower::{Op, Sequence, Value};
 use vop::{Form, Target};
 use vop_tests::Random;
@@ -546,7 +546,9 @@ impl<'a> Plan<'a> {
             let operands = step.operands.map(|i| values.get(i).copied().unwrap_or(Value::Word(0)));
             values.push(step.instruction.write(&mut sequence, operands));
         }
-        sequence.result = values.get(result).copied();
+        if let Some(&result) = values.get(result) {
+            sequence.set_result(result);
+        }
         if !self.is_right(&sequence) {
             // A table with undecided bits is one of several that were tried, and a last instruction may be tried on its first
             // input alone: neither counts unless it is right on all inputs of the search.

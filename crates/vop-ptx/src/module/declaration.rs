@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+pub use vop::isa::scalar::ScalarType as Scalar;
+
 macro_rules! words {
     ($(#[$outer:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$outer])*
@@ -20,70 +22,6 @@ macro_rules! words {
             }
         }
     };
-}
-
-words! {
-    /// A type that registers or variables may have (PTX manual, sections 5.2 and 5.3). Types of instructions only, such as
-    /// `.u16x2` or `.bf16`, are not among them.
-    Scalar {
-        /// `.pred`
-        Pred = "pred",
-        /// `.b8`
-        B8 = "b8",
-        /// `.b16`
-        B16 = "b16",
-        /// `.b32`
-        B32 = "b32",
-        /// `.b64`
-        B64 = "b64",
-        /// `.b128`
-        B128 = "b128",
-        /// `.u8`
-        U8 = "u8",
-        /// `.u16`
-        U16 = "u16",
-        /// `.u32`
-        U32 = "u32",
-        /// `.u64`
-        U64 = "u64",
-        /// `.s8`
-        S8 = "s8",
-        /// `.s16`
-        S16 = "s16",
-        /// `.s32`
-        S32 = "s32",
-        /// `.s64`
-        S64 = "s64",
-        /// `.f16`
-        F16 = "f16",
-        /// `.f16x2`
-        F16x2 = "f16x2",
-        /// `.f32`
-        F32 = "f32",
-        /// `.f64`
-        F64 = "f64",
-        /// `.texref`, opaque
-        TexRef = "texref",
-        /// `.samplerref`, opaque
-        SamplerRef = "samplerref",
-        /// `.surfref`, opaque
-        SurfRef = "surfref",
-    }
-}
-
-impl Scalar {
-    /// How many bits a value has: 1 for `.pred`, none for the opaque types.
-    pub const fn bits(self) -> Option<u32> {
-        Some(match self {
-            Scalar::Pred => 1,
-            Scalar::B8 | Scalar::U8 | Scalar::S8 => 8,
-            Scalar::B16 | Scalar::U16 | Scalar::S16 | Scalar::F16 => 16,
-            Scalar::B32 | Scalar::U32 | Scalar::S32 | Scalar::F32 | Scalar::F16x2 => 32,
-            Scalar::B64 | Scalar::U64 | Scalar::S64 | Scalar::F64 => 64,
-            Scalar::B128 => 128,
-            Scalar::TexRef | Scalar::SamplerRef | Scalar::SurfRef => return None,
-        })
-    }
 }
 
 /// The type of a register, or of an element of a variable.

@@ -151,7 +151,7 @@ pub struct RegistersAt<'m> {
 impl vop::Declarations for RegistersAt<'_> {
     fn register(&self, name: &str) -> Option<vop::RegisterType> {
         let Type { scalar, vector } = self.module.register(self.scope, name, self.at)?;
-        if vector == 1 { vop::RegisterType::from_name(scalar.name()) } else { Some(vop::RegisterType::Vector) }
+        if vector == 1 { vop::RegisterType::of(scalar) } else { Some(vop::RegisterType::Vector) }
     }
 }
 

@@ -113,17 +113,17 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
 fn judged(found: Found, source: &[u8], linter: &mut Linter) -> Use {
     let (whole, bare) = (Parser::new(), Parser::new().allow_bare());
     let in_file = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
-        diagnostics.into_iter().map(|diagnostic| moved(diagnostic, |span| found.source_span(span))).collect()
+        diagnostics.into_iter().map(|diagnostic| diagnostic.moved(|span| found.source_span(span))).collect()
     };
     let (parsed, fragment) = match found.kind {
-        FoundKind::Statement => (Ok(whole.parse(&found.text)), false),
-        FoundKind::Fragment => (Ok(bare.parse(&found.text)), true),
+        FoundKind::Statement => (Ok(whole.parse_with_places(&found.text)), false),
+        FoundKind::Fragment => (Ok(bare.parse_with_places(&found.text)), true),
         FoundKind::Partial(reason) => (Err(reason), false),
     };
     let (verdict, lints) = match parsed {
-        Ok(Ok(instruction)) => {
+        Ok(Ok((instruction, places))) => {
             let verdict = if fragment { Verdict::LegalFragment } else { Verdict::Legal };
-            let mut lints = linter.lint(&found.text, &instruction);
+            let mut lints = linter.lint(&found.text, &instruction, &places);
             lints.iter_mut().for_each(|lint| as_file_writes(lint, &found, source));
             (verdict(instruction.form), in_file(lints))
         }
@@ -268,15 +268,6 @@ fn is_cut_short(faults: &[Diagnostic], text: &str) -> bool {
         && mnemonic.is_some_and(|mnemonic| types <= mnemonic.types())
 }
 
-/// A diagnostic with its positions translated.
-fn moved(fault: Diagnostic, translate: impl Fn(Range<usize>) -> Range<usize>) -> Diagnostic {
-    Diagnostic {
-        span: translate(fault.span),
-        related: fault.related.into_iter().map(|(span, label)| (translate(span), label)).collect(),
-        ..fault
-    }
-}
-
 /// The video instructions of a module; comments that allow findings are not looked at.
 pub fn in_module(module: &Module) -> Vec<Use> {
     let mut uses = Vec::new();
@@ -295,9 +286,9 @@ pub fn in_module(module: &Module) -> Vec<Use> {
             continue;
         }
         let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
-        let parsed = Parser::new().with_registers(&registers).parse(text);
+        let parsed = Parser::new().with_registers(&registers).parse_with_places(text);
         let start = statement.span.start;
-        let in_file = |diagnostic| moved(diagnostic, |span: Range<usize>| start + span.start..start + span.end);
+        let in_file = |diagnostic: Diagnostic| diagnostic.moved(|span| start + span.start..start + span.end);
         let mut faults: Vec<Diagnostic> = match &parsed {
             Ok(_) => Vec::new(),
             Err(faults) => faults.iter().cloned().map(in_file).collect(),
@@ -310,8 +301,8 @@ pub fn in_module(module: &Module) -> Vec<Use> {
             faults.extend(too_old(module, mnemonic, opcode.start..opcode.start + mnemonic.name().len()));
         }
         let (verdict, lints) = match parsed {
-            Ok(instruction) if faults.is_empty() => {
-                let lints = linter.lint(text, &instruction).into_iter().map(in_file).collect();
+            Ok((instruction, places)) if faults.is_empty() => {
+                let lints = linter.lint(text, &instruction, &places).into_iter().map(in_file).collect();
                 (Verdict::Legal(instruction.form), lints)
             }
             _ => (Verdict::Illegal(faults), Vec::new()),
@@ -405,14 +396,10 @@ fn unfinished_statement(end: usize) -> Diagnostic {
 fn too_old(module: &Module, mnemonic: Mnemonic, span: Range<usize>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let mut fault = |code, message: String, directive: &str, help: String| {
-        faults.push(Diagnostic {
-            code,
-            span: span.clone(),
-            message,
-            label: String::new(),
-            related: directive_span(module, directive).map(|span| (span, "set here".to_owned())).into_iter().collect(),
-            notes: Vec::new(),
-            help: Some(help),
+        let fault = Diagnostic::new(code, span.clone(), message).help(help);
+        faults.push(match directive_span(module, directive) {
+            Some(span) => fault.related(span, "set here"),
+            None => fault,
         });
     };
     let (major, minor) = mnemonic.row().version;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use vop::isa::form::Finish;
 use vop::isa::types::Shape;
-use vop::{Code, Diagnostic, Form, Instruction, Operand, Places};
+use vop::{Code, Diagnostic, Form, Instruction, Operand, Parser, Places};
 
 use crate::module::lex;
 
@@ -22,6 +22,7 @@ pub(super) enum Step {
 pub(super) struct Video {
     /// As it was read.
     text: String,
+    places: Places,
     form: Form,
     /// d, a, b and c by names that no other register has; none for what is no register.
     registers: [Option<String>; 4],
@@ -34,13 +35,14 @@ pub(super) struct Video {
 impl Video {
     /// Reads a legal one; `name` tells registers apart that are called the same.
     pub(super) fn read(text: &str, name: impl Fn(&str) -> String) -> Step {
-        let Ok(instruction) = vop::parse(text) else { return Step::Break };
+        let Ok((instruction, places)) = Parser::new().parse_with_places(text) else { return Step::Break };
         let Instruction { guard, form, d, a, b, c } = instruction;
         let of = |operand: Operand<'_>| operand.register().map(&name);
         let several = matches!(form.finish(), Finish::Lanes(mask) if mask.bits().count_ones() > 1);
-        let results = form.result_range(instruction.sources());
+        let results = form.result_range(instruction.operand_values());
         Step::Video(Video {
             text: text.to_owned(),
+            places,
             form,
             registers: [Some(name(d)), of(a), of(b), c.and_then(of)],
             guard: guard.map(|guard| (name(guard.predicate), guard.negated)),
@@ -168,7 +170,7 @@ impl Mistaken {
         other_place: impl Fn(Range<usize>) -> Range<usize>,
     ) -> Option<Diagnostic> {
         let (Step::Video(sum), Step::Video(other)) = (&steps[self.sum], &steps[self.other]) else { return None };
-        let operand = |video: &Video, i: usize| Some(Places::of(&video.text)?.operands.get(i)?.whole.clone());
+        let operand = |video: &Video, i: usize| Some(video.places.operands.get(i)?.whole.clone());
         let span = operand(sum, self.operand)?;
         let name = sum.text.get(span.clone()).unwrap_or_default();
         let (message, how) = match self.other_operand {

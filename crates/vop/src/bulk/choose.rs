@@ -1,5 +1,7 @@
 //! Which kernel a form has, at which level.
 
+#![allow(unsafe_code, reason = "kernels take pointers to words, and features of the processor")]
+
 use super::constants::{CLAMP, Factors, Lanes, Mad, Precision, Scalar, reads_in_place, takes_all};
 use super::kernels::*;
 use super::vector::Vector;
@@ -8,12 +10,30 @@ use crate::isa::form::{Finish, Form};
 use crate::isa::types::{Comparison, Operation, Secondary, Shape};
 use crate::semantics::Deviations;
 
-/// A kernel on so many chunks: the words of a, b and c, and where those of d go.
+/// A vector that is loaded from memory and stored there.
+pub(super) trait Register: Vector {
+    /// Reads [`WORDS`](Vector::WORDS) words.
+    ///
+    /// # Safety
+    ///
+    /// The words must be there. The processor must have the vector's instructions: the value is the proof of it for all
+    /// operations that follow.
+    unsafe fn load(words: *const u32) -> Self;
+
+    /// Writes [`WORDS`](Vector::WORDS) words.
+    ///
+    /// # Safety
+    ///
+    /// There must be place for the words.
+    unsafe fn store(self, words: *mut u32);
+}
+
+/// A kernel on `n` chunks: its constants, the words of a, b and c, where those of d go, and `n`.
 ///
 /// # Safety
 ///
-/// So many chunks must be there, and d may be one of the sources but not begin inside one. The processor must have the
-/// level that the kernel was chosen for.
+/// `n` chunks must be there at each pointer. d may be one of the sources, but must not begin inside one. The processor must
+/// have the level that the kernel was chosen for.
 type Run<C> = unsafe fn(&C, *const u32, *const u32, *const u32, *mut u32, usize);
 
 /// A form's constants and the kernel that takes them.
@@ -30,7 +50,7 @@ impl Compiled {
     /// As [`Run`] says.
     #[inline]
     pub(super) unsafe fn run(&self, [a, b, c]: [*const u32; 3], d: *mut u32, chunks: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps what `Run` asks for, and the kernel is the one that goes with the constants.
         match self {
             Compiled::Lanes(constants, run) => unsafe { run(constants, a, b, c, d, chunks) },
             Compiled::Scalar(constants, run) => unsafe { run(constants, a, b, c, d, chunks) },
@@ -38,7 +58,7 @@ impl Compiled {
         }
     }
 
-    /// The processor must have the level for what this returns to be run.
+    /// The constants and the kernel of a form. To run it the processor must have the level.
     pub(super) fn new(form: Form, by: Deviations, level: Level) -> Compiled {
         match form.mnemonic().shape() {
             Shape::Scalar if form.mnemonic().operation() == Operation::Mad => {
@@ -55,8 +75,8 @@ impl Compiled {
     }
 }
 
-/// So many chunks are not in a near cache: memory is asked for those that lie [`AHEAD`] before their turn comes, as
-/// longer kernels leave the processor no room to see so far by itself.
+/// From this number of chunks on they are not in a near cache: each is prefetched [`AHEAD`] chunks before its turn, as longer
+/// kernels leave the processor no room to look so far ahead by itself.
 const FAR: usize = 1024;
 
 const AHEAD: usize = 16;
@@ -90,7 +110,7 @@ unsafe fn portable<K: Kernel>(
     // A loop that the compiler knows to be short it unrolls, and then may not find the vectors any more.
     let words = core::hint::black_box(CHUNK).min(CHUNK);
     for i in 0..chunks {
-        // SAFETY: the caller's. The sources are copied, so that the compiler sees that nothing which is written is read.
+        // SAFETY: the caller has chunk `i` in all four. The sources are copied, so that the compiler sees that nothing which is written is read.
         let (a, b, c, d) = unsafe {
             (
                 a.cast::<[u32; CHUNK]>().add(i).read(),
@@ -107,9 +127,9 @@ unsafe fn portable<K: Kernel>(
 
 /// # Safety
 ///
-/// As [`Run`] says; and V must be a register of the processor.
+/// As [`Run`] says; and the processor must have the instructions of `V`.
 #[inline(always)]
-unsafe fn in_registers<K: Kernel, V: Vector>(
+unsafe fn in_registers<K: Kernel, V: Register>(
     k: &K::Constants,
     a: *const u32,
     b: *const u32,
@@ -126,16 +146,12 @@ unsafe fn in_registers<K: Kernel, V: Vector>(
         }
         for j in 0..CHUNK / V::WORDS {
             let at = i * CHUNK + j * V::WORDS;
-            // SAFETY: the caller's. Words are read before any are written in their place.
-            unsafe {
-                let results = K::step(
-                    k,
-                    a.add(at).cast::<V>().read_unaligned(),
-                    b.add(at).cast::<V>().read_unaligned(),
-                    c.add(at).cast::<V>().read_unaligned(),
-                );
-                d.add(at).cast::<V>().write_unaligned(results);
-            }
+            // SAFETY: the caller has the chunk in each source, and the instructions. The words are read before any are
+            // written in their place.
+            let [a, b, c] = unsafe { [V::load(a.add(at)), V::load(b.add(at)), V::load(c.add(at))] };
+            let results = K::step(k, a, b, c);
+            // SAFETY: the caller has the chunk in d.
+            unsafe { results.store(d.add(at)) }
         }
     }
 }
@@ -146,8 +162,8 @@ unsafe fn in_registers<K: Kernel, V: Vector>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2<K: Kernel>(k: &K::Constants, a: *const u32, b: *const u32, c: *const u32, d: *mut u32, chunks: usize) {
-    // SAFETY: the caller's.
-    unsafe { in_registers::<K, core::arch::x86_64::__m256i>(k, a, b, c, d, chunks) }
+    // SAFETY: the caller keeps what `Run` asks for; the level has the instructions of the register.
+    unsafe { in_registers::<K, super::avx::Avx2>(k, a, b, c, d, chunks) }
 }
 
 /// # Safety
@@ -156,8 +172,8 @@ unsafe fn avx2<K: Kernel>(k: &K::Constants, a: *const u32, b: *const u32, c: *co
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn avx512<K: Kernel>(k: &K::Constants, a: *const u32, b: *const u32, c: *const u32, d: *mut u32, chunks: usize) {
-    // SAFETY: the caller's.
-    unsafe { in_registers::<K, core::arch::x86_64::__m512i>(k, a, b, c, d, chunks) }
+    // SAFETY: the caller keeps what `Run` asks for; the level has the instructions of the register.
+    unsafe { in_registers::<K, super::avx::Avx512>(k, a, b, c, d, chunks) }
 }
 
 /// The kernel of a SIMD form.

@@ -2,12 +2,12 @@
 //!
 //! Selectors, masks, types, deviations and the ends of saturation are data here, so that one kernel serves all of them.
 
-use crate::divergence::Source;
-use crate::eval::Range;
+use crate::deviation::Deviations;
+use crate::interval::Interval;
+use crate::interval::OperandValue;
 use crate::isa::form::{Finish, Form, MadMode, Variant};
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Mask, Operation, Secondary, Selector, ShiftMode};
-use crate::range::Interval;
-use crate::semantics::{Deviation, Deviations};
 
 /// A choice of four bytes from the eight of a and b.
 #[derive(Debug, Clone, Copy)]
@@ -155,17 +155,17 @@ pub(super) struct Scalar {
     pub(super) top: u64,
     pub(super) holds: Holds,
     /// What a saturation looks at.
-    pub(super) saturated: Cut,
+    pub(super) saturated: LowBits,
     pub(super) least: u64,
     /// The greatest value, and what is xored to it and to the value so that they compare as signed.
     pub(super) greatest: u64,
     pub(super) greatest_order: u64,
     /// What a secondary operation looks at.
-    pub(super) compared: Cut,
+    pub(super) compared: LowBits,
     /// What is xored to both so that they compare as signed.
     pub(super) compared_order: u64,
     /// How c is read.
-    pub(super) c: Cut,
+    pub(super) c: LowBits,
     /// The last stage: d is the result shifted left, of it the bits `written`, plus the bits `kept` of c.
     pub(super) left: u32,
     pub(super) written: u32,
@@ -176,34 +176,34 @@ pub(super) struct Scalar {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input {
     pub(super) shift: u32,
-    pub(super) cut: Cut,
+    pub(super) cut: LowBits,
 }
 
 impl Input {
     fn new(selector: Selector, range: Range) -> Input {
-        Input { shift: selector.place().0, cut: Cut::new(range.bits, range.signed) }
+        Input { shift: selector.place().0, cut: LowBits::new(range.bits, range.signed) }
     }
 }
 
 /// The lower bits of a value, signed or not.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct LowBits {
     /// These bits.
     pub(super) bits: u64,
     /// The highest of them if it counts negative, else 0.
     pub(super) sign: u64,
 }
 
-impl Cut {
+impl LowBits {
     /// Nothing is cut.
-    const NONE: Cut = Cut { bits: u64::MAX, sign: 0 };
+    const NONE: LowBits = LowBits { bits: u64::MAX, sign: 0 };
 
-    const fn new(bits: u32, signed: bool) -> Cut {
-        Cut { bits: u64::MAX >> (64 - bits), sign: (signed as u64) << (bits - 1) }
+    const fn new(bits: u32, signed: bool) -> LowBits {
+        LowBits { bits: u64::MAX >> (64 - bits), sign: (signed as u64) << (bits - 1) }
     }
 
-    fn when(condition: bool, bits: u32) -> Cut {
-        if condition { Cut::new(bits, true) } else { Cut::NONE }
+    fn when(condition: bool, bits: u32) -> LowBits {
+        if condition { LowBits::new(bits, true) } else { LowBits::NONE }
     }
 }
 
@@ -242,46 +242,40 @@ impl Scalar {
     /// The numbers, and what is to be computed with them.
     pub(super) fn new(form: Form, by: Deviations) -> (Scalar, Precision) {
         let operation = form.mnemonic().operation();
-        let shifts = matches!(operation, Operation::Shl | Operation::Shr);
         let [a, b] = [false, true].map(|second| form.input_range(by, second));
         let c_signed = form.c_type(by).is_signed();
         let compares = matches!(form.finish(), Finish::Secondary(Secondary::Min | Secondary::Max));
 
         // The lower word stays where the sign bit is moved down, and what remains is greater than any word.
-        let top =
-            operation == Operation::Shl && !(a.signed || by.has(Deviation::ShiftsIn64) && form.variant() == CLAMP);
+        let top = operation == Operation::Shl && !a.signed && !form.shifts_in_64_bits(by);
 
         let mut least = i64::MIN;
         let mut greatest = i64::MAX;
         let mut greatest_order = 0;
         if let Some(range) = form.saturation_by(by) {
             (least, greatest) = (range.min(), range.max());
-            if !shifts {
-                if range.bits < 32 && by.has(Deviation::SaturatesPartUnsigned) {
-                    (least, greatest_order) = (i64::MIN, SIGN_64);
-                } else if range.bits == 32 && !range.signed && by.has(Deviation::SaturatesBySign) {
-                    greatest = i64::MAX;
-                }
+            if form.saturates_part_unsigned(by) {
+                (least, greatest_order) = (i64::MIN, SIGN_64);
+            } else if form.saturates_by_sign(by) {
+                greatest = i64::MAX;
             }
         }
 
-        let cuts = compares && by.has(Deviation::CutsTo32) && Deviation::CutsTo32.concerns(form);
-        let unsigned = by.has(Deviation::ComparesUnsigned) && Deviation::ComparesUnsigned.concerns(form);
+        let cuts = form.cuts_to_32_bits(by);
         let (left, written, kept) = match form.finish() {
             Finish::Merge(part) => {
                 let written = u32::MAX >> (32 - part.bits()) << part.shift();
-                let wrong_half = by.has(Deviation::MergesWrongHalf) && Deviation::MergesWrongHalf.concerns(form);
-                // The upper half of the result is where it comes to.
-                (if wrong_half { 0 } else { part.shift() }, written, !written)
+                // The upper half of the result is in its place already.
+                (if form.merges_wrong_half(by) { 0 } else { part.shift() }, written, !written)
             }
             Finish::Secondary(_) => (0, u32::MAX, u32::MAX),
             Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => (0, u32::MAX, 0),
         };
 
         let input_order = order([a.into(), b.into()]);
-        let result = form.result_range([Source::Free; 3]);
+        let result = form.result_range([OperandValue::Free; 3]);
         let c = if c_signed { SIGNED } else { UNSIGNED };
-        // Cut to 32 bits as signed, what is in SIGNED stays.
+        // LowBits to 32 bits as signed, what is in SIGNED stays.
         let secondary_order = order([result, c]).filter(|&order| order == 0 || !cuts);
         let narrow = !form.sat()
             && match operation {
@@ -300,18 +294,18 @@ impl Scalar {
             amount: if form.variant() == CLAMP { u32::MAX } else { 31 },
             top: if top { SIGN_64 } else { 0 },
             holds: Holds::new(form.comparison()),
-            saturated: Cut::when(shifts && form.sat() && by.has(Deviation::KeepsLow34), 34),
+            saturated: LowBits::when(form.keeps_low_34_bits(by), 34),
             least: least as u64,
             greatest: greatest as u64 ^ greatest_order,
             greatest_order,
-            compared: Cut::when(cuts, 32),
-            compared_order: if unsigned { SIGN_64 } else { 0 },
-            c: Cut::new(32, c_signed),
+            compared: LowBits::when(cuts, 32),
+            compared_order: if form.compares_unsigned(by) { SIGN_64 } else { 0 },
+            c: LowBits::new(32, c_signed),
             left,
             written,
             kept,
         };
-        let cut = |cut: Cut| cut.bits != u64::MAX;
+        let cut = |cut: LowBits| cut.bits != u64::MAX;
         let deviates =
             cut(scalar.saturated) || cut(scalar.compared) || scalar.greatest_order | scalar.compared_order != 0;
         let precision = match (narrow, deviates, form.sat()) {
@@ -388,7 +382,7 @@ impl Mad {
         } else {
             Factors::Unsigned
         };
-        let keeps_sign = form.is_signed() || !by.has(Deviation::ScalesUnsigned);
+        let keeps_sign = !form.scales_unsigned(by);
         let mad = Mad {
             a: Input::new(form.asel(), a),
             b: Input::new(form.bsel(), b),

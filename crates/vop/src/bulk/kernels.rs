@@ -6,7 +6,7 @@
 //! All of it is inlined into functions that have the processor's features, and must be: what stays a function of its own,
 //! be it a closure, has them not, and calls each instruction as one.
 
-use super::constants::{Cut, Input, Lane, Lanes, Mad, Scalar};
+use super::constants::{Input, Lane, Lanes, LowBits, Mad, Scalar};
 use super::vector::{Vector, Wide};
 use crate::isa::types::Operation;
 
@@ -43,7 +43,7 @@ pub(super) trait Container {
     /// The sum of a word's containers.
     fn sum<V: Vector>(a: V) -> V;
     /// A value in each container of a word.
-    fn splat<V: Vector>(value: u16) -> V;
+    fn splat<V: Vector>(like: V, value: u16) -> V;
 }
 
 /// Bytes, in half-words.
@@ -85,8 +85,8 @@ impl Container for Bytes {
         a.sum_halves()
     }
     #[inline(always)]
-    fn splat<V: Vector>(value: u16) -> V {
-        V::splat(u32::from(value) * 0x1_0001)
+    fn splat<V: Vector>(like: V, value: u16) -> V {
+        like.splat(u32::from(value) * 0x1_0001)
     }
 }
 
@@ -129,8 +129,8 @@ impl Container for Halves {
         a
     }
     #[inline(always)]
-    fn splat<V: Vector>(value: u16) -> V {
-        V::splat(value.into())
+    fn splat<V: Vector>(like: V, value: u16) -> V {
+        like.splat(value.into())
     }
 }
 
@@ -152,21 +152,21 @@ impl<C: Container, const OPERATION: u8, const GATHERS: bool, const SUMS: bool> K
         let even = operate_in_lanes::<C, OPERATION, V>(k, a_even, b_even);
         let odd = operate_in_lanes::<C, OPERATION, V>(k, a_odd, b_odd);
         if SUMS {
-            let counted = C::add(even.and(V::splat(k.even)), odd.and(V::splat(k.odd)));
+            let counted = C::add(even.and(a.splat(k.even)), odd.and(a.splat(k.odd)));
             return C::sum(counted).add32(c);
         }
         let lower = if C::LANE == 8 { 0x00ff_00ff } else { 0xffff };
-        let lanes = even.and(V::splat(lower)).or(C::shl(odd, C::LANE));
-        lanes.and(V::splat(k.written)).or(c.and(V::splat(!k.written)))
+        let lanes = even.and(a.splat(lower)).or(C::shl(odd, C::LANE));
+        lanes.and(a.splat(k.written)).or(c.and(a.splat(!k.written)))
     }
 }
 
 #[inline(always)]
 fn read_lanes<C: Container, V: Vector>(lane: &Lane, word: V) -> [V; 2] {
-    let word = word.xor(V::splat(lane.signs));
+    let word = word.xor(word.splat(lane.signs));
     let lower = if C::LANE == 8 { 0x00ff_00ff } else { 0xffff };
-    let bias = V::splat(lane.bias);
-    [C::sub(word.and(V::splat(lower)), bias), C::sub(C::shr(word, C::LANE), bias)]
+    let bias = word.splat(lane.bias);
+    [C::sub(word.and(word.splat(lower)), bias), C::sub(C::shr(word, C::LANE), bias)]
 }
 
 /// Operate and saturate.
@@ -179,19 +179,19 @@ fn operate_in_lanes<C: Container, const OPERATION: u8, V: Vector>(k: &Lanes, a: 
         AVRG => {
             // The sum plus one, less one where it is negative.
             let sum = C::add(a, b);
-            C::sra(C::add(C::add(sum, C::splat(1)), C::sra(sum, top)), 1)
+            C::sra(C::add(C::add(sum, C::splat(a, 1)), C::sra(sum, top)), 1)
         }
         ABSDIFF => C::max(C::sub(a, b), C::sub(b, a)),
         MIN => C::min(a, b),
         MAX => C::max(a, b),
         _ => {
-            let less = C::sub(a, b).and(V::splat(k.holds.less as u32));
-            let greater = C::sub(b, a).and(V::splat(k.holds.greater as u32));
+            let less = C::sub(a, b).and(a.splat(k.holds.less as u32));
+            let greater = C::sub(b, a).and(a.splat(k.holds.greater as u32));
             // 1 or 0 in every container, and saturation is not for comparisons.
-            return C::shr(less.or(greater), top).xor(C::splat(k.holds.otherwise as u16));
+            return C::shr(less.or(greater), top).xor(C::splat(a, k.holds.otherwise as u16));
         }
     };
-    C::min(C::max(t, V::splat(k.least)), V::splat(k.greatest))
+    C::min(C::max(t, a.splat(k.least)), a.splat(k.greatest))
 }
 
 /// Operations on lanes of the form's own width that one instruction does or few, where they come to what the form says:
@@ -228,7 +228,7 @@ impl<C: Container, const PACKED: u8, const SUMS: bool> Kernel for InPlace<C, PAC
         } else if C::LANE == 8 {
             lanes.sum_bytes().add32(c)
         } else {
-            lanes.and(V::splat(0xffff)).add32(lanes.shr32(16)).add32(c)
+            lanes.and(a.splat(0xffff)).add32(lanes.shr32(16)).add32(c)
         }
     }
 }
@@ -304,13 +304,13 @@ impl<const OPERATION: u8, const READ: u8, const END: u8> Kernel for InWords<OPER
             MAX => greatest_word::<READ, V>(k.order, a, b),
             // What is shifted by 32 or more is gone, without its being asked for.
             SHL if READ == read::CLAMPED => a.shlv32(b),
-            SHL => a.shlv32(b.and(V::splat(k.amount))),
+            SHL => a.shlv32(b.and(a.splat(k.amount))),
             SHR => shift_right(k, a, b),
             _ => {
-                let (a, b) = (a.xor(V::splat(k.order)), b.xor(V::splat(k.order)));
-                let less = b.gt32(a).and(V::splat(k.holds.less as u32));
-                let greater = a.gt32(b).and(V::splat(k.holds.greater as u32));
-                less.or(greater).and(V::splat(1)).xor(V::splat(k.holds.otherwise as u32))
+                let (a, b) = (a.xor(a.splat(k.order)), b.xor(a.splat(k.order)));
+                let less = b.gt32(a).and(a.splat(k.holds.less as u32));
+                let greater = a.gt32(b).and(a.splat(k.holds.greater as u32));
+                less.or(greater).and(a.splat(1)).xor(a.splat(k.holds.otherwise as u32))
             }
         };
         match END {
@@ -325,7 +325,7 @@ impl<const OPERATION: u8, const READ: u8, const END: u8> Kernel for InWords<OPER
 
 #[inline(always)]
 fn least_word<const READ: u8, V: Vector>(order: u32, a: V, b: V) -> V {
-    let order = V::splat(order);
+    let order = a.splat(order);
     match READ {
         read::SIGNED => a.min32(b),
         read::UNSIGNED => a.minu32(b),
@@ -335,7 +335,7 @@ fn least_word<const READ: u8, V: Vector>(order: u32, a: V, b: V) -> V {
 
 #[inline(always)]
 fn greatest_word<const READ: u8, V: Vector>(order: u32, a: V, b: V) -> V {
-    let order = V::splat(order);
+    let order = a.splat(order);
     match READ {
         read::SIGNED => a.max32(b),
         read::UNSIGNED => a.maxu32(b),
@@ -345,25 +345,25 @@ fn greatest_word<const READ: u8, V: Vector>(order: u32, a: V, b: V) -> V {
 
 #[inline(always)]
 fn read_word<V: Vector>(input: &Input, word: V) -> V {
-    let sign = V::splat(input.cut.sign as u32);
+    let sign = word.splat(input.cut.sign as u32);
     read_unsigned(input, word).xor(sign).sub32(sign)
 }
 
 #[inline(always)]
 fn read_unsigned<V: Vector>(input: &Input, word: V) -> V {
-    word.shr_all32(input.shift).and(V::splat(input.cut.bits as u32))
+    word.shr_all32(input.shift).and(word.splat(input.cut.bits as u32))
 }
 
 #[inline(always)]
 fn shift_right<V: Vector>(k: &Scalar, a: V, b: V) -> V {
     // All bits of a negative value are turned around: zeros come in from above.
-    let sign = a.sra32(31).and(V::splat(k.arithmetic));
-    a.xor(sign).shrv32(b.and(V::splat(k.amount))).xor(sign)
+    let sign = a.sra32(31).and(a.splat(k.arithmetic));
+    a.xor(sign).shrv32(b.and(a.splat(k.amount))).xor(sign)
 }
 
 #[inline(always)]
 fn lower_end<V: Vector>(k: &Scalar, t: V, c: V) -> V {
-    t.shl_all32(k.left).and(V::splat(k.written)).add32(c.and(V::splat(k.kept)))
+    t.shl_all32(k.left).and(t.splat(k.written)).add32(c.and(t.splat(k.kept)))
 }
 
 /// How the factors of a product are read.
@@ -387,17 +387,17 @@ impl<const FACTORS: u8, const PARTS: bool, const SATURATES: bool> Kernel for Pro
     #[inline(always)]
     fn step<V: Vector>(k: &Mad, a: V, b: V, c: V) -> V {
         let (a, b) = if PARTS { (read_word(&k.a, a), read_word(&k.b, b)) } else { (a, b) };
-        let c = c.xor(V::splat(k.flip_c));
+        let c = c.xor(a.splat(k.flip_c));
         if FACTORS == factors::ANY {
-            return a.mul32(b).xor(V::splat(k.flip_product as u32)).add32(c).add32(V::splat(k.addend as u32));
+            return a.mul32(b).xor(a.splat(k.flip_product as u32)).add32(c).add32(a.splat(k.addend as u32));
         }
         let [product, other_product] = if FACTORS == factors::SIGNED { a.mul_signed(b) } else { a.mul_unsigned(b) };
         let [surplus, other_surplus] = if FACTORS == factors::MIXED {
             // A negative factor counts 2^32 too many as an unsigned one.
-            let of_a = a.sra32(31).and(b).and(V::splat(k.a_signed));
-            of_a.add32(b.sra32(31).and(a).and(V::splat(k.b_signed))).widen()
+            let of_a = a.sra32(31).and(b).and(a.splat(k.a_signed));
+            of_a.add32(b.sra32(31).and(a).and(a.splat(k.b_signed))).widen()
         } else {
-            [V::Wide::splat64(0); 2]
+            [product.splat64(0); 2]
         };
         let [c, other_c] = c.widen();
         let sums = [
@@ -408,11 +408,11 @@ impl<const FACTORS: u8, const PARTS: bool, const SATURATES: bool> Kernel for Pro
         if !SATURATES {
             return lower;
         }
-        let sign = V::splat(k.scaled_sign);
+        let sign = a.splat(k.scaled_sign);
         let upper = V::narrow_upper(sums).shr_all32(k.scale).xor(sign).sub32(sign);
         // The value is in range if the upper word repeats the sign of the lower one, or for unsigned results is 0.
-        let in_range = upper.eq32(lower.sra32(31).and(V::splat(k.signed)));
-        let end = upper.sra32(31).xor(V::splat(k.greatest));
+        let in_range = upper.eq32(lower.sra32(31).and(a.splat(k.signed)));
+        let end = upper.sra32(31).xor(a.splat(k.greatest));
         end.xor(end.xor(lower).and(in_range))
     }
 }
@@ -426,7 +426,7 @@ fn sum_of_product<const FACTORS: u8, const SATURATES: bool, W: Wide>(k: &Mad, pr
         factors::MIXED => product.sub64(surplus.shl_all64(32)),
         _ => product,
     };
-    product.xor64(W::splat64(k.flip_product)).add64(c).add64(W::splat64(k.addend))
+    product.xor64(product.splat64(k.flip_product)).add64(c).add64(product.splat64(k.addend))
 }
 
 /// Which stages there are between the operation and the last.
@@ -447,7 +447,7 @@ impl<const OPERATION: u8, const STAGES: u8, const END: u8> Kernel for Exactly<OP
 
     #[inline(always)]
     fn step<V: Vector>(k: &Scalar, a: V, b: V, c: V) -> V {
-        let [c_one, c_other] = if END == end::LOWER { [V::Wide::splat64(0); 2] } else { widen(c, k.c.sign) };
+        let [c_one, c_other] = if END == end::LOWER { c.widen() } else { widen(c, k.c.sign) };
         let [one, other] = if OPERATION == SHR {
             // A word is enough for what is shifted right.
             let t = shift_right(k, read_word(&k.a, a), read_word(&k.b, b));
@@ -475,9 +475,9 @@ fn operate_exactly<const OPERATION: u8, W: Wide>(k: &Scalar, a: W, b: W) -> W {
         MAX => a.max64(b),
         SHL => below_top(k, a.shlv64(amount(k, b))),
         _ => {
-            let less = a.sub64(b).and64(W::splat64(k.holds.less));
-            let greater = b.sub64(a).and64(W::splat64(k.holds.greater));
-            less.or64(greater).shr_all64(63).xor64(W::splat64(k.holds.otherwise))
+            let less = a.sub64(b).and64(a.splat64(k.holds.less));
+            let greater = b.sub64(a).and64(a.splat64(k.holds.greater));
+            less.or64(greater).shr_all64(63).xor64(a.splat64(k.holds.otherwise))
         }
     }
 }
@@ -485,12 +485,12 @@ fn operate_exactly<const OPERATION: u8, W: Wide>(k: &Scalar, a: W, b: W) -> W {
 /// Saturation and the secondary operation.
 #[inline(always)]
 fn finish<const STAGES: u8, const END: u8, W: Wide>(k: &Scalar, t: W, c: W) -> W {
-    let (least, greatest) = (W::splat64(k.least), W::splat64(k.greatest));
+    let (least, greatest) = (t.splat64(k.least), t.splat64(k.greatest));
     let t = match STAGES {
         stages::EXACT => t,
         stages::SATURATED => t.max64(least).min64(greatest),
         _ => {
-            let order = W::splat64(k.greatest_order);
+            let order = t.splat64(k.greatest_order);
             cut(t, k.saturated).max64(least).xor64(order).min64(greatest).xor64(order)
         }
     };
@@ -500,7 +500,7 @@ fn finish<const STAGES: u8, const END: u8, W: Wide>(k: &Scalar, t: W, c: W) -> W
     if STAGES != stages::DEVIATING {
         return if END == end::MIN { t.min64(c) } else { t.max64(c) };
     }
-    let order = W::splat64(k.compared_order);
+    let order = t.splat64(k.compared_order);
     let (t, c) = (cut(t, k.compared).xor64(order), c.xor64(order));
     if END == end::MIN { t.min64(c).xor64(order) } else { t.max64(c).xor64(order) }
 }
@@ -509,26 +509,26 @@ fn finish<const STAGES: u8, const END: u8, W: Wide>(k: &Scalar, t: W, c: W) -> W
 #[inline(always)]
 fn widen<V: Vector>(words: V, sign: u64) -> [V::Wide; 2] {
     // With its sign turned round a word is unsigned, and by as much too great.
-    let [one, other] = words.xor(V::splat(sign as u32)).widen();
-    [one.sub64(V::Wide::splat64(sign)), other.sub64(V::Wide::splat64(sign))]
+    let [one, other] = words.xor(words.splat(sign as u32)).widen();
+    [one.sub64(one.splat64(sign)), other.sub64(one.splat64(sign))]
 }
 
 /// The value of the lower bits.
 #[inline(always)]
-fn cut<W: Wide>(value: W, cut: Cut) -> W {
-    let sign = W::splat64(cut.sign);
-    value.and64(W::splat64(cut.bits)).xor64(sign).sub64(sign)
+fn cut<W: Wide>(value: W, cut: LowBits) -> W {
+    let sign = value.splat64(cut.sign);
+    value.and64(value.splat64(cut.bits)).xor64(sign).sub64(sign)
 }
 
 #[inline(always)]
 fn amount<W: Wide>(k: &Scalar, b: W) -> W {
-    b.and64(W::splat64(k.amount.into())).min64(W::splat64(32))
+    b.and64(b.splat64(k.amount.into())).min64(b.splat64(32))
 }
 
 /// Shifted values of 2^63 and more, by 2^62 less: they are not negative then, they are still greater than
 /// whatever they are compared with, and their lower words are the same.
 #[inline(always)]
 fn below_top<W: Wide>(k: &Scalar, value: W) -> W {
-    let top = value.and64(W::splat64(k.top));
+    let top = value.and64(value.splat64(k.top));
     value.xor64(top).or64(top.shr_all64(1))
 }

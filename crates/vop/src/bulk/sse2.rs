@@ -3,8 +3,11 @@
 //! SSE2 chooses no bytes, shifts all lanes alike and compares signed words and unsigned bytes alone: what it lacks is made of
 //! what it has.
 
+#![allow(unsafe_code, reason = "intrinsics; every x86-64 processor has them")]
+
 use core::arch::x86_64::*;
 
+use super::choose::Register;
 use super::constants::Gather;
 use super::vector::{Vector, Wide};
 
@@ -17,14 +20,14 @@ fn count(by: u32) -> __m128i {
 /// a where the mask has bits, else b.
 #[inline(always)]
 fn select(mask: __m128i, a: __m128i, b: __m128i) -> __m128i {
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has SSE2.
     unsafe { _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b)) }
 }
 
 /// With signs turned around unsigned words compare as signed ones do.
 #[inline(always)]
 fn above32(a: __m128i, b: __m128i) -> __m128i {
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has SSE2.
     unsafe {
         let sign = _mm_set1_epi32(i32::MIN);
         _mm_cmpgt_epi32(_mm_xor_si128(a, sign), _mm_xor_si128(b, sign))
@@ -34,7 +37,7 @@ fn above32(a: __m128i, b: __m128i) -> __m128i {
 /// All bits where the signed 64-bit value of a is greater.
 #[inline(always)]
 fn greater64(a: __m128i, b: __m128i) -> __m128i {
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has SSE2.
     unsafe {
         // Where the upper words are the same, that of b - a is the borrow of the lower ones.
         let borrow = _mm_and_si128(_mm_cmpeq_epi32(a, b), _mm_sub_epi64(b, a));
@@ -46,7 +49,7 @@ fn greater64(a: __m128i, b: __m128i) -> __m128i {
 /// Two to the power of each word, from 0 to 31, as the exponent of a float.
 #[inline(always)]
 fn power_of_two(exponent: __m128i) -> __m128i {
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has SSE2.
     unsafe {
         let float = _mm_add_epi32(_mm_slli_epi32::<23>(exponent), _mm_set1_epi32(127 << 23));
         // 2^31 is no signed word, and what is given for that has its bits.
@@ -57,14 +60,14 @@ fn power_of_two(exponent: __m128i) -> __m128i {
 /// All bits where a shift leaves something: by less than 32.
 #[inline(always)]
 fn leaves(by: __m128i) -> __m128i {
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has SSE2.
     unsafe { _mm_cmpeq_epi32(_mm_srli_epi32::<5>(by), _mm_setzero_si128()) }
 }
 
 /// A register of bytes whose signs are turned around.
 #[inline(always)]
 fn biased8(a: __m128i) -> __m128i {
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has SSE2.
     unsafe { _mm_xor_si128(a, _mm_set1_epi8(i8::MIN)) }
 }
 
@@ -72,7 +75,7 @@ macro_rules! one_each {
     ($($name:ident = $intrinsic:ident;)*) => {
         $(#[inline(always)]
         fn $name(self, other: __m128i) -> __m128i {
-            // SAFETY: as above.
+            // SAFETY: every x86-64 processor has SSE2.
             unsafe { $intrinsic(self, other) }
         })*
     };
@@ -82,10 +85,24 @@ macro_rules! shift_each {
     ($($name:ident = $intrinsic:ident;)*) => {
         $(#[inline(always)]
         fn $name(self, by: u32) -> __m128i {
-            // SAFETY: as above.
+            // SAFETY: every x86-64 processor has SSE2.
             unsafe { $intrinsic(self, count(by)) }
         })*
     };
+}
+
+impl Register for __m128i {
+    #[inline(always)]
+    unsafe fn load(words: *const u32) -> __m128i {
+        // SAFETY: the caller has the words there.
+        unsafe { _mm_loadu_si128(words.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, words: *mut u32) {
+        // SAFETY: the caller has place for the words.
+        unsafe { _mm_storeu_si128(words.cast(), self) }
+    }
 }
 
 impl Vector for __m128i {
@@ -102,20 +119,20 @@ impl Vector for __m128i {
     }
 
     #[inline(always)]
-    fn splat(word: u32) -> __m128i {
-        // SAFETY: as above.
+    fn splat(self, word: u32) -> __m128i {
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_set1_epi32(word as i32) }
     }
 
     #[inline(always)]
     fn gather(a: __m128i, b: __m128i, gather: &Gather) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             let both = _mm_xor_si128(a, b);
             let [from_b, left] = [&gather.from_b, &gather.left];
             macro_rules! byte {
                 ($i:literal) => {{
-                    let from = _mm_xor_si128(a, _mm_and_si128(both, Self::splat(from_b[$i])));
+                    let from = _mm_xor_si128(a, _mm_and_si128(both, a.splat(from_b[$i])));
                     _mm_srli_epi32::<24>(_mm_sll_epi32(from, count(left[$i])))
                 }};
             }
@@ -148,12 +165,12 @@ impl Vector for __m128i {
     }
     #[inline(always)]
     fn min32(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { select(_mm_cmpgt_epi32(self, other), other, self) }
     }
     #[inline(always)]
     fn max32(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { select(_mm_cmpgt_epi32(self, other), self, other) }
     }
     #[inline(always)]
@@ -166,12 +183,12 @@ impl Vector for __m128i {
     }
     #[inline(always)]
     fn shlv32(self, by: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_and_si128(self.mul32(power_of_two(by)), leaves(by)) }
     }
     #[inline(always)]
     fn shrv32(self, by: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             // Left by what is left of 31, then right by 31.
             let [even, odd] = self.mul_unsigned(power_of_two(_mm_sub_epi32(_mm_set1_epi32(31), by)));
@@ -181,49 +198,49 @@ impl Vector for __m128i {
 
     #[inline(always)]
     fn minu16(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_sub_epi16(self, _mm_subs_epu16(self, other)) }
     }
     #[inline(always)]
     fn maxu16(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_add_epi16(other, _mm_subs_epu16(self, other)) }
     }
     #[inline(always)]
     fn eq16(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_and_si128(_mm_cmpeq_epi16(self, other), _mm_set1_epi16(1)) }
     }
     #[inline(always)]
     fn sum_halves(self) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_madd_epi16(self, _mm_set1_epi16(1)) }
     }
 
     #[inline(always)]
     fn min8(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { biased8(_mm_min_epu8(biased8(self), biased8(other))) }
     }
     #[inline(always)]
     fn max8(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { biased8(_mm_max_epu8(biased8(self), biased8(other))) }
     }
     #[inline(always)]
     fn eq8(self, other: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_and_si128(_mm_cmpeq_epi8(self, other), _mm_set1_epi8(1)) }
     }
     #[inline(always)]
     fn sum_bytes(self) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_add_epi16(_mm_and_si128(self, _mm_set1_epi16(0xff)), _mm_srli_epi16::<8>(self)).sum_halves() }
     }
 
     #[inline(always)]
     fn mul_signed(self, other: __m128i) -> [__m128i; 2] {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             // A negative factor counts 2^32 too many as an unsigned one.
             let [even, odd] = self.mul_unsigned(other);
@@ -237,17 +254,17 @@ impl Vector for __m128i {
     }
     #[inline(always)]
     fn mul_unsigned(self, other: __m128i) -> [__m128i; 2] {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { [_mm_mul_epu32(self, other), _mm_mul_epu32(_mm_srli_epi64::<32>(self), _mm_srli_epi64::<32>(other))] }
     }
     #[inline(always)]
     fn widen(self) -> [__m128i; 2] {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { [_mm_and_si128(self, _mm_set1_epi64x(u32::MAX.into())), _mm_srli_epi64::<32>(self)] }
     }
     #[inline(always)]
     fn narrow([even, odd]: [__m128i; 2]) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             let lower = _mm_and_si128(even, _mm_set1_epi64x(u32::MAX.into()));
             _mm_or_si128(lower, _mm_slli_epi64::<32>(odd))
@@ -255,7 +272,7 @@ impl Vector for __m128i {
     }
     #[inline(always)]
     fn narrow_upper([even, odd]: [__m128i; 2]) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             let upper = _mm_andnot_si128(_mm_set1_epi64x(u32::MAX.into()), odd);
             _mm_or_si128(_mm_srli_epi64::<32>(even), upper)
@@ -265,8 +282,8 @@ impl Vector for __m128i {
 
 impl Wide for __m128i {
     #[inline(always)]
-    fn splat64(value: u64) -> __m128i {
-        // SAFETY: as above.
+    fn splat64(self, value: u64) -> __m128i {
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_set1_epi64x(value as i64) }
     }
 
@@ -284,11 +301,11 @@ impl Wide for __m128i {
     }
     #[inline(always)]
     fn limit_upper(self, greatest: u32) -> __m128i {
-        self.minu32(Self::splat64(u64::from(greatest) << 32 | u64::from(u32::MAX)))
+        self.minu32(self.splat64(u64::from(greatest) << 32 | u64::from(u32::MAX)))
     }
     #[inline(always)]
     fn shlv64(self, by: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             // A shift takes one number, the lower half of a register.
             let (lower, upper) = (_mm_sll_epi64(self, by), _mm_sll_epi64(self, _mm_unpackhi_epi64(by, by)));
@@ -297,7 +314,7 @@ impl Wide for __m128i {
     }
     #[inline(always)]
     fn shrv64(self, by: __m128i) -> __m128i {
-        // SAFETY: as above.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe {
             let (lower, upper) = (_mm_srl_epi64(self, by), _mm_srl_epi64(self, _mm_unpackhi_epi64(by, by)));
             _mm_unpacklo_epi64(lower, _mm_unpackhi_epi64(upper, upper))

@@ -8,6 +8,9 @@ use super::constants::Gather;
 
 /// Some words, one of each of as many instructions. Operations are on all of them alike; the number in a name is the
 /// width of the lanes that it takes a word for, and arithmetic wraps in those lanes.
+///
+/// No operation makes a vector out of nothing. The first ones are loaded, which is unsafe (`Register` in `choose.rs`): whoever
+/// loads one knows that the processor has the instructions. So a vector is a proof of that, and all operations are safe.
 pub(super) trait Vector: Copy {
     /// How many words.
     const WORDS: usize;
@@ -15,10 +18,12 @@ pub(super) trait Vector: Copy {
     /// The words widened to 64 bits: two vectors of as many bits as this one.
     type Wide: Wide;
 
-    /// Has the memory there and behind, as much as a chunk has, brought to the cache. The place may be anywhere.
+    /// Asks for a chunk of memory to be brought to the cache. It need not be there.
     fn prefetch(chunk: *const u32);
 
-    fn splat(word: u32) -> Self;
+    /// A vector of this word everywhere. A vector stands before the dot as the proof that the processor has such registers:
+    /// see [`Vector`].
+    fn splat(self, word: u32) -> Self;
 
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
@@ -46,7 +51,7 @@ pub(super) trait Vector: Copy {
     /// Shifts by less than 32, which the plan says.
     fn shl_all32(self, by: u32) -> Self;
     fn shr_all32(self, by: u32) -> Self;
-    /// Shifts by as many bits as the other's words say; nothing is left by 32 and more.
+    /// Shifts each word by the number in the other's word; 32 and more leave nothing.
     fn shlv32(self, by: Self) -> Self;
     fn shrv32(self, by: Self) -> Self;
 
@@ -98,7 +103,8 @@ pub(super) trait Vector: Copy {
 
 /// Values of 64 bits.
 pub(super) trait Wide: Copy {
-    fn splat64(value: u64) -> Self;
+    /// This value everywhere, as [`Vector::splat`] has it.
+    fn splat64(self, value: u64) -> Self;
     fn and64(self, other: Self) -> Self;
     fn or64(self, other: Self) -> Self;
     fn xor64(self, other: Self) -> Self;
@@ -126,7 +132,7 @@ fn halves(a: u32, b: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     f(a << 16, b << 16) >> 16 | f(a & HIGH_HALF, b & HIGH_HALF) & HIGH_HALF
 }
 
-/// The same on all bytes.
+/// An operation on all four bytes, each brought to the upper end of a word.
 #[inline(always)]
 fn bytes(a: u32, b: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     f(a << 24, b << 24) >> 24
@@ -169,7 +175,7 @@ impl Vector for u32 {
     #[inline(always)]
     fn prefetch(_: *const u32) {}
     #[inline(always)]
-    fn splat(word: u32) -> u32 {
+    fn splat(self, word: u32) -> u32 {
         word
     }
     #[inline(always)]
@@ -401,7 +407,7 @@ impl Vector for u32 {
 
 impl Wide for u64 {
     #[inline(always)]
-    fn splat64(value: u64) -> u64 {
+    fn splat64(self, value: u64) -> u64 {
         value
     }
     #[inline(always)]

@@ -5,7 +5,7 @@
 //! are different registers. In another kernel it may be another: ptxas shares work between neighbours, and treats immediates
 //! otherwise.
 //!
-//! No more than this decides a cost, and [`Place`] is where it is written down:
+//! No more than this decides a cost, and [`Entry`] is where it is written down:
 //!
 //! - **Scalar forms**: the opcode; whether the instruction merges a part into c; whether the product or c of `vmad` is
 //!   negated; and whether a and whether b is a part of its register. Which part does not matter, nor whether a byte or a
@@ -22,15 +22,12 @@
 //! The table is `table.tsv` beside this file. `cargo xtask sass cost-table` measures and writes it, and refuses to where
 //! forms of one place have different costs.
 
-mod target;
-
 use alloc::string::{String, ToString};
 use core::cmp::Ordering;
 
-pub use target::{Target, UnknownTarget};
-
 use crate::isa::form::{Finish, Form, Variant};
 use crate::isa::types::{Mask, Selector, Shape};
+use crate::target::Target;
 
 /// A heading, then rows in ascending order: the name of the row, and for each target numbers with spaces between them.
 const TABLE: &str = include_str!("table.tsv");
@@ -46,22 +43,22 @@ impl Form {
     /// assert_eq!((form.cost(old), form.cost(new)), (1, 6));
     /// ```
     pub fn cost(self, target: Target) -> u32 {
-        Place::of(self).cost(target).expect("the table has a row for every form: a test asks for each")
+        Entry::of(self).cost(target).expect("the table has a row for every form: a test asks for each")
     }
 }
 
 /// Where a form's cost stands in the table: forms with the same place have the same cost.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct Entry {
     /// The name of the row: the opcode and, as a form's text would have it, what of masks and signs matters.
     pub row: String,
     /// Which number in each of the row's cells; the selectors decide.
     pub number: usize,
 }
 
-impl Place {
+impl Entry {
     /// The place of a form.
-    pub fn of(form: Form) -> Place {
+    pub fn of(form: Form) -> Entry {
         let mut row = form.opcode().to_string();
         row.push_str(match (form.finish(), form.variant()) {
             (Finish::Merge(_), _) => " d.b0",
@@ -82,7 +79,7 @@ impl Place {
             }
             _ => "",
         });
-        Place { row, number: number(form) }
+        Entry { row, number: number(form) }
     }
 
     /// The number that stands there.

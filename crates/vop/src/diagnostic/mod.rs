@@ -39,6 +39,7 @@ impl fmt::Display for Severity {
 
 /// One thing that is wrong with a text, or strange about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// What kind it is; stable.
     pub code: Code,
@@ -213,7 +214,17 @@ impl fmt::Display for Code {
 }
 
 impl Diagnostic {
-    /// One with a message and nothing else.
+    /// The same diagnostic with each of its spans translated: from positions in an instruction to those in a file.
+    #[must_use]
+    pub fn moved(mut self, translate: impl Fn(Range<usize>) -> Range<usize>) -> Diagnostic {
+        self.span = translate(self.span);
+        for (span, _) in &mut self.related {
+            *span = translate(span.clone());
+        }
+        self
+    }
+
+    /// A diagnostic with a message and nothing else.
     #[cold]
     pub fn new(code: Code, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
         let (label, related, notes) = Default::default();

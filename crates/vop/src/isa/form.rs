@@ -2,12 +2,11 @@
 
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
-use core::str::FromStr;
 
 use super::table::{Axis, AxisSet, Mnemonic};
-use super::types::{Comparison, Mask, PLUS_ONE, Part, SAT, Scale, Secondary, Selector, Shape, ShiftMode, Type};
-use crate::diagnostic::Diagnostic;
-use crate::text::Parser;
+use super::types::{
+    Comparison, Mask, Operation, PLUS_ONE, Part, SAT, Scale, Secondary, Selector, Shape, ShiftMode, Type,
+};
 
 /// One legal form of a video instruction: mnemonic, types, selectors and modifiers, all that decides what it computes.
 ///
@@ -324,6 +323,23 @@ impl Form {
         self.bsel
     }
 
+    /// Whether the result, and c with it, is signed: as dtype says, of `vmad` if a or b is signed or a negation makes it
+    /// so, its dtype playing no part. `vset` and the like have no dtype and are unsigned.
+    pub fn is_signed(self) -> bool {
+        match self.variant() {
+            Variant::Mad(mode, _) => {
+                self.atype().is_signed() || self.btype().is_signed() || mode.negates_product() || mode.negates_c()
+            }
+            _ => self.dtype().is_some_and(Type::is_signed),
+        }
+    }
+
+    /// Whether it is a form of `vshl` or `vshr`.
+    #[inline]
+    pub(crate) const fn shifts(self) -> bool {
+        matches!(self.mnemonic.operation(), Operation::Shl | Operation::Shr)
+    }
+
     /// The SIMD mask; `None` for scalar forms.
     pub const fn mask(self) -> Option<Mask> {
         match self.finish {
@@ -344,6 +360,12 @@ impl Form {
     /// fourth operand written on one of those is legal and ignored.
     pub const fn uses_c(self) -> bool {
         !matches!(self.finish, Finish::Plain) || matches!(self.variant, Variant::Mad(..))
+    }
+
+    /// Whether d depends on c: it is a summand or a bound, or some of its bits are kept. Not so with a SIMD form that writes
+    /// all its lanes, which [uses](Form::uses_c) an operand c and takes nothing of it.
+    pub fn reads_c(self) -> bool {
+        self.uses_c() && self.finish() != Finish::Lanes(Mask::full(self.mnemonic().shape()))
     }
 
     /// Prints the instruction with these operands in place of `d`, `a`, `b` and `c`.
@@ -507,14 +529,5 @@ fn mad_mode(wanted: &Modifiers<'_>, wrong: &mut Vec<Violation>) -> MadMode {
 impl Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.print(f, [&"d", &"a", &"b", &"c"])
-    }
-}
-
-/// Reads an instruction text, with or without operands; their names do not matter.
-impl FromStr for Form {
-    type Err = Vec<Diagnostic>;
-
-    fn from_str(text: &str) -> Result<Form, Vec<Diagnostic>> {
-        Parser::for_forms().parse(text).map(|instruction| instruction.form)
     }
 }

@@ -2,5 +2,8 @@
 
 pub mod form;
 pub mod forms;
+pub mod range;
+pub mod scalar;
+pub mod special;
 pub mod table;
 pub mod types;

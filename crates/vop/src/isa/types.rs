@@ -124,6 +124,16 @@ modifiers! {
     }
 }
 
+impl Scale {
+    /// By how many bits it shifts right.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Scale::Shr7 => 7,
+            Scale::Shr15 => 15,
+        }
+    }
+}
+
 /// `.sat`, without its dot.
 pub const SAT: &str = "sat";
 

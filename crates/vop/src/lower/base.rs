@@ -13,9 +13,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::module_target::ModuleTarget;
-use crate::eval::Range;
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Type};
+use crate::target::ModuleTarget;
+use crate::term::{clamped, concat, constant, difference, extended, lop3, part, product, sum};
 
 /// What a value is: how many bits, or a truth value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -631,88 +632,7 @@ fn long(ty: Type) -> &'static str {
     if ty.is_signed() { "s64" } else { "u64" }
 }
 
-/// So many ones.
+/// The lower `bits` bits of a long word.
 const fn lower(bits: u32) -> u64 {
     u64::MAX >> (64 - bits)
-}
-
-/// A bit-vector constant.
-pub(crate) fn constant(value: u64, bits: u32) -> String {
-    let value = value & lower(bits);
-    if bits.is_multiple_of(4) {
-        format!("#x{value:0width$x}", width = bits as usize / 4)
-    } else {
-        format!("#b{value:0width$b}", width = bits as usize)
-    }
-}
-
-/// Bits of a term.
-pub(crate) fn part(term: &str, low: u32, bits: u32) -> String {
-    format!("((_ extract {} {low}) {term})", low + bits - 1)
-}
-
-/// A term with so many bits more.
-pub(crate) fn extended(term: &str, more: u32, signed: bool) -> String {
-    format!("((_ {}_extend {more}) {term})", if signed { "sign" } else { "zero" })
-}
-
-/// Terms side by side, the first lowest.
-pub(crate) fn concat(terms: impl Iterator<Item = String>) -> String {
-    let mut terms: Vec<String> = terms.collect();
-    terms.reverse();
-    format!("(concat {})", terms.join(" "))
-}
-
-fn sum(first: &str, terms: impl Iterator<Item = String>) -> String {
-    terms.fold(first.to_string(), |sum, term| format!("(bvadd {sum} {term})"))
-}
-
-/// |x - y|, both as typed.
-fn difference(x: &str, y: &str, ty: Type) -> String {
-    let less = if ty.is_signed() { "bvslt" } else { "bvult" };
-    format!("(ite ({less} {x} {y}) (bvsub {y} {x}) (bvsub {x} {y}))")
-}
-
-/// The product of a lane and byte `k` of a word, as a word: multiplied in no more bits than it needs, or not at all, where the
-/// byte is constant, which a solver thanks.
-fn product(x: &str, x_type: Type, bits: u32, word: &str, k: u32, y_type: Type) -> String {
-    let digits = word.strip_prefix("#x").filter(|digits| digits.len() == 8);
-    if let Some(Ok(word)) = digits.map(|digits| u32::from_str_radix(digits, 16)) {
-        let lane = extended(x, 32 - bits, x_type.is_signed());
-        return match Range::new(y_type.is_signed(), 8).value_of(word >> (8 * k)) {
-            0 => constant(0, 32),
-            1 => lane,
-            -1 => format!("(bvneg {lane})"),
-            weight => format!("(bvmul {} {lane})", constant(weight as u64, 32)),
-        };
-    }
-    let (x, y) = (extended(x, 10, x_type.is_signed()), extended(&part(word, 8 * k, 8), bits + 2, y_type.is_signed()));
-    extended(&format!("(bvmul {x} {y})"), 32 - 10 - bits, true)
-}
-
-/// A signed term of so many bits clamped to a range.
-fn clamped(term: &str, bits: u32, to: Range) -> String {
-    let (least, greatest) = (constant(to.min() as u64, bits), constant(to.max() as u64, bits));
-    let t = part("t", 0, to.bits);
-    let (low, high) = (part(&least, 0, to.bits), part(&greatest, 0, to.bits));
-    format!("(let ((t {term})) (ite (bvslt t {least}) {low} (ite (bvsgt t {greatest}) {high} {t})))")
-}
-
-fn lop3(table: u8, [x, y, z]: [&str; 3]) -> String {
-    // The common ones are written as people would, which also helps a solver.
-    let simple = match table {
-        0xc0 => Some(format!("(bvand {x} {y})")),
-        0xfc => Some(format!("(bvor {x} {y})")),
-        0x3c => Some(format!("(bvxor {x} {y})")),
-        0x0f => Some(format!("(bvnot {x})")),
-        0x96 => Some(format!("(bvxor {x} (bvxor {y} {z}))")),
-        _ => None,
-    };
-    simple.unwrap_or_else(|| {
-        let take = |bit: u8, mask: u8, x: &str| if bit & mask != 0 { x.to_string() } else { format!("(bvnot {x})") };
-        let minterms = (0..8u8)
-            .filter(|bit| table >> bit & 1 != 0)
-            .map(|bit| format!("(bvand {} {} {})", take(bit, 4, x), take(bit, 2, y), take(bit, 1, z)));
-        minterms.reduce(|all, minterm| format!("(bvor {all} {minterm})")).unwrap_or_else(|| constant(0, 32))
-    })
 }

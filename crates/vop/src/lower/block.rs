@@ -11,6 +11,7 @@ use super::base::{Op, Sort};
 use super::candidate::Value;
 use super::sequence::Sequence;
 use super::{LowerOptions, Lowering};
+use crate::isa::scalar::ScalarType;
 use crate::text::{Declarations, Instruction, Operand, RegisterType};
 
 /// A lowered instruction as PTX: statements over the operands that the instruction names, and registers of their own.
@@ -58,9 +59,9 @@ impl Op {
     /// packed ones want `.b32`, dot products and shifts no floating-point type.
     const fn takes(self, ty: RegisterType) -> bool {
         match self {
-            Op::Packed(..) => matches!(ty, RegisterType::B32),
+            Op::Packed(..) => matches!(ty, RegisterType::Scalar(ScalarType::B32)),
             Op::Dp4a(..) | Op::Dp2a { .. } | Op::Shl | Op::Shr(_) | Op::ShlLong | Op::ShrLong(_) => {
-                !matches!(ty, RegisterType::F16x2)
+                !matches!(ty, RegisterType::Scalar(ScalarType::F16x2))
             }
             _ => true,
         }
@@ -219,7 +220,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
-    use crate::eval::Range;
+    use crate::isa::range::Range;
     use crate::lower::base::PackedOp;
 
     /// The block of an instruction if `add.sat.s8x4 d, a, b` and then c added to it computed it.

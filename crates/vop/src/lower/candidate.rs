@@ -9,10 +9,10 @@
 use alloc::vec::Vec;
 
 use super::base::{Op, PackedOp};
-use crate::cost::Target;
-use crate::eval::Range;
 use crate::isa::form::{Finish, Form};
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Shape, Type};
+use crate::target::Target;
 
 /// What a step reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,7 +78,7 @@ pub enum Step {
 
 /// Where the result of a position is: the lane that begins at a byte of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct BytePlace {
     /// The register.
     pub value: Value,
     /// The least significant byte in it.
@@ -92,7 +92,7 @@ pub enum Output {
     Value(Value),
     /// The results of positions, to be put into the lanes they stand for, the other lanes being c's; `None` at positions that
     /// stand for none.
-    Lanes([Option<Place>; 4]),
+    Lanes([Option<BytePlace>; 4]),
 }
 
 /// A word in the middle of an accumulating candidate whose lanes are known: the proof is cut there.
@@ -321,7 +321,7 @@ impl Builder {
     /// The output whose lanes all stand in one register, each in its position.
     pub fn in_positions(&self, value: Value) -> Output {
         let bytes = (self.bits() / 8) as u8;
-        Output::Lanes(core::array::from_fn(|p| self.placement[p].map(|_| Place { value, byte: p as u8 * bytes })))
+        Output::Lanes(core::array::from_fn(|p| self.placement[p].map(|_| BytePlace { value, byte: p as u8 * bytes })))
     }
 }
 

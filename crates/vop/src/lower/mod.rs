@@ -5,7 +5,7 @@
 //!                  proved for all selectors      printed as PTX, evaluated, given to a solver
 //! ```
 //!
-//! - [`base`] is the table of base instructions: what each computes, where there is one, its text and its term.
+//! - [`Op`] is the table of base instructions: what each computes, where there is one, its text and its term.
 //! - `simd` and `scalar` hold the rules. A rule is a function that writes, with a [`Builder`], the steps of one way to
 //!   compute a form, or says that it does not apply. Rules know nothing of selectors and merges.
 //! - `resolve` puts selectors, masks and merges in.
@@ -13,11 +13,10 @@
 //!
 //! Which instruction is cheapest depends on the target; what it computes never does.
 
-pub mod base;
+mod base;
 mod block;
 mod candidate;
 mod cost;
-mod module_target;
 mod proof;
 mod resolve;
 mod scalar;
@@ -26,19 +25,19 @@ mod simd;
 
 use alloc::vec::Vec;
 
-pub use base::{Needs, Op, Sort};
+pub use base::{Needs, Op, PackedOp, Sort};
 pub use block::Block;
-pub use candidate::{Builder, Candidate, Cut, Output, Pick, Place, Placement, Step, Value};
-pub use module_target::{ModuleTarget, NoArchitecture};
+pub use candidate::{Builder, BytePlace, Candidate, Cut, Output, Pick, Placement, Step, Value};
 pub use proof::{Claim, Equal, Malformed, Query};
 pub use sequence::Sequence;
 
-use crate::cost::Target;
 use crate::isa::form::Form;
 use crate::semantics::Semantics;
+use crate::target::{ModuleTarget, Target};
 
 /// What a lowering is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct LowerOptions {
     /// The GPU.
     pub target: Target,
@@ -65,6 +64,41 @@ impl LowerOptions {
             may_write_carry: true,
             may_keep: true,
         }
+    }
+
+    /// With other semantics.
+    #[must_use]
+    pub const fn with_semantics(mut self, semantics: Semantics) -> LowerOptions {
+        self.semantics = semantics;
+        self
+    }
+
+    /// With a greatest PTX version.
+    #[must_use]
+    pub const fn with_version(mut self, version: (u8, u8)) -> LowerOptions {
+        self.version = version;
+        self
+    }
+
+    /// With a module's `.target`, which must allow what is used.
+    #[must_use]
+    pub const fn with_module(mut self, module: Option<ModuleTarget>) -> LowerOptions {
+        self.module = module;
+        self
+    }
+
+    /// With or without instructions that write the carry flag.
+    #[must_use]
+    pub const fn with_carry(mut self, may_write_carry: bool) -> LowerOptions {
+        self.may_write_carry = may_write_carry;
+        self
+    }
+
+    /// With or without instructions that stay as they are.
+    #[must_use]
+    pub const fn with_keeping(mut self, may_keep: bool) -> LowerOptions {
+        self.may_keep = may_keep;
+        self
     }
 }
 
@@ -121,7 +155,7 @@ impl Form {
     fn may_stay(self, options: LowerOptions) -> bool {
         let wanted = options.semantics.deviations();
         let computed = Semantics::Ptxas.deviations();
-        self.separating(wanted, computed, [crate::divergence::Source::Free; 3]).is_none()
+        self.separating(wanted, computed, [crate::interval::OperandValue::Free; 3]).is_none()
     }
 
     /// All that the rules know for a form, on a target and up to a PTX version.

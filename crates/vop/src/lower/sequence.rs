@@ -13,12 +13,37 @@ use super::candidate::Value;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Sequence {
     /// Each instruction with its operands; a step reads only earlier ones.
-    pub steps: Vec<(Op, Vec<Value>)>,
+    pub(super) steps: Vec<(Op, Vec<Value>)>,
     /// What d becomes: `None` before the end is written.
-    pub result: Option<Value>,
+    pub(super) result: Option<Value>,
 }
 
 impl Sequence {
+    /// The instructions in order, each with its operands; an operand [`Value::Step`] is the result of an earlier one.
+    pub fn steps(&self) -> &[(Op, Vec<Value>)] {
+        &self.steps
+    }
+
+    /// Which value d becomes: `None` before [`set_result`](Sequence::set_result) has said it.
+    pub fn result(&self) -> Option<Value> {
+        self.result
+    }
+
+    /// Makes a value d.
+    pub fn set_result(&mut self, result: Value) {
+        self.result = Some(result);
+    }
+
+    /// The sequence with another instruction in the place of one.
+    ///
+    /// # Panics
+    /// If there are not as many instructions.
+    #[must_use]
+    pub fn with_step(mut self, number: usize, op: Op, operands: Vec<Value>) -> Sequence {
+        self.steps[number] = (op, operands);
+        self
+    }
+
     /// Appends an instruction, or finds the one that is equal.
     pub fn push(&mut self, op: Op, operands: &[Value]) -> Value {
         let known = self.steps.iter().position(|(known, of)| *known == op && of == operands);

@@ -2,8 +2,8 @@
 
 use alloc::format;
 
-use super::lex::{Integer, Kind, Token};
-use super::parse::{Fault, Run};
+use super::lex::{Integer, Token, TokenKind};
+use super::reader::{Fault, Reader};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// The value of a constant expression.
@@ -25,37 +25,37 @@ impl Constant {
 const DEPTH: u32 = 400;
 
 /// How tightly an operator binds, as in C; `None` for what is no binary operator.
-fn precedence(kind: Kind) -> Option<u32> {
+fn precedence(kind: TokenKind) -> Option<u32> {
     Some(match kind {
-        Kind::Punctuation(b'*' | b'/' | b'%') => 10,
-        Kind::Punctuation(b'+' | b'-') => 9,
-        Kind::Double(b'<' | b'>') => 8,
-        Kind::Punctuation(b'<' | b'>') | Kind::Double(b'l' | b'g') => 7,
-        Kind::Double(b'=' | b'!') => 6,
-        Kind::Punctuation(b'&') => 5,
-        Kind::Punctuation(b'^') => 4,
-        Kind::Punctuation(b'|') => 3,
-        Kind::Double(b'&') => 2,
-        Kind::Double(b'|') => 1,
-        Kind::Punctuation(b'?') => 0,
+        TokenKind::Punctuation(b'*' | b'/' | b'%') => 10,
+        TokenKind::Punctuation(b'+' | b'-') => 9,
+        TokenKind::Double(b'<' | b'>') => 8,
+        TokenKind::Punctuation(b'<' | b'>') | TokenKind::Double(b'l' | b'g') => 7,
+        TokenKind::Double(b'=' | b'!') => 6,
+        TokenKind::Punctuation(b'&') => 5,
+        TokenKind::Punctuation(b'^') => 4,
+        TokenKind::Punctuation(b'|') => 3,
+        TokenKind::Double(b'&') => 2,
+        TokenKind::Double(b'|') => 1,
+        TokenKind::Punctuation(b'?') => 0,
         _ => return None,
     })
 }
 
-impl Run<'_, '_> {
+impl Reader<'_, '_> {
     /// Whether a constant expression begins at the current token.
     pub(super) fn at_constant(&self) -> bool {
         match self.token.kind {
-            Kind::Integer | Kind::Float | Kind::FloatBits => true,
-            Kind::Punctuation(b'+' | b'~' | b'(') => true,
-            Kind::Word => self.slice(self.token) == "WARP_SZ",
+            TokenKind::Integer | TokenKind::Float | TokenKind::FloatBits => true,
+            TokenKind::Punctuation(b'+' | b'~' | b'(') => true,
+            TokenKind::Word => self.slice(self.token) == "WARP_SZ",
             _ => false,
         }
     }
 
     /// Reads a constant expression, whose minus signs have been counted already.
     pub(super) fn constant(&mut self, minuses: u32) -> Result<Constant, Fault> {
-        if self.token.kind == Kind::FloatBits && minuses == 0 {
+        if self.token.kind == TokenKind::FloatBits && minuses == 0 {
             // It stands alone, never in an expression.
             self.advance();
             return Ok(Constant::Float(0.0));
@@ -106,13 +106,13 @@ impl Run<'_, '_> {
         let (sx, sy) = (x as i64, y as i64);
         let less = if unsigned { x < y } else { sx < sy };
         let value = match operator.kind {
-            Kind::Punctuation(b'*') => x.wrapping_mul(y),
-            Kind::Punctuation(b'/' | b'%') if y == 0 => {
+            TokenKind::Punctuation(b'*') => x.wrapping_mul(y),
+            TokenKind::Punctuation(b'/' | b'%') if y == 0 => {
                 self.divides_by_zero(operator);
                 0
             }
-            Kind::Punctuation(b'/') if unsigned => x / y,
-            Kind::Punctuation(b'/') => match sx.checked_div(sy) {
+            TokenKind::Punctuation(b'/') if unsigned => x / y,
+            TokenKind::Punctuation(b'/') => match sx.checked_div(sy) {
                 Some(quotient) => quotient as u64,
                 None => {
                     let fault = Diagnostic::new(Code::V0104, operator.span(), "the quotient does not fit 64 bits");
@@ -121,24 +121,26 @@ impl Run<'_, '_> {
                 }
             },
             // ptxas takes the remainder of the bits, and of type `.u64`, whatever the signs.
-            Kind::Punctuation(b'%') => return Constant::Integer { value: x % y, unsigned: true },
-            Kind::Punctuation(b'+') => x.wrapping_add(y),
-            Kind::Punctuation(b'-') => x.wrapping_sub(y),
-            Kind::Double(b'<') => return Constant::Integer { value: x.wrapping_shl(y as u32), unsigned: ux },
-            Kind::Double(b'>') if ux => return Constant::Integer { value: x.wrapping_shr(y as u32), unsigned: true },
-            Kind::Double(b'>') => {
+            TokenKind::Punctuation(b'%') => return Constant::Integer { value: x % y, unsigned: true },
+            TokenKind::Punctuation(b'+') => x.wrapping_add(y),
+            TokenKind::Punctuation(b'-') => x.wrapping_sub(y),
+            TokenKind::Double(b'<') => return Constant::Integer { value: x.wrapping_shl(y as u32), unsigned: ux },
+            TokenKind::Double(b'>') if ux => {
+                return Constant::Integer { value: x.wrapping_shr(y as u32), unsigned: true };
+            }
+            TokenKind::Double(b'>') => {
                 return Constant::Integer { value: sx.wrapping_shr(y as u32) as u64, unsigned: false };
             }
-            Kind::Punctuation(b'<') => return Constant::truth(less),
-            Kind::Punctuation(b'>') => return Constant::truth(!less && x != y),
-            Kind::Double(b'l') => return Constant::truth(less || x == y),
-            Kind::Double(b'g') => return Constant::truth(!less),
-            Kind::Double(b'=') => return Constant::truth(x == y),
-            Kind::Double(b'!') => return Constant::truth(x != y),
-            Kind::Punctuation(b'&') => x & y,
-            Kind::Punctuation(b'^') => x ^ y,
-            Kind::Punctuation(b'|') => x | y,
-            Kind::Double(b'&') => return Constant::truth(x != 0 && y != 0),
+            TokenKind::Punctuation(b'<') => return Constant::truth(less),
+            TokenKind::Punctuation(b'>') => return Constant::truth(!less && x != y),
+            TokenKind::Double(b'l') => return Constant::truth(less || x == y),
+            TokenKind::Double(b'g') => return Constant::truth(!less),
+            TokenKind::Double(b'=') => return Constant::truth(x == y),
+            TokenKind::Double(b'!') => return Constant::truth(x != y),
+            TokenKind::Punctuation(b'&') => x & y,
+            TokenKind::Punctuation(b'^') => x ^ y,
+            TokenKind::Punctuation(b'|') => x | y,
+            TokenKind::Double(b'&') => return Constant::truth(x != 0 && y != 0),
             // `||` is left: `precedence` lets nothing else through.
             _ => return Constant::truth(x != 0 || y != 0),
         };
@@ -147,20 +149,20 @@ impl Run<'_, '_> {
 
     fn combine_floats(&mut self, operator: Token, x: f64, y: f64) -> Constant {
         match operator.kind {
-            Kind::Punctuation(b'*') => Constant::Float(x * y),
-            Kind::Punctuation(b'+') => Constant::Float(x + y),
-            Kind::Punctuation(b'-') => Constant::Float(x - y),
-            Kind::Punctuation(b'/') if y == 0.0 => {
+            TokenKind::Punctuation(b'*') => Constant::Float(x * y),
+            TokenKind::Punctuation(b'+') => Constant::Float(x + y),
+            TokenKind::Punctuation(b'-') => Constant::Float(x - y),
+            TokenKind::Punctuation(b'/') if y == 0.0 => {
                 self.divides_by_zero(operator);
                 Constant::Float(0.0)
             }
-            Kind::Punctuation(b'/') => Constant::Float(x / y),
-            Kind::Punctuation(b'<') => Constant::truth(x < y),
-            Kind::Punctuation(b'>') => Constant::truth(x > y),
-            Kind::Double(b'l') => Constant::truth(x <= y),
-            Kind::Double(b'g') => Constant::truth(x >= y),
-            Kind::Double(b'=') => Constant::truth(x == y),
-            Kind::Double(b'!') => Constant::truth(x != y),
+            TokenKind::Punctuation(b'/') => Constant::Float(x / y),
+            TokenKind::Punctuation(b'<') => Constant::truth(x < y),
+            TokenKind::Punctuation(b'>') => Constant::truth(x > y),
+            TokenKind::Double(b'l') => Constant::truth(x <= y),
+            TokenKind::Double(b'g') => Constant::truth(x >= y),
+            TokenKind::Double(b'=') => Constant::truth(x == y),
+            TokenKind::Double(b'!') => Constant::truth(x != y),
             _ => self.mixed(operator, "the operator takes integers alone"),
         }
     }
@@ -181,7 +183,7 @@ impl Run<'_, '_> {
     fn unary(&mut self, depth: u32) -> Result<Constant, Fault> {
         let token = self.token;
         match token.kind {
-            Kind::Integer => {
+            TokenKind::Integer => {
                 let Integer { value, unsigned, overflow } = Integer::read(self.slice(token));
                 self.advance();
                 if overflow {
@@ -197,7 +199,7 @@ impl Run<'_, '_> {
                 }
                 Ok(Constant::Integer { value, unsigned })
             }
-            Kind::Float => {
+            TokenKind::Float => {
                 self.advance();
                 let value: f64 = self.slice(token).parse().unwrap_or(0.0);
                 if value.is_infinite() {
@@ -206,11 +208,11 @@ impl Run<'_, '_> {
                 }
                 Ok(Constant::Float(value))
             }
-            Kind::Word if self.slice(token) == "WARP_SZ" => {
+            TokenKind::Word if self.slice(token) == "WARP_SZ" => {
                 self.advance();
                 Ok(Constant::Integer { value: 32, unsigned: false })
             }
-            Kind::Punctuation(operator @ (b'-' | b'+' | b'~' | b'!')) => {
+            TokenKind::Punctuation(operator @ (b'-' | b'+' | b'~' | b'!')) => {
                 self.advance();
                 let depth = self.deeper(depth)?;
                 let inner = self.unary(depth)?;
@@ -222,10 +224,10 @@ impl Run<'_, '_> {
                     (_, inner) => inner,
                 })
             }
-            Kind::Punctuation(b'(') => {
+            TokenKind::Punctuation(b'(') => {
                 self.advance();
                 let depth = self.deeper(depth)?;
-                if self.token.kind == Kind::Dot {
+                if self.token.kind == TokenKind::Dot {
                     return self.cast(depth);
                 }
                 let first = self.unary(depth)?;

@@ -4,9 +4,8 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 
-use super::parse::{Instruction, Operand};
+use super::instruction::{Instruction, Operand};
 use crate::isa::form::Form;
-use crate::semantics::Semantics;
 
 /// Why values do not fit an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,26 +112,6 @@ impl<'t> Instruction<'t> {
         if given.next().is_some() { Err(InputError::TooMany { form }) } else { Ok(values) }
     }
 
-    /// Values that show every stage, and what ptxas does otherwise if that is asked for, as far as the text leaves a choice:
-    /// immediates are what they are, and operands that are one register have one value.
-    pub fn telling_inputs(&self, semantics: Semantics) -> [u32; 3] {
-        if let Some(divergence) = self.divergence(semantics) {
-            return divergence.inputs;
-        }
-        let mut values = self.form.telling_inputs();
-        let operands = [Some(self.a), Some(self.b), self.c];
-        for i in 0..3 {
-            if let Some(Operand::Immediate { value, .. }) = operands[i] {
-                values[i] = value;
-            }
-            if let Some((j, _)) = twin(&operands, i) {
-                values[i] = values[j];
-            }
-        }
-        add_constants(&operands, &mut values);
-        values
-    }
-
     /// The operands that the form reads.
     fn read_operands(&self) -> [Option<Operand<'t>>; 3] {
         [Some(self.a), Some(self.b), self.c.filter(|_| self.form.uses_c())]
@@ -140,14 +119,14 @@ impl<'t> Instruction<'t> {
 }
 
 /// The operand before operand `i` that is the same register, and the register's name.
-fn twin<'t>(operands: &[Option<Operand<'t>>; 3], i: usize) -> Option<(usize, &'t str)> {
+pub(crate) fn twin<'t>(operands: &[Option<Operand<'t>>; 3], i: usize) -> Option<(usize, &'t str)> {
     let register = |i: usize| operands[i].and_then(Operand::register);
     let name = register(i)?;
     (0..i).find(|&j| register(j) == Some(name)).map(|j| (j, name))
 }
 
 /// Makes values of operands out of those of registers.
-fn add_constants(operands: &[Option<Operand<'_>>; 3], values: &mut [u32; 3]) {
+pub(crate) fn add_constants(operands: &[Option<Operand<'_>>; 3], values: &mut [u32; 3]) {
     for (operand, value) in operands.iter().zip(values) {
         if let Some(Operand::Sum { addend, .. }) = operand {
             *value = value.wrapping_add(*addend);

@@ -34,12 +34,12 @@ pub(super) const LONGEST: usize = u32::MAX as usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) at: Span,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// The end of the text.
     End,
     /// An identifier, `_` included.
@@ -192,15 +192,17 @@ impl<'t> Lexer<'t> {
         let class = if start < bytes.len() { CLASSES[bytes[start] as usize] } else { 0 };
         if class & (STARTS | LEADS) != 0 {
             let end = self.run(start + 1, follows);
-            let kind = if class & STARTS != 0 || bytes[start] != b'.' { Kind::Word } else { Kind::Dot };
+            let kind = if class & STARTS != 0 || bytes[start] != b'.' { TokenKind::Word } else { TokenKind::Dot };
             // A dot, `%` or `$` alone is none, and `.5` may be a number.
-            if class & STARTS != 0 || (end > start + 1 && !(kind == Kind::Dot && bytes[start + 1].is_ascii_digit())) {
+            if class & STARTS != 0
+                || (end > start + 1 && !(kind == TokenKind::Dot && bytes[start + 1].is_ascii_digit()))
+            {
                 self.at = end;
                 return Token { kind, at: Span::new(start, end) };
             }
         } else if class & SINGLE != 0 {
             self.at = start + 1;
-            return Token { kind: Kind::Punctuation(bytes[start]), at: Span::new(start, start + 1) };
+            return Token { kind: TokenKind::Punctuation(bytes[start]), at: Span::new(start, start + 1) };
         }
         self.rare_token(start)
     }
@@ -217,7 +219,7 @@ impl<'t> Lexer<'t> {
             self.at = start;
             if let Some(open) = self.skip_comments() {
                 self.at = bytes.len();
-                return Token { kind: Kind::OpenComment, at: Span::new(open, open + 2) };
+                return Token { kind: TokenKind::OpenComment, at: Span::new(open, open + 2) };
             }
             if self.at > start {
                 return self.behind_comments();
@@ -225,7 +227,7 @@ impl<'t> Lexer<'t> {
         }
         let Some(&first) = bytes.get(start) else {
             self.at = start;
-            return Token { kind: Kind::End, at: Span::new(start, start) };
+            return Token { kind: TokenKind::End, at: Span::new(start, start) };
         };
         let (kind, end) = if first == b'.' && self.byte(start + 1).is_ascii_digit() {
             self.dot_digit(start)
@@ -237,35 +239,35 @@ impl<'t> Lexer<'t> {
     }
 
     /// A number such as `.5`; what else begins so is taken for a modifier.
-    fn dot_digit(&self, start: usize) -> (Kind, usize) {
+    fn dot_digit(&self, start: usize) -> (TokenKind, usize) {
         let end = self.run(start + 2, follows);
         match self.float_end(start) {
-            Some(float) if float >= end => (Kind::Float, float),
-            _ => (Kind::Dot, end),
+            Some(float) if float >= end => (TokenKind::Float, float),
+            _ => (TokenKind::Dot, end),
         }
     }
 
     /// What is neither a word nor a modifier nor a comma.
-    fn rare(&self, start: usize, first: u8) -> (Kind, usize) {
+    fn rare(&self, start: usize, first: u8) -> (TokenKind, usize) {
         let second = self.byte(start + 1);
         match first {
             b'0'..=b'9' => self.number(start),
-            b'<' | b'>' | b'&' | b'|' if second == first => (Kind::Double(first), start + 2),
+            b'<' | b'>' | b'&' | b'|' if second == first => (TokenKind::Double(first), start + 2),
             // `<=` must differ from `<<`: the table of operators knows it and `>=` as `l` and `g`.
-            b'<' if second == b'=' => (Kind::Double(b'l'), start + 2),
-            b'>' if second == b'=' => (Kind::Double(b'g'), start + 2),
-            b'=' | b'!' if second == b'=' => (Kind::Double(first), start + 2),
+            b'<' if second == b'=' => (TokenKind::Double(b'l'), start + 2),
+            b'>' if second == b'=' => (TokenKind::Double(b'g'), start + 2),
+            b'=' | b'!' if second == b'=' => (TokenKind::Double(first), start + 2),
             b'"' => {
                 // The byte behind the string is a quote or a line feed, if there is one.
                 let close = self.run(start + 1, |byte| byte != b'"' && byte != b'\n');
-                (Kind::Unknown, (close + 1).min(self.text.len()))
+                (TokenKind::Unknown, (close + 1).min(self.text.len()))
             }
-            b'!'..=b'~' if first != b'\'' => (Kind::Punctuation(first), start + 1),
-            _ => (Kind::Unknown, start + self.text[start..].chars().next().map_or(1, char::len_utf8)),
+            b'!'..=b'~' if first != b'\'' => (TokenKind::Punctuation(first), start + 1),
+            _ => (TokenKind::Unknown, start + self.text[start..].chars().next().map_or(1, char::len_utf8)),
         }
     }
 
-    fn number(&self, start: usize) -> (Kind, usize) {
+    fn number(&self, start: usize) -> (TokenKind, usize) {
         let (base, digits) = match (self.byte(start), self.byte(start + 1) | 0x20) {
             (b'0', b'f') => return self.float_bits(start, 8),
             (b'0', b'd') => return self.float_bits(start, 16),
@@ -277,16 +279,16 @@ impl<'t> Lexer<'t> {
         if matches!(base, 8 | 10)
             && let Some(end) = self.float_end(start)
         {
-            return (Kind::Float, end);
+            return (TokenKind::Float, end);
         }
         let end = self.run(digits, |byte| (byte as char).is_digit(base));
-        (Kind::Integer, end + usize::from(self.byte(end) == b'U'))
+        (TokenKind::Integer, end + usize::from(self.byte(end) == b'U'))
     }
 
     /// `0f3f800000`, `0d3ff0000000000000`.
-    fn float_bits(&self, start: usize, digits: usize) -> (Kind, usize) {
+    fn float_bits(&self, start: usize, digits: usize) -> (TokenKind, usize) {
         let end = self.run(start + 2, |byte| byte.is_ascii_hexdigit());
-        if end - start == digits + 2 { (Kind::FloatBits, end) } else { (Kind::Integer, start + 1) }
+        if end - start == digits + 2 { (TokenKind::FloatBits, end) } else { (TokenKind::Integer, start + 1) }
     }
 
     /// Where a decimal floating-point number ends, if it is one: a point or an exponent after the digits.

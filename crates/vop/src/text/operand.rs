@@ -1,13 +1,13 @@
 //! Operands as they are written, before the instruction is known to take them.
 
 use alloc::format;
+use core::ops::Range;
 
 use super::constant::Constant;
-use super::lex::{Kind, Span};
-use super::parse::{Fault, Operand, Run};
+use super::instruction::Operand;
+use super::lex::{Span, TokenKind};
+use super::reader::{Fault, Reader};
 use crate::diagnostic::{Code, Diagnostic};
-
-use core::ops::Range;
 
 /// What stands between two commas.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +84,7 @@ impl Default for Operands {
     }
 }
 
-impl<'t> Run<'t, '_> {
+impl<'t> Reader<'t, '_> {
     /// An operand as a source; anything but a register or an immediate is none.
     pub(super) fn source(&self, operand: &Written) -> Option<Operand<'t>> {
         match operand.raw {
@@ -109,7 +109,7 @@ impl<'t> Run<'t, '_> {
             }
             let place = operands.list.get_mut(operands.count).unwrap_or(&mut beyond);
             self.operand(place)?;
-            if self.token.kind == Kind::Punctuation(b'+') && operands.count == 3 {
+            if self.token.kind == TokenKind::Punctuation(b'+') && operands.count == 3 {
                 self.sum(place)?;
             }
             operands.end = self.last_end();
@@ -119,8 +119,8 @@ impl<'t> Run<'t, '_> {
             if self.ends_statement() {
                 return Ok(());
             }
-            if self.token.kind != Kind::Punctuation(b',') {
-                let closed = self.token.kind == Kind::Punctuation(b'}');
+            if self.token.kind != TokenKind::Punctuation(b',') {
+                let closed = self.token.kind == TokenKind::Punctuation(b'}');
                 return Err(self.unexpected(if closed { "`;` before the end of the block" } else { "`,` or `;`" }));
             }
             self.advance();
@@ -130,11 +130,11 @@ impl<'t> Run<'t, '_> {
     /// Whether the statement ends here; its semicolon is read.
     fn ends_statement(&mut self) -> bool {
         match self.token.kind {
-            Kind::Punctuation(b';') => {
+            TokenKind::Punctuation(b';') => {
                 self.advance();
                 true
             }
-            Kind::End => true,
+            TokenKind::End => true,
             _ => false,
         }
     }
@@ -142,7 +142,7 @@ impl<'t> Run<'t, '_> {
     #[inline]
     fn operand(&mut self, place: &mut Written) -> Result<(), Fault> {
         // Nearly all operands are plain registers. `_` and `WARP_SZ` are not.
-        if self.token.kind == Kind::Word && !matches!(self.first_byte(), b'_' | b'W') {
+        if self.token.kind == TokenKind::Word && !matches!(self.first_byte(), b'_' | b'W') {
             self.register(place);
             return Ok(());
         }
@@ -151,28 +151,28 @@ impl<'t> Run<'t, '_> {
 
     fn rare_operand(&mut self, place: &mut Written) -> Result<(), Fault> {
         let mut minuses = 0;
-        while self.token.kind == Kind::Punctuation(b'-') {
+        while self.token.kind == TokenKind::Punctuation(b'-') {
             minuses += 1;
             self.advance();
         }
-        let negated_not = minuses > 0 && self.token.kind == Kind::Punctuation(b'!');
+        let negated_not = minuses > 0 && self.token.kind == TokenKind::Punctuation(b'!');
         if self.at_constant() || negated_not {
             return self.immediate(place, minuses);
         }
         match self.token.kind {
-            Kind::Word if self.slice(self.token) == "_" && minuses == 0 => {
+            TokenKind::Word if self.slice(self.token) == "_" && minuses == 0 => {
                 self.advance();
                 place.raw = Raw::Discard;
                 Ok(())
             }
-            Kind::Word if minuses < 2 => {
+            TokenKind::Word if minuses < 2 => {
                 place.minus = minuses == 1;
                 self.register(place);
                 Ok(())
             }
-            Kind::Punctuation(b'!') => self.not(place),
-            Kind::Punctuation(b'{') if minuses == 0 => self.bracketed(place, b'}', Raw::Vector),
-            Kind::Punctuation(b'[') if minuses == 0 => self.bracketed(place, b']', Raw::Address),
+            TokenKind::Punctuation(b'!') => self.not(place),
+            TokenKind::Punctuation(b'{') if minuses == 0 => self.bracketed(place, b'}', Raw::Vector),
+            TokenKind::Punctuation(b'[') if minuses == 0 => self.bracketed(place, b']', Raw::Address),
             _ => Err(self.unexpected(if minuses > 0 { "a number" } else { "an operand" })),
         }
     }
@@ -193,11 +193,11 @@ impl<'t> Run<'t, '_> {
         place.raw = Raw::Register;
         place.name = self.token.at;
         self.advance();
-        if self.token.kind == Kind::Dot {
+        if self.token.kind == TokenKind::Dot {
             place.selector = self.token.at;
             self.advance();
         }
-        if self.token.kind == Kind::Punctuation(b'|') {
+        if self.token.kind == TokenKind::Punctuation(b'|') {
             self.pair(place);
         }
     }
@@ -206,13 +206,13 @@ impl<'t> Run<'t, '_> {
     #[cold]
     fn pair(&mut self, place: &mut Written) {
         self.advance();
-        let discards = self.token.kind == Kind::Word && self.slice(self.token) == "_";
+        let discards = self.token.kind == TokenKind::Word && self.slice(self.token) == "_";
         if discards && !place.minus && place.selector.is_empty() {
             place.sink = true;
         } else {
             place.raw = Raw::Pair;
         }
-        if self.token.kind == Kind::Word {
+        if self.token.kind == TokenKind::Word {
             self.advance();
         }
     }
@@ -247,7 +247,7 @@ impl<'t> Run<'t, '_> {
             return self.immediate(place, 0);
         }
         self.advance();
-        if self.token.kind != Kind::Word {
+        if self.token.kind != TokenKind::Word {
             return Err(self.unexpected("an operand"));
         }
         self.advance();
@@ -261,8 +261,8 @@ impl<'t> Run<'t, '_> {
         loop {
             self.advance();
             match self.token.kind {
-                Kind::Punctuation(byte) if byte == close => break,
-                Kind::End | Kind::OpenComment | Kind::Punctuation(b';') => {
+                TokenKind::Punctuation(byte) if byte == close => break,
+                TokenKind::End | TokenKind::OpenComment | TokenKind::Punctuation(b';') => {
                     let fault = self.unexpected(&format!("`{}`", close as char));
                     if let Some(last) = self.faults.last_mut() {
                         last.related.push((open.span(), "opened here".into()));

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::parse::{Guard, Instruction, Operand};
+use super::instruction::{Guard, Instruction, Operand};
 
 /// The canonical text: guard, modifiers in the manual's order, default selectors, minuses and a fourth operand without
 /// effect left out, no semicolon. Parsing it gives an equal instruction.

@@ -1,5 +1,7 @@
-//! The nearest of several names.
+//! Names that may have been meant.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How many single-character edits (insert, drop, replace, swap neighbours) lie between two names.
@@ -39,6 +41,11 @@ pub(super) fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c s
         // Of several as near, one with the same end: the digit of `vad4` is meant.
         .min_by_key(|&(distance, candidate)| (distance, candidate.as_bytes().last() != name.as_bytes().last()))
         .map(|(_, candidate)| candidate)
+}
+
+/// Names separated by blanks, each with a prefix.
+pub(super) fn listed(names: impl Iterator<Item = &'static str>, prefix: &str) -> String {
+    names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

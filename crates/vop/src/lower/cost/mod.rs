@@ -13,9 +13,9 @@ use core::cmp::Ordering;
 use super::base::{Op, PackedOp};
 use super::candidate::Value;
 use super::sequence::Sequence;
-use crate::cost::Target;
-use crate::eval::Range;
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Type};
+use crate::target::Target;
 use long::Halves;
 
 impl Sequence {

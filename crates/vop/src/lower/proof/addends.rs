@@ -13,14 +13,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Equal, Malformed, Writer, in_range};
-use crate::divergence::Source;
 use crate::eval::Exact;
+use crate::interval::Interval;
+use crate::interval::OperandValue;
 use crate::isa::types::Type;
-use crate::lower::base::{Op, Sort, constant, extended};
+use crate::lower::base::{Op, Sort};
 use crate::lower::candidate::{Pick, Step, Value};
-use crate::range::Interval;
 use crate::semantics::Deviations;
 use crate::smt::Bits;
+use crate::term::{constant, extended};
 
 /// Positions, a bit each from bit 0; bytes that may be anything, from bit 4; all else, bit 63.
 type Support = u64;
@@ -72,7 +73,7 @@ pub(super) fn parts(writer: &mut Writer<'_>, value: Value) -> Result<Option<Vec<
     let Some(mut equal) = groups(writer, &addends, 2) else { return Ok(None) };
     // Half of twice a sum is the sum, as far as it is that of so many results.
     let live: Vec<u8> = writer.candidate.live().collect();
-    let Interval { min, max } = writer.form.with_default_selectors().result_range([Source::Free; 3]);
+    let Interval { min, max } = writer.form.with_default_selectors().result_range([OperandValue::Free; 3]);
     for &position in &live {
         let result = writer.result(position);
         let given = in_range(writer.form, &result);

@@ -20,16 +20,18 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::base::{Op, Sort, concat, constant, extended, part};
+use super::base::{Op, Sort};
 use super::candidate::{Candidate, Cut, Output, Pick, Step, Value};
 use super::sequence::Sequence;
-use crate::divergence::Source;
-use crate::eval::{Exact, Range};
+use crate::eval::Exact;
+use crate::interval::Interval;
+use crate::interval::OperandValue;
 use crate::isa::form::{Finish, Form};
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Selector, Shape, Type};
-use crate::range::Interval;
 use crate::semantics::Deviations;
 use crate::smt::{Bits, PRODUCT, Script};
+use crate::term::{concat, constant, extended, part};
 
 /// A claim that holds if a solver says `unsat`.
 ///
@@ -641,7 +643,7 @@ const fn multiplies(op: Op) -> bool {
 
 /// Whether a term of 32 bits is a result that the operation of a SIMD form has.
 fn in_range(form: Form, result: &str) -> String {
-    let Interval { min, max } = form.with_default_selectors().result_range([Source::Free; 3]);
+    let Interval { min, max } = form.with_default_selectors().result_range([OperandValue::Free; 3]);
     let [min, max] = [min, max].map(|end| constant(end as u64, 32));
     format!("(and (bvsle {min} {result}) (bvsle {result} {max}))")
 }

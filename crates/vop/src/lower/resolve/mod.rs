@@ -10,11 +10,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::base::Op;
-use super::candidate::{Candidate, Output, Pick, Place, Step, Value};
+use super::candidate::{BytePlace, Candidate, Output, Pick, Step, Value};
 use super::sequence::Sequence;
-use crate::cost::Target;
 use crate::isa::form::Form;
 use crate::isa::types::{Selector, Shape, Type};
+use crate::target::Target;
 
 /// How a weighted sum is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -354,7 +354,7 @@ impl Writer<'_> {
     }
 
     /// Puts lanes where they belong, and those of c in the others.
-    fn gathered(&mut self, places: &[Option<Place>; 4]) -> Value {
+    fn gathered(&mut self, places: &[Option<BytePlace>; 4]) -> Value {
         let shape = self.form.mnemonic().shape();
         let bytes = shape.bits() as usize / 8;
         let mut wanted: [(Value, u8); 4] = core::array::from_fn(|i| (Value::C, i as u8));

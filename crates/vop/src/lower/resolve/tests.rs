@@ -17,13 +17,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::resolve;
-use crate::cost::Target;
 use crate::isa::form::{DestinationSelector, Finish, Form, Modifiers};
 use crate::isa::table::Mnemonic;
 use crate::isa::types::{Mask, Part, Secondary, Selector, Shape, Type};
 use crate::lower::base::Op;
-use crate::lower::candidate::{Candidate, Output, Pick, Place, Placement, Step, Value};
+use crate::lower::candidate::{BytePlace, Candidate, Output, Pick, Placement, Step, Value};
 use crate::lower::sequence::Sequence;
+use crate::target::Target;
 
 /// A byte: one of a (0 to 3), b (4 to 7), c (8 to 11) or of a word that stands for itself (12 to 15), its sign, or zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -503,7 +503,7 @@ fn shared_constants_are_what_they_were() {
 fn merged(form: Form, placement: Placement, sources: [Option<(u8, u8)>; 4]) {
     let values = [Value::A, Value::B, Value::C, Value::Step(0)];
     let places =
-        sources.map(|source| source.map(|(register, byte)| Place { value: values[usize::from(register)], byte }));
+        sources.map(|source| source.map(|(register, byte)| BytePlace { value: values[usize::from(register)], byte }));
     let steps = vec![Step::Base(Op::Mul, vec![Value::A, Value::B])];
     let candidate = candidate(steps, Output::Lanes(places), placement);
     let sequences = resolve(&candidate, form, target("sm_75"));

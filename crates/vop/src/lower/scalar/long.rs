@@ -5,13 +5,13 @@
 //! bits; of these, as much is kept as the result depends on.
 
 use super::{Stages, clamped, negated, product, signed, sum, type_of, unsigned};
-use crate::eval::{Exact, Range};
+use crate::eval::Exact;
+use crate::interval::Interval;
 use crate::isa::form::{Finish, MadMode, Variant};
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Scale, Secondary, Type};
 use crate::lower::base::Op;
 use crate::lower::candidate::{NotApplicable, Output, Value, Written};
-use crate::range::Interval;
-use crate::semantics::Deviation;
 
 /// A number in a long word, which holds all values of the interval, as a signed or an unsigned one.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +78,7 @@ pub(super) fn shifted(s: &mut Stages) -> Long {
     if !left {
         return Long { value: s.b.op(Op::ShrLong(Type::S32), &[a.value, amount]), interval };
     }
-    let by_sign = s.by.has(Deviation::ShiftsIn64) && !signed(64).holds(interval);
+    let by_sign = s.form.shifts_in_64_bits(s.by) && !signed(64).holds(interval);
     Long { value: s.b.op(Op::ShlLong, &[a.value, amount]), interval: if by_sign { signed(64) } else { interval } }
 }
 
@@ -146,7 +146,7 @@ fn mad(s: &mut Stages, mode: MadMode, scale: Option<Scale>) -> Long {
         t.interval = signed(64);
     }
     let bits = scale.map_or(0, Scale::bits);
-    if bits > 0 && s.by.has(Deviation::ScalesUnsigned) && t.interval.min < 0 {
+    if bits > 0 && s.form.scales_unsigned(s.by) && t.interval.min < 0 {
         t.interval = unsigned(64);
     }
     scaled(s, t, bits)
@@ -171,7 +171,7 @@ fn saturated(s: &mut Stages, mut t: Long) -> Long {
         let value = s.b.op(Op::MinLong(Type::U32), &[t.value, Value::Long(to.max as u64)]);
         return Long { value, interval: Interval { min: 0, max: to.max } };
     }
-    if s.by.has(Deviation::KeepsLow34) {
+    if s.form.keeps_low_34_bits(s.by) {
         t = kept(s, t);
     }
     let (mut value, ty) = (t.value, t.ty());
@@ -216,7 +216,7 @@ fn compared(s: &mut Stages, t: Long, secondary: Secondary) -> Value {
     let Range { signed: c_signed, .. } = s.c();
     let c = s.b.op(Op::Extend(type_of(c_signed)), &[Value::C]);
     let op = |ty: Type| if secondary == Secondary::Min { Op::MinLong(ty) } else { Op::MaxLong(ty) };
-    if s.by.has(Deviation::ComparesUnsigned) && t.interval.min < 0 {
+    if s.form.compares_unsigned(s.by) && t.interval.min < 0 {
         return s.b.op(op(Type::U32), &[t.value, c]);
     }
     if t.ty() == Type::S32 || !c_signed {

@@ -4,13 +4,12 @@
 use super::long::{Long, added, fits, operands, scaled};
 use super::saturate::{Plan, clamped_word};
 use super::{Stages, Word, clamped, product, signed, unsigned};
-use crate::eval::Range;
+use crate::interval::Interval;
 use crate::isa::form::{MadMode, Variant};
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Operation, Type};
 use crate::lower::base::Op;
 use crate::lower::candidate::{NotApplicable, Output, Value, Written};
-use crate::range::Interval;
-use crate::semantics::Deviation;
 
 /// The product in a word, then a saturating sum.
 pub(super) fn word(s: &mut Stages, plan: Plan) -> Written {
@@ -60,7 +59,7 @@ pub(super) fn long(s: &mut Stages, way: u8) -> Written {
         // A sum of 65 bits of which only the lower bits count is as good as any.
         sum.interval = signed(64);
     }
-    if bits > 0 && s.by.has(Deviation::ScalesUnsigned) && sum.interval.min < 0 {
+    if bits > 0 && s.form.scales_unsigned(s.by) && sum.interval.min < 0 {
         sum.interval = unsigned(64);
     }
     let t = scaled(s, sum, bits);

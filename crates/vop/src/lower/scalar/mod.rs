@@ -20,11 +20,12 @@ use alloc::vec::Vec;
 
 use super::LowerOptions;
 use super::candidate::{Builder, Candidate, Output, Value, Written, in_place};
-use crate::eval::{Exact, Range};
+use crate::deviation::Deviations;
+use crate::eval::Exact;
+use crate::interval::Interval;
 use crate::isa::form::{Form, Variant};
-use crate::isa::types::{Operation, Part, ShiftMode, Type};
-use crate::range::Interval;
-use crate::semantics::{Deviation, Deviations};
+use crate::isa::range::Range;
+use crate::isa::types::{Part, ShiftMode, Type};
 
 /// What the rules write for a form.
 pub(super) fn candidates(form: Form, options: LowerOptions) -> Vec<Candidate> {
@@ -96,10 +97,7 @@ impl Stages {
 
     /// Whether the secondary operation takes the lower 32 bits alone, as signed.
     fn cuts(&self) -> bool {
-        let operation = self.form.mnemonic().operation();
-        let shifts = matches!(operation, Operation::Shl | Operation::Shr);
-        self.by.has(Deviation::CutsTo32)
-            && (matches!(operation, Operation::Add | Operation::Sub) || shifts && self.form.sat())
+        self.form.cuts_to_32_bits(self.by)
     }
 
     /// The values of the operation's result.
@@ -111,18 +109,13 @@ impl Stages {
     fn clamps_to(&self) -> Option<Interval> {
         let range = self.form.saturation_by(self.by)?;
         let to = Interval::from(range);
-        let operation = self.form.mnemonic().operation();
-        let by_sign = self.by.has(Deviation::SaturatesBySign) && range.bits == 32 && !range.signed;
-        let by_sign = by_sign && !matches!(operation, Operation::Shl | Operation::Shr | Operation::Mad);
+        let by_sign = self.form.saturates_by_sign(self.by);
         Some(if by_sign { Interval { min: 0, max: Exact::MAX } } else { to })
     }
 
     /// Whether saturation makes negative numbers the greatest.
     fn turns_negative_to_greatest(&self) -> bool {
-        let part = self.form.saturation_by(self.by).is_some_and(|range| range.bits < 32);
-        let operation = self.form.mnemonic().operation();
-        let wide = !matches!(operation, Operation::Shl | Operation::Shr | Operation::Mad);
-        part && wide && self.by.has(Deviation::SaturatesPartUnsigned)
+        self.form.saturates_part_unsigned(self.by)
     }
 
     /// The shift amount as a word; what it has above 32 the base instructions on words take for 32.
@@ -146,7 +139,7 @@ impl Stages {
     /// The end of a form that writes a part of d: the lower bits of a word there, the rest from c.
     fn merged(&mut self, t: Value, part: Part) -> Output {
         // To 13.2 ptxas inserts the upper half.
-        let from = if self.by.has(Deviation::MergesWrongHalf) { 2 } else { 0 };
+        let from = if self.form.merges_wrong_half(self.by) { 2 } else { 0 };
         let (first, bytes) = (part.shift() as u8 / 8, part.bits() as u8 / 8);
         let nibbles = core::array::from_fn(|i| match (i as u8).checked_sub(first) {
             Some(byte) if byte < bytes => 4 + from + byte,

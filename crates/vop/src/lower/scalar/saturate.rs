@@ -4,12 +4,13 @@
 
 use super::word::{clamp, finished};
 use super::{Stages, Word, clamped, negated, sum, type_of};
-use crate::eval::{Exact, Range};
+use crate::eval::Exact;
+use crate::interval::Interval;
 use crate::isa::form::Finish;
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Operation, Secondary, Type};
 use crate::lower::base::Op;
 use crate::lower::candidate::{Builder, NotApplicable, Value, Written};
-use crate::range::Interval;
 
 /// How many ways to clamp there are at most.
 pub(super) const WAYS: u8 = 2;

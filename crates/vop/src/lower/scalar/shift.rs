@@ -3,13 +3,13 @@
 use super::long;
 use super::word::{clamp, finished};
 use super::{Stages, Word};
-use crate::eval::{Exact, Range};
+use crate::eval::Exact;
+use crate::interval::Interval;
 use crate::isa::form::Finish;
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Operation, Secondary, Type};
 use crate::lower::base::Op;
 use crate::lower::candidate::{NotApplicable, Output, Value, Written};
-use crate::range::Interval;
-use crate::semantics::Deviation;
 
 const ZERO: Value = Value::Word(0);
 
@@ -70,7 +70,7 @@ pub(super) fn clamped_before(s: &mut Stages) -> Written {
 
 /// Saturates as ptxas's code does, the lower 34 bits to a word: by the upper three or two of them.
 pub(super) fn low34(s: &mut Stages) -> Written {
-    if s.form.mnemonic().operation() != Operation::Shl || !s.by.has(Deviation::KeepsLow34) {
+    if s.form.mnemonic().operation() != Operation::Shl || !s.form.keeps_low_34_bits(s.by) {
         return Err(NotApplicable);
     }
     let to = s.form.saturation_by(s.by).filter(|to| to.bits == 32).ok_or(NotApplicable)?;
@@ -138,6 +138,6 @@ fn saturation(s: &Stages) -> Result<Interval, NotApplicable> {
 
 /// Whether ptxas's ways with large results count.
 fn deviates(s: &Stages) -> bool {
-    use Deviation::{ComparesUnsigned, CutsTo32, KeepsLow34, ShiftsIn64};
-    [ComparesUnsigned, CutsTo32, KeepsLow34, ShiftsIn64].into_iter().any(|deviation| s.by.has(deviation))
+    let Stages { form, by, .. } = *s;
+    form.compares_unsigned(by) || form.cuts_to_32_bits(by) || form.keeps_low_34_bits(by) || form.shifts_in_64_bits(by)
 }

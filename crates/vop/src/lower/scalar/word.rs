@@ -1,13 +1,13 @@
 //! Stages in words, where the numbers fit them or only their lower bits count.
 
 use super::{Stages, Word, clamped, negated, product, signed, sum, type_of, unsigned};
-use crate::eval::{Exact, Range};
+use crate::eval::Exact;
+use crate::interval::Interval;
 use crate::isa::form::{Finish, MadMode, Variant};
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Operation, Secondary, Type};
 use crate::lower::base::Op;
 use crate::lower::candidate::{NotApplicable, Output, Pick, Value, Written};
-use crate::range::Interval;
-use crate::semantics::Deviation;
 
 /// Which way of several equal ones a rule writes.
 pub(super) const WAYS: u8 = 2;
@@ -67,7 +67,7 @@ pub(super) fn loose(s: &mut Stages, second: bool, needed: u8) -> Value {
 /// The lower bits of the operation's result.
 fn lower_bits(s: &mut Stages, way: u8) -> Result<Value, NotApplicable> {
     let needed = match s.form.finish() {
-        Finish::Merge(part) if !s.by.has(Deviation::MergesWrongHalf) => part.bits() as u8 / 8,
+        Finish::Merge(part) if !s.form.merges_wrong_half(s.by) => part.bits() as u8 / 8,
         _ => 4,
     };
     match (s.form.mnemonic().operation(), s.form.variant()) {
@@ -256,7 +256,7 @@ pub(super) fn clamp(s: &mut Stages, t: Word, to: Interval, way: u8) -> Result<Wo
     let interval = clamped(t.interval, to);
     let (below, above) = (t.interval.min < to.min, t.interval.max > to.max);
     let ty = if way == 0 || !t.has(Type::U32) { t.ty() } else { Type::U32 };
-    let whole = s.by.has(Deviation::MergesWrongHalf);
+    let whole = s.form.merges_wrong_half(s.by);
     let narrow = [8, 16].into_iter().filter(|_| !whole).find_map(|bits| {
         [false, true].map(|signed| Range::new(signed, bits)).into_iter().find(|&range| to == Interval::from(range))
     });
@@ -299,7 +299,7 @@ pub(super) fn finished(s: &mut Stages, mut t: Word, way: u8) -> Written {
     let c = s.c();
     let op = |ty: Type| if secondary == Secondary::Min { Op::Min(ty) } else { Op::Max(ty) };
     let c_type = type_of(c.signed);
-    if s.by.has(Deviation::ComparesUnsigned) && t.interval.min < 0 {
+    if s.form.compares_unsigned(s.by) && t.interval.min < 0 {
         let value = match secondary {
             Secondary::Min => {
                 let sign = s.b.op(Op::Shr(Type::S32), &[t.value, Value::Word(31)]);

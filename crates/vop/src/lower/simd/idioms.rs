@@ -1,6 +1,6 @@
 //! What the rules for lanes have in common: constants, small computations on all lanes, and how a rule ends.
 
-use crate::eval::Range;
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Type};
 use crate::lower::base::{Op, PackedOp};
 use crate::lower::candidate::{Builder, Cut, NotApplicable, Output, Value, Written, in_place};

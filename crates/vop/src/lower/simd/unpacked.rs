@@ -4,10 +4,10 @@
 use alloc::vec::Vec;
 
 use super::idioms::{HALVES, twice};
-use crate::eval::Range;
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Type};
 use crate::lower::base::{Op, PackedOp};
-use crate::lower::candidate::{Builder, NotApplicable, Output, Place, Value, Written};
+use crate::lower::candidate::{Builder, BytePlace, NotApplicable, Output, Value, Written};
 
 /// Half-words, read unsigned.
 const UNSIGNED_HALVES: Range = Range::new(false, 16);
@@ -46,7 +46,7 @@ pub(super) fn add_even_odd(b: &mut Builder) -> Written {
     let [x, y] = b.sources();
     let upper = b.lop2(|x, k| x & k, x, Value::Word(0xff00_ff00));
     let sums = [x, upper].map(|x| b.packed(PackedOp::Add, UNSIGNED_HALVES, x, y));
-    Ok(Output::Lanes(core::array::from_fn(|p| b.placement[p].map(|_| Place { value: sums[p % 2], byte: p as u8 }))))
+    Ok(Output::Lanes(core::array::from_fn(|p| b.placement[p].map(|_| BytePlace { value: sums[p % 2], byte: p as u8 }))))
 }
 
 /// Minimum and maximum of the upper bytes of half-words, and of the lower ones shifted up: what stands below does not matter.
@@ -72,7 +72,7 @@ pub(super) fn min_max_even_odd(b: &mut Builder) -> Written {
     }
     Ok(Output::Lanes(core::array::from_fn(|p| {
         let (value, byte) = if p % 2 == 1 { (odd, p) } else { (even, p + 1) };
-        b.placement[p].map(|_| Place { value, byte: byte as u8 })
+        b.placement[p].map(|_| BytePlace { value, byte: byte as u8 })
     })))
 }
 
@@ -130,7 +130,7 @@ pub(super) fn in_halves(b: &mut Builder) -> Written {
             (true, false) => b.both_halves(halves, sum),
         };
         for (place, position) in [0, 2].into_iter().zip(pair) {
-            places[usize::from(position)].get_or_insert(Place { value: halves, byte: place });
+            places[usize::from(position)].get_or_insert(BytePlace { value: halves, byte: place });
         }
     }
     Ok(if b.accumulates() { Output::Value(sum) } else { Output::Lanes(places) })
@@ -196,7 +196,7 @@ pub(super) fn average(b: &mut Builder) -> Written {
             None => b.halved(sum, negative),
         };
         for (place, position) in [0, 2].into_iter().zip(pair) {
-            places[usize::from(position)].get_or_insert(Place { value: halves, byte: place });
+            places[usize::from(position)].get_or_insert(BytePlace { value: halves, byte: place });
         }
     }
     Ok(Output::Lanes(places))

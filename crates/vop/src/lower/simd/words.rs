@@ -3,17 +3,17 @@
 use alloc::vec::Vec;
 
 use super::idioms::word_type;
-use crate::eval::Range;
+use crate::isa::range::Range;
 use crate::isa::types::{Comparison, Operation, Type};
 use crate::lower::base::Op;
-use crate::lower::candidate::{Builder, NotApplicable, Output, Pick, Place, Value, Written};
+use crate::lower::candidate::{Builder, BytePlace, NotApplicable, Output, Pick, Value, Written};
 
 impl Builder {
     /// The output of words, one for each live position, that fit.
     fn words(&self, words: &[(u8, Value)]) -> Output {
         let mut places = [None; 4];
         for &(position, value) in words {
-            places[usize::from(position)] = Some(Place { value, byte: 0 });
+            places[usize::from(position)] = Some(BytePlace { value, byte: 0 });
         }
         Output::Lanes(places)
     }
@@ -23,7 +23,7 @@ impl Builder {
         let op = Op::Pack { to };
         let zero = Value::Word(0);
         let mut places = [None; 4];
-        let mut place = |position: u8, value, byte| places[usize::from(position)] = Some(Place { value, byte });
+        let mut place = |position: u8, value, byte| places[usize::from(position)] = Some(BytePlace { value, byte });
         match (to.bits, words) {
             (16, &[(p, x)]) => place(p, self.op(op, &[zero, x]), 0),
             (16, &[(p, x), (q, y)]) => {
@@ -361,7 +361,7 @@ pub(super) fn min_max_at_top(b: &mut Builder) -> Written {
         if b.accumulates() {
             sum = b.shift_add(word, signed, 32 - b.bits(), sum);
         }
-        places[usize::from(position)] = Some(Place { value: word, byte });
+        places[usize::from(position)] = Some(BytePlace { value: word, byte });
     }
     Ok(if b.accumulates() { Output::Value(sum) } else { Output::Lanes(places) })
 }

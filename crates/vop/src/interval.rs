@@ -4,11 +4,27 @@
 //! input is a sum of its bits, the sign bit counting negative. So the ends of the interval follow from the ends of the
 //! inputs; where two operands are one register or both selectors pick the same bits, from the bits that they share.
 
-use crate::divergence::Source;
-use crate::eval::{Exact, Range, Selected};
+use crate::eval::{Exact, Selected};
 use crate::isa::form::{Finish, Form, Variant};
+use crate::isa::range::Range;
 use crate::isa::types::{Operation, Secondary};
 use crate::semantics::Deviations;
+
+/// What is known of an operand's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OperandValue {
+    /// Nothing: a register of its own.
+    Free,
+    /// All: an immediate.
+    Known(u32),
+    /// That of an operand before it (0 is a, 1 is b, others are ignored), plus a constant: the same register.
+    SameAs {
+        /// The other operand.
+        operand: usize,
+        /// What is added.
+        plus: u32,
+    },
+}
 
 /// The values from one to another, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,11 +86,11 @@ impl Form {
     /// they are bounds, as if it were several.
     ///
     /// ```
-    /// use vop::divergence::Source;
+    /// use vop::interval::OperandValue;
     /// let form: vop::Form = "vsub4.s32.u32.u32.sat d, a, b, c".parse().unwrap();
-    /// assert_eq!(form.result_range([Source::Free; 3]).to_string(), "-255…255");
+    /// assert_eq!(form.result_range([OperandValue::Free; 3]).to_string(), "-255…255");
     /// ```
-    pub fn result_range(self, sources: [Source; 3]) -> Interval {
+    pub fn result_range(self, sources: [OperandValue; 3]) -> Interval {
         // The inputs' places do not depend on their values.
         let lanes = self.explain(0, 0, 0).lanes;
         let counted = lanes.iter().enumerate().filter(|&(i, _)| self.mask().is_none_or(|mask| mask.has(i)));
@@ -85,7 +101,7 @@ impl Form {
     /// Whether `.sat` changes the result for some inputs; not where there is none.
     ///
     /// As exact as [`result_range`](Form::result_range).
-    pub fn can_saturate(self, sources: [Source; 3]) -> bool {
+    pub fn can_saturate(self, sources: [OperandValue; 3]) -> bool {
         let (Some(clamp), results) = (self.saturation().map(Interval::from), self.result_range(sources)) else {
             return false;
         };
@@ -99,7 +115,7 @@ impl Form {
     }
 
     /// The values of the first lane's two inputs.
-    pub(crate) fn input_ranges(self, sources: [Source; 3]) -> [Interval; 2] {
+    pub(crate) fn input_ranges(self, sources: [OperandValue; 3]) -> [Interval; 2] {
         let lane = self.explain(0, 0, 0).lanes.into_iter().next();
         lane.map_or([Interval { min: 0, max: 0 }; 2], |lane| {
             let inputs = Inputs { of_lane: lane.inputs, sources };
@@ -129,8 +145,8 @@ impl Form {
             }
             (Operation::Mad, Variant::Mad(mode, scale)) => {
                 let known = match inputs.sources[2] {
-                    Source::Known(c) => [c; 4],
-                    Source::Free | Source::SameAs { .. } => [0, 0x7fff_ffff, 0x8000_0000, u32::MAX],
+                    OperandValue::Known(c) => [c; 4],
+                    OperandValue::Free | OperandValue::SameAs { .. } => [0, 0x7fff_ffff, 0x8000_0000, u32::MAX],
                 };
                 let addends = known.map(|c| self.mad_addend(by, c));
                 Interval::of(corners().flat_map(|(a, b)| addends.map(|c| self.mad(by, a, b, c, mode, scale))))
@@ -144,7 +160,7 @@ impl Form {
 #[derive(Clone, Copy)]
 struct Inputs {
     of_lane: [Selected; 2],
-    sources: [Source; 3],
+    sources: [OperandValue; 3],
 }
 
 impl Inputs {
@@ -152,10 +168,10 @@ impl Inputs {
     fn source(self, input: Selected) -> Result<usize, u32> {
         let operand = usize::from(input.from_b);
         match self.sources[operand] {
-            Source::Free => Ok(operand),
-            Source::Known(value) => Err(value),
+            OperandValue::Free => Ok(operand),
+            OperandValue::Known(value) => Err(value),
             // Nothing is added but to c.
-            Source::SameAs { operand, .. } => Ok(operand.min(1)),
+            OperandValue::SameAs { operand, .. } => Ok(operand.min(1)),
         }
     }
 

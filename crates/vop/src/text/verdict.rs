@@ -1,0 +1,191 @@
+//! The verdict on what was read: modifiers and operands become a [`Form`], or faults.
+//!
+//! What is legal is [`Form::new`]'s to say. Judged here is what a form does not know: the number and the kinds of operands,
+//! and what ptxas takes or refuses beside the manual. The words of the faults are in `wording.rs`.
+
+use core::ops::Range;
+
+use super::opcode::Opcode;
+use super::operand::{Operands, Raw, Written};
+use super::reader::Reader;
+use super::registers::RegisterType;
+use super::selector::{digits, mask};
+use super::wording::Side;
+use crate::isa::form::{DestinationSelector, Form};
+use crate::isa::scalar::ScalarType;
+use crate::isa::special;
+use crate::isa::table::{Axis, Mnemonic};
+use crate::isa::types::{Part, Selector, Shape};
+
+impl Reader<'_, '_> {
+    /// The form that was written, `None` if there is none such. Faults are recorded, also where there is one.
+    pub(super) fn judge(&mut self, opcode: &Opcode, operands: &Operands) -> Option<Form> {
+        let name = self.slice(opcode.mnemonic);
+        let Some(mnemonic) = Mnemonic::from_name(name) else {
+            self.unknown_mnemonic(opcode, name);
+            return None;
+        };
+        let mut wanted = opcode.wanted;
+        wanted.types = opcode.types();
+        let bare = self.settings.bare && operands.complete && operands.count == 0;
+        if !bare {
+            if !operands.plain || self.knows_registers() {
+                self.operand_kinds(mnemonic, operands);
+            }
+            let [d, a, b, c] = &operands.list;
+            wanted.minuses = [a.minus, b.minus, c.minus];
+            if !mnemonic.allows(Axis::Negation) && wanted.minuses == CANCELLED {
+                wanted.minuses = [false; 3];
+            }
+            wanted.dsel = self.destination_selector(mnemonic, d);
+            wanted.asel = self.source_selector(mnemonic, a, false);
+            wanted.bsel = self.source_selector(mnemonic, b, true);
+            self.no_selector_on_c(mnemonic, c, operands.count);
+            // Where the form is legal this is what `Form::uses_c` says.
+            let uses_c = wanted.secondary.is_some() || wanted.dsel.is_some() || !mnemonic.allows(Axis::OptionalC);
+            self.operand_count(mnemonic, uses_c, operands);
+        }
+        match Form::new(mnemonic, &wanted) {
+            Ok(form) => Some(form),
+            Err(violations) => {
+                for violation in violations {
+                    self.violation(mnemonic, opcode, operands, violation);
+                }
+                None
+            }
+        }
+    }
+
+    fn destination_selector(&mut self, mnemonic: Mnemonic, d: &Written) -> Option<DestinationSelector> {
+        if d.selector.is_empty() {
+            return None;
+        }
+        let name = &self.text_of(d.selector)[1..];
+        let shape = mnemonic.shape();
+        if !shape.is_simd() {
+            if let Some(part) = Part::from_name(name) {
+                return Some(DestinationSelector::Part(part));
+            }
+            if is_void(name) {
+                return None;
+            }
+        } else if let Some(mask) = mask(name, shape) {
+            return Some(DestinationSelector::Mask(mask));
+        }
+        self.wrong_selector(mnemonic, name, d.selector.range(), Side::D);
+        None
+    }
+
+    fn source_selector(&mut self, mnemonic: Mnemonic, operand: &Written, second: bool) -> Option<Selector> {
+        if operand.selector.is_empty() {
+            return None;
+        }
+        let name = &self.text_of(operand.selector)[1..];
+        let selector = match mnemonic.shape() {
+            Shape::Scalar => Part::from_name(name).map(Selector::Part),
+            Shape::Halves => digits::<2>(name, 'h', 3).map(Selector::Halves),
+            Shape::Bytes => digits::<4>(name, 'b', 7).map(Selector::Bytes),
+        };
+        if selector.is_none() {
+            let place = if second { Side::B } else { Side::A };
+            // Of `%tid.x` all is said with the register.
+            let special = operand.raw == Raw::Register
+                && self.knows_registers()
+                && special::is_special(self.text_of(operand.name));
+            if !special {
+                self.wrong_selector(mnemonic, name, operand.selector.range(), place);
+            }
+        } else if name == "b1024" && !self.settings.lenient {
+            self.unreadable_selector(operand.selector.range());
+        }
+        selector
+    }
+
+    fn no_selector_on_c(&mut self, mnemonic: Mnemonic, c: &Written, count: usize) {
+        if c.selector.is_empty() {
+            return;
+        }
+        let name = &self.text_of(c.selector)[1..];
+        // The fourth of five operands may be meant as another.
+        if !mnemonic.shape().is_simd() && is_void(name) || count > 4 {
+            return;
+        }
+        self.selector_on_c(mnemonic, name, c.selector.range());
+    }
+
+    /// Judges what kinds of things the operands are.
+    fn operand_kinds(&mut self, mnemonic: Mnemonic, operands: &Operands) {
+        let simd = mnemonic.shape().is_simd();
+        let [_, a, b, c] = &operands.list;
+        let negates = mnemonic.allows(Axis::Negation) || [a.minus, b.minus, c.minus] == CANCELLED;
+        for (i, operand) in operands.list.iter().enumerate().take(operands.count) {
+            match operand.raw {
+                Raw::Register => {
+                    if self.knows_registers() {
+                        let name = self.text_of(operand.name);
+                        let span = operand.name.start as usize..operand.at.end as usize;
+                        // What has no dtype is stricter with the registers that dtype would be of.
+                        let counts = operand.minus || matches!(i, 0 | 3) && !mnemonic.allows(Axis::Dtype);
+                        if counts && self.register_type(name) == Some(RegisterType::Scalar(ScalarType::F16x2)) {
+                            self.not_half_precision(mnemonic, name, span, operand.minus);
+                        } else {
+                            self.register_kind(mnemonic, name, span);
+                        }
+                    }
+                    if operand.minus && (i == 0 || !negates) {
+                        self.negation(mnemonic, i, operand);
+                    }
+                    if operand.sink && i > 0 {
+                        self.wrong_kind(mnemonic, i, &Written { raw: Raw::Pair, ..*operand });
+                    }
+                }
+                Raw::Sum if !simd => self.sum_kind(mnemonic, operand),
+                Raw::Immediate if i > 0 && !simd => {}
+                Raw::Absent => {}
+                _ => self.wrong_kind(mnemonic, i, operand),
+            }
+        }
+    }
+
+    fn register_kind(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>) {
+        match self.register_type(name) {
+            Some(ty) if ty.is_operand() => {}
+            found => self.wrong_register(mnemonic, name, span, found),
+        }
+    }
+
+    /// Judges the register of `c+1`: any integer one, also a special one, but of 32 bits for `vset`.
+    #[cold]
+    fn sum_kind(&mut self, mnemonic: Mnemonic, operand: &Written) {
+        let register = self.text_of(operand.name);
+        let vector = special::is_vector(register);
+        if !self.knows_registers() || special::is_special(register) && !vector {
+            return;
+        }
+        match self.register_type(register) {
+            Some(ty) if ty.is_integer() && (ty.is_operand() || mnemonic.allows(Axis::Dtype)) => {}
+            Some(RegisterType::Scalar(ScalarType::F16x2)) if !mnemonic.allows(Axis::Dtype) => {
+                self.not_half_precision(mnemonic, register, operand.name.range(), false);
+            }
+            _ => self.register_kind(mnemonic, register, operand.name.range()),
+        }
+    }
+
+    fn operand_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands) {
+        let right = if needs_c { operands.count == 4 } else { matches!(operands.count, 3 | 4) };
+        if right || !operands.complete {
+            return;
+        }
+        self.wrong_count(mnemonic, needs_c, operands);
+    }
+}
+
+/// Minuses before both a and b and not c. ptxas counts only whether the product is negated, of any instruction, and so
+/// takes these two everywhere; outside `vmad` they have no effect (`vadd.u32.u32.u32 d, -a, -b` computes a + b).
+const CANCELLED: [bool; 3] = [true, true, false];
+
+/// `.b01`, `.b12` and `.b23`, which ptxas takes on d and c of scalar forms and ignores. They are of another
+/// instruction family; no code is known that writes them.
+fn is_void(name: &str) -> bool {
+    matches!(name, "b01" | "b12" | "b23")
+}

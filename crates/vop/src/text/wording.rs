@@ -1,0 +1,416 @@
+//! The words of the [verdict](super::verdict): each fault as a diagnostic, with its place and what to write instead.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::lex::Span;
+use super::opcode::Opcode;
+use super::operand::{Operands, Raw, Written};
+use super::reader::Reader;
+use super::registers::RegisterType;
+use super::selector::{digits, mask};
+use super::suggest::{listed, nearest};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::isa::form::Violation;
+use crate::isa::scalar::ScalarType;
+use crate::isa::special;
+use crate::isa::table::{Axis, Mnemonic};
+use crate::isa::types::{Part, Secondary, Shape};
+
+/// The operand that a selector stands on.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    D,
+    A,
+    B,
+}
+
+impl Reader<'_, '_> {
+    fn text_at(&self, span: &Range<usize>) -> String {
+        self.text().get(span.clone()).unwrap_or_default().to_string()
+    }
+
+    #[cold]
+    pub(super) fn unknown_mnemonic(&mut self, opcode: &Opcode, name: &str) {
+        let fault =
+            Diagnostic::new(Code::V0102, opcode.mnemonic.span(), format!("`{name}` is not a video instruction"));
+        let meant = match name {
+            "vavrg" => Some(("vavrg2` or `vavrg4", "the average has no scalar form")),
+            "varvg2" => Some(("vavrg2", "the manual's Target ISA notes (9.7.18.2.1) misspell it `varvg2`")),
+            "varvg4" => Some(("vavrg4", "the manual's Target ISA notes (9.7.18.2.3) misspell it `varvg4`")),
+            _ => nearest(name, Mnemonic::ALL.map(Mnemonic::name))
+                .map(|meant| (meant, if meant.eq_ignore_ascii_case(name) { "mnemonics are lower case" } else { "" })),
+        };
+        let fault = match meant {
+            Some((meant, "")) => fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`")),
+            Some((meant, why)) => {
+                fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`: {why}"))
+            }
+            None => {
+                let names = Mnemonic::ALL.into_iter().map(Mnemonic::name);
+                fault.help(format!("the video instructions are {}", listed(names, "")))
+            }
+        };
+        self.fault(fault);
+    }
+
+    #[cold]
+    pub(super) fn wrong_selector(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>, side: Side) {
+        let shape = mnemonic.shape();
+        let known = Part::from_name(name).is_some()
+            || digits::<2>(name, 'h', 3).is_some()
+            || digits::<4>(name, 'b', 7).is_some()
+            || mask(name, Shape::Bytes).is_some()
+            || mask(name, Shape::Halves).is_some();
+        let operand = match side {
+            Side::D => "d",
+            Side::A => "a",
+            Side::B => "b",
+        };
+        let legal = match (shape, side) {
+            (Shape::Scalar, Side::D) if !mnemonic.allows(Axis::Merge) => "none".to_string(),
+            (Shape::Scalar, _) => "`.b0`, `.b1`, `.b2`, `.b3`, `.h0` and `.h1`".to_string(),
+            (Shape::Halves, Side::D) => "the masks `.h0`, `.h1` and `.h10`".to_string(),
+            (Shape::Bytes, Side::D) => {
+                "masks that name each byte once, the highest first: `.b0`, `.b1`, `.b10` … `.b3210`".to_string()
+            }
+            (Shape::Halves, _) => {
+                "`.hxy` with x and y from 0 to 3 (0 and 1 are a's half-words, 2 and 3 b's)".to_string()
+            }
+            (Shape::Bytes, _) => "`.bxyzw` with digits from 0 to 7 (0 to 3 are a's bytes, 4 to 7 b's)".to_string(),
+        };
+        let mut help = format!("legal selectors on {operand} of `{mnemonic}`: {legal}");
+        if let Some(meant) = meant_selector(name, shape, side) {
+            help = format!("write `.{meant}`; {help}");
+        }
+        if shape.is_simd() && matches!(side, Side::D) && name == "b00" {
+            help.push_str("; the mask `.b00` in the manual's example (9.7.18.2.3) is wrong");
+        }
+        let fault = if known || shape.is_simd() && matches!(side, Side::D) {
+            Diagnostic::new(Code::V0304, span, format!("`.{name}` is not a selector for {operand} of `{mnemonic}`"))
+        } else {
+            Diagnostic::new(Code::V0303, span, format!("unknown selector `.{name}`"))
+        };
+        self.fault(fault.help(help));
+    }
+
+    #[cold]
+    pub(super) fn unreadable_selector(&mut self, span: Range<usize>) {
+        let fault = Diagnostic::new(Code::V0311, span, "ptxas cannot read the selector `.b1024`, though it is legal")
+            .label("read as a type")
+            .help("exchange a and b and swap the digits 0-3 with 4-7: `.b5460` on the other operand selects the same bytes");
+        self.fault(fault);
+    }
+
+    #[cold]
+    pub(super) fn selector_on_c(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>) {
+        let fault = Diagnostic::new(Code::V0305, span, format!("operand c of `{mnemonic}` has no selector"))
+            .help(format!("drop `.{name}`: c is a whole register"));
+        self.fault(fault);
+    }
+
+    /// `.f16x2` registers are taken for 32 bits, but not for a number that is negated, nor for d and c of `vset`.
+    #[cold]
+    pub(super) fn not_half_precision(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>, minus: bool) {
+        let message = match minus {
+            true => format!("`{name}` is a `.f16x2` register, and `-{name}` would negate half-precision numbers"),
+            false => format!("`{name}` is a `.f16x2` register; d and c of `{mnemonic}` are integer ones"),
+        };
+        let fault = Diagnostic::new(Code::V0402, span, message).label("declared `.f16x2`");
+        self.fault(fault.help(format!("use a `.b32` register: `mov.b32 t, {name};`")));
+    }
+
+    /// What stands for a register is none that a video instruction takes; `found` is its declared type.
+    #[cold]
+    pub(super) fn wrong_register(
+        &mut self,
+        mnemonic: Mnemonic,
+        name: &str,
+        span: Range<usize>,
+        found: Option<RegisterType>,
+    ) {
+        let fault = match found {
+            Some(RegisterType::Vector) => Diagnostic::new(
+                Code::V0310,
+                span,
+                format!("`{name}` is a vector register; `{mnemonic}` takes single ones"),
+            )
+            .help("move the element to a `.b32` register first"),
+            Some(ty) => Diagnostic::new(
+                Code::V0402,
+                span,
+                format!("`{name}` is a `.{}` register; `{mnemonic}` takes 32-bit integer ones", ty.name()),
+            )
+            .label(format!("declared `.{}`", ty.name()))
+            .help(match ty {
+                RegisterType::Scalar(ScalarType::F32) => format!("move its bits first: `mov.b32 t, {name};`"),
+                RegisterType::Scalar(ScalarType::Pred) => {
+                    format!("make a number of it first: `selp.u32 t, 1, 0, {name};`")
+                }
+                RegisterType::Scalar(ScalarType::U64 | ScalarType::S64 | ScalarType::B64) => {
+                    format!("take its lower half first: `cvt.u32.u64 t, {name};`")
+                }
+                _ => format!(
+                    "convert it first: `cvt.u32.{} t, {name};`",
+                    if ty.name().starts_with('s') { ty.name() } else { "u16" }
+                ),
+            }),
+            None if special::is_special(name) => {
+                let text = self.text_at(&span);
+                let message = format!("`{mnemonic}` takes no special register, and `{text}` is one");
+                Diagnostic::new(Code::V0310, span, message)
+                    .help(format!("move it to a register first: `mov.u32 t, {text};`"))
+            }
+            None => undeclared(span, name, ".b32"),
+        };
+        self.fault(fault);
+    }
+
+    #[cold]
+    pub(super) fn negation(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written) {
+        let span = operand.minus_span();
+        let fault = if i == 0 {
+            Diagnostic::new(Code::V0307, span, "the destination cannot be negated").help("drop the minus")
+        } else {
+            Diagnostic::new(Code::V0307, span, format!("`{mnemonic}` does not negate its operands"))
+                .label("only `vmad` does")
+                .help("negate first: `neg.s32 t, …;`, or use `vsub` for a difference")
+        };
+        self.fault(fault);
+    }
+
+    #[cold]
+    pub(super) fn wrong_kind(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written) {
+        let span = operand.span();
+        let text = self.text_at(&span);
+        let place = ["d", "a", "b", "c"][i.min(3)];
+        let fault = match operand.raw {
+            Raw::Immediate if i == 0 => {
+                Diagnostic::new(Code::V0310, span, "the destination must be a register").label("a number")
+            }
+            Raw::Immediate => Diagnostic::new(Code::V0302, span, format!("`{mnemonic}` takes no immediate operands"))
+                .label("must be a register")
+                .help(format!("move it to a register first: `mov.b32 t, {:#x};`", operand.value)),
+            Raw::Float => Diagnostic::new(Code::V0310, span, format!("`{text}` is a floating-point number"))
+                .help("write an integer"),
+            Raw::Vector => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` takes no vector operands"))
+                .help("write one register"),
+            Raw::Address => {
+                Diagnostic::new(Code::V0310, span, format!("operand {place} must be a register, not an address"))
+                    .help("load it first: `ld.global.u32 t, …;`")
+            }
+            Raw::Discard => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` does not take `_`"))
+                .help(if i == 0 { "name a register, if one that nobody reads" } else { "name a register" }),
+            Raw::Not => {
+                Diagnostic::new(Code::V0310, span, "a negated predicate is not an operand of video instructions")
+            }
+            Raw::Sum => {
+                Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` takes no sum of a register and a number"))
+                    .help("add first: `add.u32 t, …;`")
+            }
+            Raw::Pair => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` has no second destination"))
+                .help("write one register"),
+            Raw::Absent | Raw::Register => return,
+        };
+        self.fault(fault);
+    }
+
+    #[cold]
+    pub(super) fn wrong_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands) {
+        let count = operands.count;
+        let selector = operands.list[0].selector;
+        let merges = !selector.is_empty() && !mnemonic.shape().is_simd() && mnemonic.allows(Axis::Merge);
+        if merges && count == 3 && needs_c {
+            let text = self.text_of(selector);
+            let fault = Diagnostic::new(
+                Code::V0306,
+                selector.range(),
+                format!("`{text}` on d needs operand c, whose other bits d takes"),
+            )
+            .help("name the register to merge into as the fourth operand, or drop the selector");
+            self.fault(fault);
+            return;
+        }
+        let expected = if needs_c { "d, a, b and c" } else { "d, a and b" };
+        let span = if count > 4 { operands.fifth..operands.end } else { operands.end..operands.end };
+        let plural = if count == 1 { "" } else { "s" };
+        let mut help = match count {
+            5.. => String::from("drop what is too much"),
+            _ => format!("write {expected}"),
+        };
+        if mnemonic.shape().is_simd() && count == 3 {
+            help = String::from(
+                "SIMD forms always have c, from which the lanes outside the mask come: with all lanes written any register does",
+            );
+        }
+        let fault = Diagnostic::new(
+            Code::V0301,
+            span,
+            format!("`{mnemonic}` takes {expected} here, not {count} operand{plural}"),
+        )
+        .help(help);
+        self.fault(fault);
+    }
+
+    #[cold]
+    pub(super) fn violation(&mut self, mnemonic: Mnemonic, opcode: &Opcode, operands: &Operands, violation: Violation) {
+        let behind = opcode.end.range();
+        let fault = match violation {
+            Violation::TypeCount { expected, .. } => {
+                let found = opcode.type_count;
+                if found == expected || opcode.wrong_type || opcode.unknown && found < expected {
+                    return;
+                }
+                let order = if expected == 2 { "two types, of a and b" } else { "three types, of d, a and b" };
+                let span = match found {
+                    0 => opcode.mnemonic.at,
+                    3 if expected == 2 => opcode.last_type,
+                    4.. => opcode.extra_types,
+                    _ => opcode.type_span,
+                };
+                let example = if expected == 2 { ".u32.u32" } else { ".u32.u32.u32" };
+                Diagnostic::new(
+                    Code::V0203,
+                    span.range(),
+                    format!("`{mnemonic}` has {order}; here {} {found}", if found == 1 { "is" } else { "are" }),
+                )
+                .help(format!("write `{mnemonic}{example}`, with `.s32` for what is signed"))
+            }
+            Violation::SignedShiftAmount if opcode.wrong_type => return,
+            Violation::SignedShiftAmount => Diagnostic::new(
+                Code::V0209,
+                opcode.last_type.range(),
+                format!("the shift amount of `{mnemonic}` is `.u32`"),
+            )
+            .label("must be `.u32`")
+            .help("write `.u32` as the third type"),
+            // Said where the minus stands.
+            Violation::NotAllowed(Axis::Negation) => return,
+            Violation::NotAllowed(axis) => {
+                let span = self.axis_span(opcode, axis);
+                let text = self.text_of(span);
+                let help = match axis {
+                    Axis::Sat => format!("drop `{text}`: the result of `{mnemonic}` is 0 or 1 in each lane"),
+                    Axis::Secondary => format!("drop `{text}`: `{mnemonic}` adds c by itself"),
+                    Axis::Comparison => format!("drop `{text}`: comparisons belong to `vset`, `vset2` and `vset4`"),
+                    Axis::ShiftMode => format!("drop `{text}`: it belongs to `vshl` and `vshr`"),
+                    _ => format!("drop `{text}`: it belongs to `vmad`"),
+                };
+                Diagnostic::new(Code::V0202, span.range(), format!("`{mnemonic}` does not take `{text}`")).help(help)
+            }
+            // It may be the unknown one, or stand behind what could not be read.
+            Violation::Missing(_) if opcode.unknown || !operands.complete => return,
+            Violation::Missing(axis) => {
+                let (what, legal, example) = match axis {
+                    Axis::Comparison => ("a comparison", "`.eq`, `.ne`, `.lt`, `.le`, `.gt` or `.ge`", ".u32.u32.eq"),
+                    _ => ("a shift mode", "`.clamp` or `.wrap`", ".u32.u32.u32.clamp"),
+                };
+                Diagnostic::new(Code::V0206, behind, format!("`{mnemonic}` needs {what}"))
+                    .label(format!("{legal} goes here"))
+                    .help(format!("add {legal}, as in `{mnemonic}{example}`"))
+            }
+            Violation::SimdSecondary(secondary) => {
+                let mut help = format!("drop `{secondary}`; `.add` alone is legal in SIMD forms");
+                if mnemonic == Mnemonic::Vset4 && secondary == Secondary::Max {
+                    help.push_str("; the manual's example `vset4.u32.u32.ne.max` (9.7.18.2.4) is wrong");
+                }
+                Diagnostic::new(
+                    Code::V0208,
+                    opcode.secondary.range(),
+                    format!("`{secondary}` is not a secondary operation of SIMD forms"),
+                )
+                .help(help)
+            }
+            Violation::SaturatedAccumulate => {
+                let (first, second) = order(opcode.sat.range(), opcode.secondary.range());
+                Diagnostic::new(Code::V0207, second, "`.sat` cannot be combined with `.add` in SIMD forms")
+                    .related(first, "with this")
+                    .help("drop one")
+            }
+            Violation::MergeWithSecondary => {
+                let selector = operands.list[0].selector;
+                let (text, operation) = (self.text_of(selector), self.text_of(opcode.secondary));
+                Diagnostic::new(
+                    Code::V0211,
+                    selector.range(),
+                    format!("a selector on d cannot be combined with a secondary operation, `{operation}`"),
+                )
+                .related(opcode.secondary.range(), "the secondary operation")
+                .help(format!("drop `{operation}` to merge into a part of c, or `{text}` to combine the result with c"))
+            }
+            Violation::DestinationSelector => {
+                let selector = operands.list[0].selector;
+                let text = self.text_of(selector);
+                Diagnostic::new(Code::V0306, selector.range(), format!("`{mnemonic}` has no selector on d"))
+                    .help(format!("drop `{text}`; to merge the result use another instruction, such as `prmt.b32`"))
+            }
+            // Selectors are read by the mnemonic's shape, so that a wrong one never gets here.
+            Violation::SourceSelector { .. } => return,
+            Violation::NegatedProductAndC => {
+                let [_, a, b, c] = &operands.list;
+                let product = if a.minus { a } else { b };
+                Diagnostic::new(Code::V0308, c.minus_span(), "`vmad` negates the product or c, not both")
+                    .related(product.minus_span(), "the product is negated here")
+                    .help("drop one minus, or negate c first: `neg.s32 t, c;`")
+            }
+            Violation::PlusOneNegation => {
+                let minus = operands.list[1..].iter().find(|operand| operand.minus);
+                let span = minus.map_or(behind, Written::minus_span);
+                Diagnostic::new(Code::V0309, span, "operands cannot be negated with `.po`")
+                    .related(opcode.plus_one.range(), "with this")
+                    .help("drop the minus or `.po`")
+            }
+        };
+        self.fault(fault);
+    }
+
+    fn axis_span(&self, opcode: &Opcode, axis: Axis) -> Span {
+        match axis {
+            Axis::Sat => opcode.sat,
+            Axis::Comparison => opcode.comparison,
+            Axis::ShiftMode => opcode.shift_mode,
+            Axis::Scale => opcode.scale,
+            Axis::PlusOne => opcode.plus_one,
+            _ => opcode.secondary,
+        }
+    }
+}
+
+/// What a wrong selector was probably meant to be.
+fn meant_selector(name: &str, shape: Shape, side: Side) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let letter = shape.letter();
+    let digits: Vec<u8> = lower.get(1..)?.bytes().filter(u8::is_ascii_digit).collect();
+    if digits.len() + 1 != lower.len() || digits.is_empty() {
+        return None;
+    }
+    match (shape, side) {
+        (Shape::Scalar, _) => Part::from_name(&lower).map(|part| part.name().to_string()),
+        (_, Side::D) => {
+            let mut lanes = digits;
+            lanes.sort_unstable_by(|a, b| b.cmp(a));
+            lanes.dedup();
+            let meant = format!("{letter}{}", String::from_utf8(lanes).ok()?);
+            mask(&meant, shape).map(|_| meant)
+        }
+        // A scalar's selector: the same byte in every lane is what one reaches for.
+        (_, Side::A | Side::B) if digits.len() == 1 && lower.starts_with(letter) => {
+            let digit = char::from(digits[0]);
+            let most = if shape == Shape::Bytes { '7' } else { '3' };
+            (digit <= most).then(|| format!("{letter}{}", String::from(digit).repeat(shape.lanes())))
+        }
+        _ => None,
+    }
+}
+
+fn order(a: Range<usize>, b: Range<usize>) -> (Range<usize>, Range<usize>) {
+    if a.start <= b.start { (a, b) } else { (b, a) }
+}
+
+#[cold]
+pub(super) fn undeclared(span: Range<usize>, name: &str, ty: &str) -> Diagnostic {
+    Diagnostic::new(Code::V0401, span, format!("`{name}` is not declared"))
+        .help(format!("declare it: `.reg {ty} {name};`"))
+}
