@@ -1,4 +1,4 @@
-//! The bulk engine: in the cache against intrinsics written by hand, beyond it against the speed of memory.
+//! The bulk engine: in the cache against intrinsics written by hand, and beyond the cache against the speed of memory.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -106,8 +106,8 @@ fn words(state: &mut u64, count: usize) -> Vec<u32> {
         .collect()
 }
 
-/// Four arrays of 8 KiB, which the first-level caches of today hold together. Each begins with a cache line, and none as
-/// far into a page as another, so that it is not their places that are measured.
+/// Four arrays of 8 KiB, which fit today's first-level caches together. Each begins with a cache line, at another offset in its page
+/// than the others, so that the addresses do not influence the figures.
 fn in_the_cache() {
     const WORDS: usize = 2048;
     const TIMES: usize = 2000;
@@ -205,7 +205,7 @@ fn beyond_the_cache() {
     }
 }
 
-/// One thread against two, on pieces that the caches of the cores hold: sizes from those where a second thread is started.
+/// One thread against two, on pieces that fit the cores' caches: the sizes from which a second thread is started.
 fn in_parallel() {
     const TIMES: usize = 40;
     let form: Form = "vabsdiff4.u32.u32.u32.add d, a, b, c".parse().expect("legal");

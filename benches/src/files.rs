@@ -1,4 +1,4 @@
-//! Whole files: skipping what holds no instruction, finding, and reading modules; against a copy of the bytes, the bound.
+//! Whole files: skipping source without instructions, finding instructions, and reading modules. The bound is a copy of the bytes.
 
 use vop_ptx::find::Language;
 use vop_ptx::module::Module;
@@ -6,7 +6,7 @@ use vop_ptx::uses::uses;
 
 use crate::measure::{Subject, compare};
 
-/// Megabytes, so that the rates read MB/s.
+/// The unit of the sizes, so that rates are in MB/s.
 const MEGABYTE: usize = 1_000_000;
 
 pub fn bench() {

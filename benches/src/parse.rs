@@ -43,7 +43,7 @@ pub fn bench() {
             Subject::new("vop::parse, an instruction a call", COUNT, || {
                 lines.iter().map(|line| vop::parse(line).map_or(0, |one| one.d.len() as u64)).sum()
             }),
-            Subject::new("the same, register types judged", COUNT, || {
+            Subject::new("vop::parse, register types judged", COUNT, || {
                 lines.iter().map(|line| judging.parse(line).map_or(0, |one| one.d.len() as u64)).sum()
             }),
             Subject::new("Parser::parse_all, one text", COUNT, || {

@@ -1,6 +1,6 @@
-//! Kernels on the CPU: an arithmetic loop, the motion example beside plain Rust, memory beside memory, and how long it takes to begin.
+//! Kernels on the CPU: an arithmetic loop, the motion example against plain Rust, memory against plain Rust, and the time to start.
 //!
-//! The plain code is compiled for this CPU (`benches/.cargo/config.toml`), and where the engine uses all cores it does as well.
+//! The plain code is compiled for this CPU (`benches/.cargo/config.toml`). It uses all cores if the engine does.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn timed<T>(run: impl FnOnce() -> T) -> Duration {
     start.elapsed()
 }
 
-/// By the names that choose one of them.
+/// The benchmarks, each with the name that selects it.
 pub const BENCHES: [(&str, fn()); 4] =
     [("run-arithmetic", arithmetic), ("run-motion", motion), ("run-memory", memory), ("run-startup", beginning)];
 
@@ -31,7 +31,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Ten instructions in a loop, none of memory.
+/// Ten instructions in a loop, without memory accesses.
 const LOOP: &str = "
 .version 8.0
 .target sm_75

@@ -1,5 +1,5 @@
-// The inner loop of stereo matching, with mistakes that nvcc reports without their place in this file: two modifiers that exclude
-// each other, and a selector of scalar instructions. `vop check examples/check/stereo.cu` shows it.
+// The inner loop of stereo matching, with two mistakes: modifiers that exclude each other, and a selector of scalar instructions.
+// nvcc reports them without a line of this file. `vop check examples/check/stereo.cu` names the line.
 __device__ unsigned cost(unsigned left, unsigned right, unsigned sum) {
     asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;" : "+r"(sum) : "r"(left), "r"(right));
     return sum;

@@ -1,5 +1,5 @@
-// A picture's histogram and statistics, and the picture with its brightness spread out evenly (histogram equalisation): shared memory,
-// shuffles, atomics.
+// A picture's histogram and statistics, and the picture with equalised brightness (histogram equalisation). Uses shared memory,
+// shuffles and atomics.
 //
 // Compiled to histogram.ptx with:  nvcc -arch=sm_75 -ptx histogram.cu
 // Run on the CPU with:             vop run histogram.toml
@@ -11,8 +11,8 @@ typedef unsigned long long wide;
 constexpr int LEVELS = 256, WARP = 32;
 constexpr word ALL = ~0u;
 
-// Counts how often each of 256 levels of brightness occurs. Each warp counts in a table of its own, so that fewer threads want the
-// same counter at once. `count` pixels are a multiple of 4; `histogram` starts as zeros.
+// Counts how often each of 256 levels of brightness occurs. Each warp counts in a table of its own, so that fewer threads update
+// one counter at a time. `count` pixels are a multiple of 4; `histogram` starts as zeros.
 constexpr int COUNTERS = 256, TABLES = COUNTERS / WARP;
 extern "C" __global__ void histogram(const word *pixels, int count, word *histogram) {
     __shared__ word tables[TABLES][LEVELS];
@@ -44,12 +44,12 @@ __device__ __forceinline__ word warp_sum(word value) {
     return value;
 }
 
-// Of all pixels the sum, the sum of squares, how far the darkest is below 255, and the brightest. `found` starts as zeros.
+// The sum of all pixels, the sum of squares, 255 minus the darkest pixel, and the brightest pixel. `found` starts as zeros.
 extern "C" __global__ void statistics(const word *pixels, int count, wide *found) {
     word sum = 0, squares = 0, least = ~0u, greatest = 0;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count / 4; i += gridDim.x * blockDim.x) {
         word four = pixels[i];
-        // Bytes times ones are their sum, bytes times themselves the sum of their squares.
+        // The dot product of bytes and ones is their sum; the dot product with themselves is the sum of their squares.
         sum = __dp4a(four, 0x01010101u, sum);
         squares = __dp4a(four, four, squares);
         least = __vminu4(least, four);
@@ -94,7 +94,7 @@ __device__ word block_scan(word value) {
     return value + (warp > 0 ? totals[warp - 1] : 0);
 }
 
-// The level that each level becomes, so that as many pixels lie below it as lie evenly: one block of 256 threads.
+// The new level of each level, so that all new levels are about equally frequent. Launch one block of 256 threads.
 extern "C" __global__ void equalise(const word *histogram, int count, byte *levels) {
     __shared__ word darkest;
     word own = histogram[threadIdx.x];

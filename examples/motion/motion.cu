@@ -6,7 +6,7 @@
 typedef unsigned char byte;
 typedef unsigned int word; // four pixels
 
-// The video instructions. Each is one instruction of PTX that C++ has no word for.
+// The video instructions. Each function is one PTX instruction that C++ cannot express.
 
 // c plus the sum of the absolute differences of four pixels: the heart of the search.
 __device__ __forceinline__ word sad4(word a, word b, word c) {
@@ -54,19 +54,19 @@ __device__ __forceinline__ word average(word a, word b) {
 
 // A block is SIZE x SIZE pixels and may have moved by up to REACH pixels along each axis.
 constexpr int SIZE = 16, REACH = 12, CANDIDATES = 2 * REACH + 1;
-// A displacement costs as much as this difference of brightness for each pixel of its length: flat regions stay calm.
+// Each pixel of a displacement's length costs this much difference of brightness, so that flat regions do not move at random.
 constexpr word PRICE = 32;
-// What a block of the previous frame may be found in, in words; one more where an unaligned row ends.
+// The part of the previous frame in which a block may be found, in words; an unaligned row ends one word later.
 constexpr int TILE_ROWS = SIZE + 2 * REACH, TILE_WORDS = TILE_ROWS / 4 + 1;
 constexpr int THREADS = 64;
 
 // Finds where each block of `current` was in `previous`.
 //
-// One block of threads a block of pixels; each thread tries its share of the displacements (dx, dy), |dx|, |dy| <= REACH, for
-// which the block lies within the previous frame. The cheapest wins, where a displacement costs the sum of absolute differences
-// plus PRICE * (|dx| + |dy|). Of equal ones the shorter |dx| + |dy| wins, then the one that comes first by dy, then by dx.
+// One block of threads handles one block of pixels. Each thread tries its share of the displacements (dx, dy), |dx|, |dy| <= REACH,
+// for which the block lies within the previous frame. The cost of a displacement is the sum of absolute differences plus PRICE *
+// (|dx| + |dy|). The cheapest wins; of equal costs the shorter |dx| + |dy| wins, then the first by dy, then the first by dx.
 //
-// motion: dx, dy of each block, the way its content moved. cost: the sum of absolute differences that is left.
+// motion: dx, dy of each block, the direction in which its content moved. cost: the remaining sum of absolute differences.
 // width and the frames' addresses are multiples of 4; the last row of blocks may be cut off by the frame's end.
 extern "C" __global__ void motion_search(const byte *previous, const byte *current, int *motion, word *cost, int width, int height) {
     __shared__ word tile[TILE_ROWS][TILE_WORDS];
@@ -108,7 +108,7 @@ extern "C" __global__ void motion_search(const byte *previous, const byte *curre
                 low = high;
             }
         }
-        // Cost (17 bits), length (5) and index (10) in one word, the most important first: the least word is the best candidate.
+        // Cost (17 bits), length (5) and index (10) in one word, the most important first: the least word is the best displacement.
         word length = add_abs(dy, add_abs(dx, 0));
         found = least(found, shift15_add(mad(length, PRICE, sad), (length << 10) + candidate));
     }
@@ -168,7 +168,7 @@ __device__ void colour(int dx, int dy, int *rgb) {
     }
 }
 
-// How much of a pixel a shape covers whose edge is `distance` away (negative inside): 0 to 15.
+// How much of a pixel a shape covers, if its edge is `distance` away (negative inside): 0 to 15.
 __device__ __forceinline__ int coverage(int distance) { return clamp(8 - distance, 0, 15); }
 
 // The signed distance of a point from an arrow's edge.
@@ -177,15 +177,15 @@ __device__ int distance(const Arrow &arrow, int x, int y) {
     int along = (px * arrow.ux + py * arrow.uy) >> 12, aside = abs(px * arrow.uy - py * arrow.ux) >> 12;
     int head = min(12 * UNIT, arrow.length * 3 / 4);
     int base = arrow.length - head;
-    // The head's sides fall half as fast as they run: 229/256 is the cosine of their angle.
+    // The sides of the head have a slope of 1/2: 229/256 is the cosine of their angle.
     int sides = ((2 * aside - (arrow.length - along)) * 229) >> 9;
     int in_head = max(sides, base - along);
     int in_shaft = max(aside - 3 * UNIT / 2, max(-along, along - base));
     return min(in_head, in_shaft);
 }
 
-// Mixes four pixels with a colour, `cover` sixteenths of it in each: averaging once a bit, the lowest first, halves what came
-// before each time.
+// Blends four pixels with a colour, `cover` sixteenths of it in each: one average for each bit, the lowest bit first, because each
+// average halves the weight of the earlier ones.
 __device__ word mix(word pixels, word colour, word cover) {
     word result = pixels;
 #pragma unroll
@@ -229,7 +229,7 @@ extern "C" __global__ void draw(const byte *frame, const int *motion, byte *pict
     if (x >= 2 * width || y >= 2 * height)
         return;
 
-    // Twice as large: what falls between pixels is their average.
+    // Twice as large: a pixel between two pixels is their average.
     word rows[2];
     for (int i = 0; i < 2; i++) {
         const byte *line = frame + min((y + i) / 2, height - 1) * width;
@@ -237,7 +237,7 @@ extern "C" __global__ void draw(const byte *frame, const int *motion, byte *pict
         rows[i] = average(a * 0x0101 + b * 0x01010000, a + b * 0x010100 + c * 0x01000000);
     }
     word grey = average(rows[0], rows[1]);
-    // Dimmed towards a dark blue, which the arrows stand out from.
+    // Dimmed towards a dark blue, so that the arrows stand out.
     word red = average(grey, repeat(8)), green = average(grey, repeat(14)), blue = average(grey, repeat(36));
 
     for (int i = 0; i < NEIGHBOURS * NEIGHBOURS; i++) {

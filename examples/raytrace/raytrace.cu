@@ -1,14 +1,14 @@
-// Ray tracing: a picture of a scene of triangles, found through a tree of boxes (a bounding volume hierarchy).
+// Ray tracing: renders a scene of triangles with a tree of boxes (a bounding volume hierarchy).
 //
 // Compiled to raytrace.ptx with:  nvcc -arch=sm_75 -fmad=false -ptx raytrace.cu
 // Run on the CPU with:            vop run raytrace.toml
 //
-// -fmad=false keeps products and sums apart, so that the same arithmetic in another language gives the same bits.
+// -fmad=false keeps products and sums apart, so that this arithmetic gives the same bits in another language.
 
-// The video instructions. They compare the bits of floats as integers, which is the order of floats where none is negative. In the
-// test of a ray with a box negative ones may come out in the wrong order: they end where the ray's start, which is not negative,
-// takes their place, or where the ray misses the box in any case (Aila, Laine and Karras, "Understanding the efficiency of ray
-// traversal on GPUs", 2012, who found these instructions for it).
+// The video instructions. They compare the bits of floats as integers, which gives the order of non-negative floats. When a ray is
+// tested against a box, negative floats may be ordered wrongly. This does no harm: the ray's start, which is not negative, replaces
+// them, or the ray misses the box anyway (Aila, Laine and Karras, "Understanding the efficiency of ray traversal on GPUs", 2012,
+// who found these instructions for ray tracing).
 
 // max(min(a, b), c)
 __device__ __forceinline__ float min_max(float a, float b, float c) {
@@ -51,7 +51,7 @@ __device__ __forceinline__ Vector cross(Vector a, Vector b) {
 }
 __device__ __forceinline__ Vector unit(Vector a) { return a * (1 / sqrtf(dot(a, a))); }
 
-// What a ray meets first: how far away, and which triangle (-1 for none).
+// The first hit of a ray: its distance, and the triangle (-1 for none).
 struct Hit {
     float distance;
     int triangle;
@@ -69,9 +69,9 @@ struct Scene {
 
 __device__ __forceinline__ Vector load(const float *at) { return {__ldg(at), __ldg(at + 1), __ldg(at + 2)}; }
 
-// The first triangle that a ray meets; of several at the same distance, that with the lowest number. `any` is content with any.
+// The first triangle that a ray hits; of several at one distance, the one with the lowest number. With `any`, any hit will do.
 __device__ Hit trace(Scene scene, Vector origin, Vector direction, float limit, bool any) {
-    // No component is 0: its inverse would be infinite, and 0 times that no number.
+    // No component may be 0: its inverse would be infinite, and 0 times infinity is not a number.
     constexpr float LEAST = 1e-20f;
     Vector inverse = {1 / (fabsf(direction.x) > LEAST ? direction.x : copysignf(LEAST, direction.x)),
                       1 / (fabsf(direction.y) > LEAST ? direction.y : copysignf(LEAST, direction.y)),
@@ -144,7 +144,7 @@ __device__ Vector sky(Vector direction) {
     return Vector{0.75f, 0.82f, 0.90f} * (1 - height) + Vector{0.18f, 0.32f, 0.62f} * height;
 }
 
-// The colour of a point without what it reflects.
+// The colour of a point without its reflections.
 __device__ Vector shade(Scene scene, const float *colours, Vector light, Vector point, Vector normal, int triangle) {
     Vector colour = load(colours + 4 * triangle);
     // The first two triangles are the floor, a chessboard.
@@ -157,10 +157,10 @@ __device__ Vector shade(Scene scene, const float *colours, Vector light, Vector 
     return colour * (direct * 0.85f + normal.y * 0.1f + 0.2f);
 }
 
-// One thread a pixel. `picture` has red, green and blue of each; `seen` the triangle that each shows, -1 for the sky, and `depth` how
-// far away it is.
+// One thread for each pixel. `picture` gets red, green and blue, `seen` the triangle that the pixel shows (-1 for the sky), and
+// `depth` the distance of that triangle.
 //
-// colours: of each triangle, red, green, blue, and how much it reflects.
+// colours: red, green, blue and reflectivity of each triangle.
 extern "C" __global__ void render(const float4 *nodes, const float *triangles, const float *colours, Camera camera, Vector light, int width,
                                   int height, unsigned char *picture, int *seen, float *depth) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

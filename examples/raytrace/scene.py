@@ -45,7 +45,7 @@ def ball(centre, radius, n):
 def build(triangles, order, nodes):
     """Appends the tree of the triangles `order` to nodes, median by median; returns its child word and its box."""
     points = triangles[order]
-    # A little larger than it is, as the test of a ray with it rounds.
+    # A little larger than the triangles, because the test of a ray against the box rounds.
     box = np.stack([points.min((0, 1)), points.max((0, 1))])
     box += np.array([[-1], [1]]) * (1e-4 + 1e-5 * np.abs(box))
     if len(order) <= LEAF:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes query.fasta and database.fasta: proteins that never lived.
+"""Makes query.fasta and database.fasta: synthetic proteins.
 
 Residues are drawn with the frequencies that they have in real proteins (Robinson and Robinson, 1991). Every ninth protein of the
 database is a relative of the query: a part of it, mutated, with residues lost and inserted, between random ones.

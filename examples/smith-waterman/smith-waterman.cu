@@ -1,5 +1,5 @@
-// Smith-Waterman: how well does a protein fit, in parts, each protein of a database? Local alignment with affine gaps and BLOSUM62,
-// four proteins in one word, as CUDASW++ does it.
+// Smith-Waterman: how well does part of a protein match part of each protein of a database? Local alignment with affine gaps and
+// BLOSUM62, four proteins in one word, as in CUDASW++.
 //
 // Compiled to smith-waterman.ptx with:  nvcc -arch=sm_75 -ptx smith-waterman.cu
 // Run on the CPU with:                  vop run smith-waterman.toml
@@ -7,7 +7,7 @@
 typedef unsigned char byte;
 typedef unsigned int word; // the scores of four proteins, each a signed byte
 
-// The video instructions. With `.sat` a score that would leave -128 ... 127 stays at the end.
+// The video instructions. With `.sat` a score that would leave -128 ... 127 stays at the limit.
 
 __device__ __forceinline__ word add4(word a, word b) {
     word d;
@@ -36,7 +36,7 @@ __device__ __forceinline__ int max3(int a, int b, int c) {
 
 __device__ __forceinline__ word four(int score) { return 0x01010101u * (byte)score; }
 
-// Residues are numbered in the order of BLOSUM62's rows; X stands for what is none of them.
+// Residues are numbered in the order of BLOSUM62's rows; X stands for any other letter.
 constexpr int RESIDUES = 24, X = 22, PAD = RESIDUES;
 __constant__ char order[RESIDUES + 1] = "ARNDCQEGHILKMFPSTWYVBZX*";
 
@@ -69,7 +69,7 @@ __constant__ signed char blosum62[RESIDUES][RESIDUES] = {
 
 // Finds where the records of a FASTA file start: one block of threads, each with its piece of the text.
 //
-// starts: the place of each record's `>`, and behind the last the text's length. Of more than `limit` records the rest is left out.
+// starts: the place of each record's `>`, and after the last one the text's length. Only the first `limit` records are written.
 // count: how many records there are.
 constexpr int FINDERS = 128;
 extern "C" __global__ void find_records(const byte *text, int length, int *starts, int *count, int limit) {
@@ -104,7 +104,7 @@ extern "C" __global__ void find_records(const byte *text, int length, int *start
     }
 }
 
-// Writes each record's residues, as numbers, to the place where the record starts in the text, and how many they are. One thread a
+// Writes each record's residues, as numbers, to the place where the record starts in the text, and their number. One thread for each
 // record.
 extern "C" __global__ void read_records(const byte *text, const int *starts, const int *count, byte *residues, int *lengths) {
     int record = blockIdx.x * blockDim.x + threadIdx.x;
@@ -117,7 +117,7 @@ extern "C" __global__ void read_records(const byte *text, const int *starts, con
     int length = 0;
     for (; at < end; at++) {
         byte letter = text[at];
-        // Lower case is as good as upper.
+        // Lower case counts as upper case.
         if (letter >= 'a' && letter <= 'z')
             letter -= 'a' - 'A';
         if (letter <= ' ')
@@ -131,7 +131,7 @@ extern "C" __global__ void read_records(const byte *text, const int *starts, con
     lengths[record] = length;
 }
 
-// What the first residue of a gap costs, and each of the others.
+// The cost of a gap's first residue, and of each further one.
 constexpr int OPEN = 11, EXTEND = 1;
 
 // Four bytes from each of four words to the four words of their columns.
@@ -144,7 +144,7 @@ __device__ __forceinline__ void transpose(const word *in, word *out) {
     out[3] = __byte_perm(high01, high23, 0x7632);
 }
 
-// Aligns the query with four proteins a thread, in bytes: a score of 127 says that the true one is that or more.
+// Aligns the query with four proteins a thread, in bytes. A score of 127 means that the true score is 127 or more.
 //
 // For each place of the query, `rows` holds the scores of the column before: `best` of alignments that end there, and of those that
 // end in a gap of the query. Shared memory holds the query's profile, (RESIDUES + 1) * (query_length rounded up to 4) bytes: for
@@ -155,7 +155,7 @@ extern "C" __global__ void search(const byte *query, const int *query_length, co
     int groups = (*query_length + 3) / 4;
     for (int i = threadIdx.x; i < (RESIDUES + 1) * groups * 4; i += blockDim.x) {
         int residue = i / (groups * 4), place = i % (groups * 4);
-        // Beyond either end nothing fits.
+        // Beyond either end, no residue fits.
         bool inside = residue < RESIDUES && place < *query_length;
         ((signed char *)profile)[i] = inside ? blosum62[residue][query[place]] : -4;
     }
@@ -206,7 +206,7 @@ extern "C" __global__ void search(const byte *query, const int *query_length, co
             scores[first + lane] = top >> 8 * lane & 127;
 }
 
-// The same once more, one protein a thread and in whole words, for those proteins whose score a byte could not hold.
+// Aligns again, one protein a thread and in whole words, the proteins whose scores do not fit a byte.
 extern "C" __global__ void search_again(const byte *query, const int *query_length, const byte *residues, const int *starts,
                                         const int *lengths, const int *count, int2 *rows, int *scores) {
     int threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Renders left.png and right.png, what two cameras see of a made-up scene, and truth.png: the left one's disparities, rounded, and 255
-where the right camera does not see the same.
+"""Renders left.png and right.png, two cameras' views of a made-up scene, and truth.png: the disparities of the left one, rounded. 255
+marks pixels that the right camera does not see.
 
 Needs NumPy and Pillow.
 """

@@ -1,5 +1,5 @@
-// Stereo matching: how far away is what two cameras side by side see? For each pixel, how far it has moved from the left picture to
-// the right one (its disparity: the nearer, the more), and a map of depth drawn from that.
+// Stereo matching: how far away are the things that two cameras side by side see? Computes for each pixel how far it moved from the
+// left picture to the right one (its disparity: the nearer, the larger), and draws a depth map.
 //
 // Compiled to stereo.ptx with:  nvcc -arch=sm_75 -ptx stereo.cu
 // Run on the CPU with:          vop run stereo.toml
@@ -44,9 +44,9 @@ __device__ __forceinline__ int clamp(int a, int low, int high) {
 
 // Windows of 11 x 9 pixels are compared, at disparities from 0 to 47.
 constexpr int HALF_WIDTH = 5, HALF_HEIGHT = 4, DISPARITIES = 48;
-// A block of threads finds this many pixels; each thread those of one column.
+// A block of threads handles this many pixels; each thread handles one column.
 constexpr int COLUMNS = 64, ROWS = 16;
-// What it needs of the pictures around them. Tiles start 8 pixels to the left, so that windows lie within.
+// The parts of the pictures that a block needs. Tiles start 8 pixels further left, so that windows lie within.
 constexpr int MARGIN = 8;
 constexpr int TILE_ROWS = ROWS + 2 * HALF_HEIGHT, TILE_WIDTH = COLUMNS + 2 * MARGIN, OTHER_WIDTH = TILE_WIDTH + 2 * DISPARITIES;
 constexpr int NOTHING = 255;
@@ -61,9 +61,9 @@ __device__ __forceinline__ void window(const byte *row, int offset, word *pixels
     pixels[2] = __funnelshift_r(c, d, shift) & 0xffffff;
 }
 
-// For each pixel of `image` the disparity at which the window around it is most like that of `other`, `direction` * disparity pixels
-// to the right: 1 if `other` was taken from the left, -1 if from the right. The least sum of absolute differences wins, of equal ones
-// the least disparity. A window's middle does not leave the picture; beyond its edges the picture goes on as it is there.
+// Finds for each pixel of `image` the disparity at which its window differs least from the window of `other` that is `direction` *
+// disparity pixels to the right: 1 if `other` was taken from the left, -1 if from the right. The least sum of absolute differences wins,
+// of equal ones the least disparity. The centre of a window stays inside the picture; beyond the edges, the edge pixels repeat.
 extern "C" __global__ void match(const byte *image, const byte *other, int width, int height, int direction, byte *disparity) {
     // One more word each, which `window` reads and does not use.
     __shared__ __align__(4) byte tile[TILE_ROWS][TILE_WIDTH + 4];
@@ -99,7 +99,7 @@ extern "C" __global__ void match(const byte *image, const byte *other, int width
             window(tile[row], offset, a);
             window(wide[row], offset + DISPARITIES + direction * d, b);
             sums[row] = sad4(a[2], b[2], sad4(a[1], b[1], sad4(a[0], b[0], 0)));
-            // The window moves down by a row: one more, and one less.
+            // The window moves down by one row: add the new row, subtract the old one.
             sum += sums[row];
             if (row >= 2 * HALF_HEIGHT) {
                 best[row - 2 * HALF_HEIGHT] = least(best[row - 2 * HALF_HEIGHT], shift8_add(sum, d));
@@ -113,8 +113,8 @@ extern "C" __global__ void match(const byte *image, const byte *other, int width
             disparity[(top + row) * width + x] = best[row] & 255;
 }
 
-// Keeps a disparity of the left picture if the right one agrees, within 1; else NOTHING: it is hidden from one of the cameras, or
-// was not found. A row of blocks a row of pixels.
+// Keeps a disparity of the left picture if the right one agrees, within 1. Otherwise writes NOTHING: the pixel is hidden from one
+// camera, or was not found. One row of blocks for each row of pixels.
 extern "C" __global__ void confirm(const byte *left, const byte *right, int width, byte *confirmed) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
     if (x >= width)
@@ -131,8 +131,8 @@ __device__ void colour(int value, byte *rgb) {
     rgb[2] = clamp(value < 96 ? 110 + 2 * value : 620 - 4 * value, 30, 240);
 }
 
-// Draws the left picture, and beside it the disparities. Where there is NOTHING stands, darkened, the lesser of the nearest ones to
-// both sides: what is hidden belongs to what is farther away.
+// Draws the left picture, and beside it the disparities. For NOTHING it draws the smaller of the nearest disparities on both sides,
+// darkened: a hidden pixel belongs to the thing that is farther away.
 extern "C" __global__ void draw(const byte *image, const byte *confirmed, int width, byte *picture) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
     if (x >= width)

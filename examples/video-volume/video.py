@@ -20,7 +20,7 @@ import vop
 
 #: A block is SIZE x SIZE pixels and may have moved by up to REACH pixels along each axis.
 SIZE, REACH = 16, 6
-#: A displacement costs as much as this difference of brightness for each pixel of its length: flat regions stay calm.
+#: Each pixel of a displacement's length costs this much difference of brightness, so that flat regions do not move at random.
 PRICE = 32
 
 # c plus the absolute differences of four pixels; a * b + c; (a << b) + c; the lesser.
@@ -39,7 +39,7 @@ def film() -> np.ndarray:
 
 
 def search(frames: np.ndarray) -> np.ndarray:
-    """For each frame but the first, where each of its blocks was in the frame before.
+    """For each frame except the first, where each of its blocks was in the frame before.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def vectors(best: np.ndarray) -> np.ndarray:
 
 
 def search_chunks(video: da.Array) -> da.Array:
-    """The same for a volume in chunks of frames: each chunk is given the last frame of the one before it."""
+    """`search` for a volume in chunks of frames: each chunk is given the last frame of the chunk before it."""
     _, rows, columns = video.shape
     first, *rest = video.chunks[0]
     chunks = ((first - 1, *rest), (rows // SIZE,), (columns // SIZE,))

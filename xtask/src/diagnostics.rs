@@ -114,6 +114,8 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0708" => "Declare d as read and written (`\"+r\"`) in inline assembly, or pass another c.",
         "V0709" => "Use the replacement that the message shows, or ptxas 13.3 or later.",
         "V0710" => "Check the digits. Leave them if the byte is meant to be broadcast.",
+        "V0711" => "Remove the comment, or move it to the line that it is about.",
+        "V0712" => "Write `// vop: allow(V0701)`, with codes of findings that can be allowed there.",
         _ => return None,
     })
 }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod crates;
 mod diagnostics;
 pub mod divergence;
 pub mod docs;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Failure;
 
-/// Write the parts of docs/ that follow from the code.
+/// Write the parts of docs/ that follow from the code, and the picture of crates in ARCHITECTURE.md.
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
@@ -13,5 +13,6 @@ pub(crate) fn run(Args {}: Args) -> Result<(), Failure> {
     for (name, text) in xtask::docs::all() {
         std::fs::write(docs.join(name), text)?;
     }
+    std::fs::write(xtask::crates::path(), xtask::crates::architecture()?)?;
     Ok(())
 }
