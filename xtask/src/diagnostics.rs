@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use vop::diagnostic::Severity;
-use vop::{Code, RunErrorKind};
+use vop::{Code, RunErrorKind, Severity};
 
 use crate::docs::wrapped;
 

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use vop::{Parser, Semantics};
 
+use crate::progress::Progress;
 use crate::{Failure, Outcome, instruction, output};
 
 /// Compute an instruction's result.
 ///
-/// Prints d as 0x and eight hexadecimal digits. Values are
-/// decimal, hexadecimal (0x) or binary (0b), also negative; `_` may group digits. With --batch, rows of
-/// instruction, a, b and c, separated by tabs, give one result a line, in order; a bad row gives a line `error: …` in its
-/// place, and exit status 1 at the end.
+/// Prints d as 0x and eight hexadecimal digits. Values are decimal, hexadecimal (0x) or binary (0b), and may be negative; `_`
+/// may group digits. c may be left out where the instruction does not read it.
+///
+/// With --batch, each row (instruction, a, b and c, separated by tabs) gives one line, in order: the result, or `error: …`.
+/// Exit status 1 if there is an error.
 #[derive(clap::Args)]
 #[command(
     allow_negative_numbers = true,
@@ -56,8 +58,10 @@ fn batch(bytes: &[u8], semantics: Semantics) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
-    for line in output::lines(bytes) {
-        match line.and_then(|line| row(&parser, line, semantics)) {
+    let mut progress = Progress::beside_output(Some(output::lines(bytes).count()), "rows");
+    for (done, line) in output::lines(bytes).enumerate() {
+        progress.at(done);
+        match line.and_then(|line| row(&parser, line, semantics).map_err(|why| with_hint(line, why))) {
             Ok(d) => writeln!(out, "{d:#010x}")?,
             Err(why) => {
                 writeln!(out, "error: {}", output::field(&why))?;
@@ -67,6 +71,17 @@ fn batch(bytes: &[u8], semantics: Semantics) -> Result<Outcome, Failure> {
     }
     out.flush()?;
     Ok(outcome)
+}
+
+/// An error of a row, with a hint where blanks separate its columns.
+fn with_hint(line: &str, why: String) -> String {
+    let mut words = line.split_whitespace().rev();
+    let is_value = |word: &str| word == "-" || instruction::value(word).is_ok();
+    let values = words.by_ref().take_while(|word| is_value(word)).count();
+    match line.contains('\t') || values == 0 {
+        true => why,
+        false => format!("{why}; columns are separated by tabs, and this row has none"),
+    }
 }
 
 fn row(parser: &Parser<'_>, line: &str, semantics: Semantics) -> Result<u32, String> {

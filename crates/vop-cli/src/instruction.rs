@@ -4,10 +4,10 @@ use vop::{Instruction, Parser, Places, Semantics};
 
 use crate::{Failure, output};
 
-/// Whose answer is asked for.
+/// Whether the manual or a release of ptxas decides the result.
 #[derive(clap::Args)]
 pub(crate) struct SemanticsArg {
-    /// Whose answer: `isa`, the manual's; `ptxas`, what the code of the newest ptxas computes; `ptxas-12.4`, an older one's.
+    /// Whose result: `isa` is the manual's, `ptxas` that of the newest ptxas's code, `ptxas-12.4` that of an older one's.
     #[arg(long, default_value_t)]
     pub(crate) semantics: Semantics,
 }
@@ -20,7 +20,7 @@ pub(crate) fn read(text: &str) -> Result<Instruction<'_>, Failure> {
 /// As [`read`], with the places of the instruction's parts, which lints need.
 pub(crate) fn read_with_places(text: &str) -> Result<(Instruction<'_>, Places), Failure> {
     Parser::new().allow_bare().parse_with_places(text).map_err(|faults| {
-        output::notice(&vop_draw::diagnostics(&faults, text));
+        output::diagnostics(&faults, text);
         Failure::Said
     })
 }

@@ -11,14 +11,14 @@ use vop::isa::types::{Comparison, PLUS_ONE, Part, SAT, Scale, Secondary, Shape, 
 use crate::output::Format;
 use crate::{Failure, Outcome, output};
 
-/// List the instructions, or all that one of them takes.
+/// List the instructions, or all modifiers and selectors that one of them takes.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   vop list
   vop list vadd4")]
 pub(crate) struct Args {
-    /// The mnemonic to show in full.
+    /// A mnemonic, whose modifiers and selectors are shown.
     mnemonic: Option<String>,
     /// `text` or `json`.
     #[arg(long, value_enum, default_value_t)]
@@ -44,9 +44,15 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         Format::Text => match (&args.mnemonic, &shown[..]) {
             (Some(_), [one]) => out.write_all(full(*one).as_bytes())?,
             _ => {
+                let width = output::width();
                 for mnemonic in shown {
                     let row = mnemonic.row();
-                    writeln!(out, "{:<10} {:<55} {}", row.name, row.summary, row.section)?;
+                    if width < 80 {
+                        let rest = vop_draw::wrapped(&format!("{} ({})", row.summary, row.section), width - 11);
+                        writeln!(out, "{:<10} {}", row.name, rest.replace('\n', &format!("\n{:11}", "")))?;
+                    } else {
+                        writeln!(out, "{:<10} {:<55} {}", row.name, row.summary, row.section)?;
+                    }
                 }
             }
         },
@@ -98,19 +104,23 @@ fn axes(mnemonic: Mnemonic) -> Vec<(&'static str, String)> {
 fn full(mnemonic: Mnemonic) -> String {
     let row = mnemonic.row();
     let (major, minor) = mnemonic.row().version;
-    let mut text = format!("{}: {}\n\n    {}{}\n\n", row.name, row.summary, row.name, row.syntax);
+    let width = output::width();
+    let wrapped =
+        |text: &str, indent: usize| vop_draw::wrapped(text, width - indent).replace('\n', &format!("\n{:indent$}", ""));
+    let syntax = wrapped(&format!("{}{}", row.name, row.syntax), 4);
+    let mut text = format!("{}\n\n    {syntax}\n\n", wrapped(&format!("{}: {}", row.name, row.summary), 0));
     for (heading, spellings) in axes(mnemonic) {
         // Writing to a String does not fail.
-        let _ = writeln!(text, "    {heading:<6} {spellings}");
+        let _ = writeln!(text, "    {heading:<6} {}", wrapped(&spellings, 11));
     }
     let count = mnemonic.forms().count_left();
-    let _ = write!(
-        text,
-        "\n{} forms. PTX ISA {}, .version {major}.{minor}, .target sm_{} and up.\n",
+    let foot = format!(
+        "{} forms. PTX ISA {}, .version {major}.{minor}, .target sm_{} and up.",
         output::grouped(count),
         row.section,
         mnemonic.row().target
     );
+    let _ = writeln!(text, "\n{}", wrapped(&foot, 0));
     text
 }
 

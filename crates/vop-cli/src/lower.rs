@@ -8,21 +8,22 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use vop::lower::{LowerOptions, Lowering, Needs};
 use vop::{Code, Diagnostic, Form, Instruction, Parser, Places, Registers, Semantics, Target};
-use vop_draw::{Lines, Source};
+use vop_draw::{Lines, SourceText};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{Rewrite, RewriteError, RewriteOptions, Rewritten, rewrite};
 
 use crate::output::Format;
+use crate::progress::Progress;
 use crate::{Failure, Outcome, instruction, output};
 
-/// Replace video instructions by base instructions that compute the same in less.
+/// Rewrite video instructions as ordinary PTX that takes fewer machine instructions.
 ///
-/// Writes the PTX module with each video instruction as a comment and, behind it, a block that computes the same for every
-/// input; an instruction that is cheapest as it is stays, and so does every other byte. A table on standard error says
-/// what that saves, in machine instructions that ptxas 13.5 makes of it.
+/// Writes the PTX module with each video instruction as a comment, followed by a block that computes the same value for every
+/// input. An instruction that is cheapest as it is stays, and no other byte changes. A table on standard error shows the
+/// savings, in machine instructions of ptxas 13.5.
 ///
-/// Nothing is used that the module's `.version` and `.target` do not allow. With --raise both are raised where something cheaper
-/// needs that: the result then asks for a newer ptxas, or runs on newer GPUs alone. (A newer `.version` also refuses a few
+/// Only what the module's `.version` and `.target` allow is used. With --raise both are raised where a cheaper sequence
+/// needs that: the result then needs a newer ptxas, or runs on newer GPUs only. (A newer `.version` also refuses a few
 /// old instructions that the module may hold, such as `shfl` without `.sync`.)
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     /// A PTX module, or `-` for standard input.
     #[arg(required_unless_present_any = ["instr", "batch"], conflicts_with_all = ["instr", "batch"])]
     file: Option<PathBuf>,
-    /// The GPU: sm_75 … sm_121, or sm_120f and the like for what only GPUs of a family have.
+    /// The GPU: sm_75 … sm_121; sm_120f and the like allow instructions that only GPUs of that family have.
     #[arg(long, value_name = "TARGET")]
     target: Target,
     /// Write the module to this file instead of standard output (`-`).
@@ -49,22 +50,22 @@ pub(crate) struct Args {
     /// Print no table and no notes; warnings and errors stay.
     #[arg(short, long)]
     quiet: bool,
-    /// Lower this one instruction, with or without operands, and print what becomes of it.
+    /// Lower this one instruction, with or without operands, and print the result.
     #[arg(long, value_name = "INSTR", conflicts_with = "batch")]
     instr: Option<String>,
     /// Lower the instruction of each line of a file (`-` for standard input) and print a line for each: form, block and
-    /// cost, or what is wrong. Exit status 1 if any is.
+    /// cost, or an error. Exit status 1 if there is an error.
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
     /// With --instr and --batch: `text`, or `json`.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The language that is written.
+    /// The output language.
     #[arg(long, value_enum, default_value_t)]
     emit: Emit,
 }
 
-/// A language that lowered instructions can be written in.
+/// An output language.
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
 enum Emit {
     /// PTX.
@@ -104,7 +105,7 @@ struct Lowerer {
 const KEPT: usize = 1 << 16;
 
 impl Lowerer {
-    /// What becomes of a form, if anything known computes what is asked for.
+    /// The lowering of a form, if one is known that computes the wanted values.
     fn lower(&mut self, form: Form) -> Result<&Lowering, String> {
         if self.known.len() >= KEPT && !self.known.contains_key(&form) {
             self.known.clear();
@@ -113,7 +114,7 @@ impl Lowerer {
         if lowering.exact {
             Ok(lowering)
         } else {
-            Err(format!("ptxas's code for `{form}` computes something else than asked for, and no rule does it"))
+            Err(format!("ptxas's code for `{form}` computes other values, and no rule computes the wanted ones"))
         }
     }
 }
@@ -129,14 +130,16 @@ fn one(text: &str, lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Fai
     let text = match format {
         Format::Text => {
             let needs = needs.filter(|needs| *needs != Needs::NOTHING);
-            let mut needs = needs.map(|needs| format!("; needs {}", said(needs))).unwrap_or_default();
+            let mut needs = needs.map(|needs| format!("; needs {}", named(needs))).unwrap_or_default();
             if writes_carry(lowering) {
                 needs.push_str("; writes the carry flag");
             }
             let rule = lowering.rule;
             let costs = match &lowering.sequence {
-                Some(_) => format!("{rule}: {} on {target}, {before} as it is{needs}", plural(lowering.cost)),
-                None => format!("{rule}: {} on {target}, and nothing known is cheaper", plural(before)),
+                Some(_) => {
+                    format!("{rule}: {} on {target}, {before} as it is{needs}", machine_instructions(lowering.cost))
+                }
+                None => format!("{rule}: {} on {target}, and nothing known is cheaper", machine_instructions(before)),
             };
             format!("// {instruction};\n// {costs}\n{block}\n")
         }
@@ -159,7 +162,9 @@ fn batch(bytes: &[u8], lowerer: &mut Lowerer, format: Format) -> Result<Outcome,
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
-    for line in output::lines(bytes) {
+    let mut progress = Progress::beside_output(Some(output::lines(bytes).count()), "lines");
+    for (done, line) in output::lines(bytes).enumerate() {
+        progress.at(done);
         let lowered = line.and_then(|line| {
             let instruction = parser.parse(line).map_err(|faults| match faults.first() {
                 Some(first) => first.to_string(),
@@ -213,18 +218,18 @@ fn warn(text: &str, instruction: &Instruction<'_>, places: &Places, semantics: S
     for mut lint in lints.into_iter().filter(|lint| lint.code == Code::V0701) {
         lint.help = Some("`--semantics ptxas` keeps what ptxas's code computes".into());
         let lines = Lines::new(text);
-        output::notice(&vop_draw::diagnostic(&lint, Source { lines: &lines, path: None }));
+        output::diagnostic(&lint, SourceText { lines: &lines, path: None });
     }
 }
 
 /// `.version 8.0 and .target sm_90`.
-fn said(needs: Needs) -> String {
+fn named(needs: Needs) -> String {
     let ((major, minor), target) = (needs.version, needs.module_target());
     format!("`.version {major}.{minor}` and `.target {target}`")
 }
 
-fn plural(count: u32) -> String {
-    if count == 1 { "1 machine instruction".into() } else { format!("{count} machine instructions") }
+fn machine_instructions(count: u32) -> String {
+    output::plural(count as usize, "machine instruction")
 }
 
 // A module.
@@ -235,11 +240,11 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
     let module = Module::parse(text.as_ref());
     let lines = Lines::new(&text);
     let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
-    let source = Source { lines: &lines, path: Some(&name) };
+    let source = SourceText { lines: &lines, path: Some(&name) };
     let rewritten = rewrite(&module, &options).map_err(|error| failure(&error, source, options))?;
     if rewritten.instructions.is_empty() && module.version().is_none() && module.functions().is_empty() {
-        return Err(Failure::Failed(format!(
-            "{name}: no PTX module, as there is neither `.version` nor a function; of CUDA source nvcc makes one: `nvcc -ptx`"
+        return Err(Failure::Misuse(format!(
+            "{name}: no PTX module, as there is neither `.version` nor a function; `nvcc -ptx` makes one from CUDA source"
         )));
     }
     let mut notes = HashSet::new();
@@ -257,9 +262,9 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
         // The reasons are said once.
         warning.notes.retain(|note| notes.insert(note.clone()));
         if more > 0 {
-            warning.notes.push(format!("the same holds of {more} more"));
+            warning.notes.push(format!("the same applies to {more} more"));
         }
-        output::notice(&vop_draw::diagnostic(&warning, source));
+        output::diagnostic(&warning, source);
     }
     let bytes = rewritten.apply(&bytes);
     match to.filter(|to| to.as_os_str() != "-") {
@@ -276,11 +281,11 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
     Ok(Outcome::Fine)
 }
 
-fn failure(error: &RewriteError, source: Source<'_>, options: RewriteOptions) -> Failure {
+fn failure(error: &RewriteError, source: SourceText<'_>, options: RewriteOptions) -> Failure {
     match error {
         RewriteError::Illegal(faults) => {
             for fault in faults {
-                output::notice(&vop_draw::diagnostic(fault, source));
+                output::diagnostic(fault, source);
             }
             Failure::Said
         }
@@ -331,9 +336,10 @@ fn summary(rewritten: &Rewritten, options: RewriteOptions) -> String {
         }
         let _ = writeln!(
             text,
-            "note: {} of {} would cost {then} machine instructions instead of {now} with {}: --raise allows it",
+            "note: {} of {} would cost {} instead of {now} with {}: --raise allows it",
             left_out.len(),
             instructions.len(),
+            machine_instructions(then),
             missing.join(" and "),
         );
     }

@@ -8,9 +8,11 @@ mod instruction;
 mod json;
 mod list;
 mod lower;
+mod man;
 mod map;
 mod output;
 mod parse;
+mod progress;
 mod prove;
 mod render;
 mod run;
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// PTX video instructions, exactly: parse, check, explain, evaluate, run and lower them.
+/// Parse, check, explain, evaluate, run and lower PTX's video instructions, bit for bit.
 ///
 /// The instructions are vadd vsub vabsdiff vmin vmax vshl vshr vmad vset, and the SIMD ones vadd2 … vset2 on
 /// half-words and vadd4 … vset4 on bytes (PTX ISA manual, section 9.7.18).
@@ -32,14 +34,15 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  vop explain vadd4.s32.s32.u32.sat      what an instruction does
-  vop eval vadd.u32.s32.s32.sat -16 5    its value
-  vop check src/                         all of them in a source tree
-  vop map vmax4.u32.u32.u32 a.png b.png -o d.png    to whole arrays
-  vop run examples/motion/motion.toml    a kernel on the CPU
-  vop lower kernel.ptx --target sm_90    the same kernel without them, faster
+  vop explain vadd4.s32.s32.u32.sat      show what an instruction does
+  vop eval vadd.u32.s32.s32.sat -16 5    compute its value
+  vop check src/                         judge all in a source tree
+  vop map vmax4.u32.u32.u32 a.png b.png -o d.png    apply one to whole arrays
+  vop run examples/motion/motion.toml    run a kernel on the CPU
+  vop lower kernel.ptx --target sm_90    rewrite them as faster, ordinary PTX
 
-Exit status: 0 fine, 1 findings or failure, 2 misuse.";
+Exit status: 0 fine, 1 findings or a failure, 2 misuse, or something that cannot
+be done: a file that is missing or of an unknown kind.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -53,13 +56,14 @@ enum Command {
     Run(run::Args),
     Prove(prove::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
-/// How a subcommand ends.
+/// How a subcommand ends that could do its work.
 enum Outcome {
     /// 0.
     Fine,
-    /// 1: what was asked has been done, and something was found wrong.
+    /// 1: the work is done, and something wrong was found.
     Findings,
 }
 
@@ -69,11 +73,13 @@ enum Failure {
     Failed(String),
     /// 1, already said.
     Said,
-    /// 2: it was called wrongly.
+    /// 2, already said: something that was asked for cannot be done.
+    Impossible,
+    /// 2, with these words: it was called wrongly, or a file that it needs is not there.
     Misuse(String),
-    /// Nobody reads the output any more; not worth a word.
+    /// 0: nobody reads the output any more.
     Closed,
-    /// 130, as shells have it: the user has ended it.
+    /// 130, as in shells: the user has stopped it.
     Interrupted,
 }
 
@@ -110,10 +116,12 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Prove(args) => prove::run(args),
         Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     match outcome {
         Ok(Outcome::Fine) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) | Err(Failure::Said) => ExitCode::from(1),
+        Err(Failure::Impossible) => ExitCode::from(2),
         Err(Failure::Interrupted) => ExitCode::from(130),
         Err(Failure::Failed(why)) => {
             output::error(&why);

@@ -1,4 +1,4 @@
-//! Where output goes: results to standard output, all else to standard error.
+//! Output: results go to standard output, everything else to standard error.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Read, StdoutLock, Write};
@@ -16,15 +16,42 @@ pub(crate) enum Format {
     Json,
 }
 
-/// What some editors put before UTF-8 text.
+/// The byte order mark that some editors write before UTF-8 text.
 pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Standard output for many lines. Locked and buffered: flush it at the end, an error then counts.
+/// Standard output for many lines, locked and buffered. Flush it at the end: otherwise an error is lost.
 pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
-/// Prints to standard error in colour where that is a terminal that wants it.
+/// The columns that results for people are laid out for: 80, or fewer where standard output is a narrower terminal.
+pub(crate) fn width() -> usize {
+    columns(terminal_size::terminal_size_of(io::stdout()))
+}
+
+/// As [`width`], of standard error.
+pub(crate) fn width_of_stderr() -> usize {
+    columns(terminal_size::terminal_size_of(io::stderr()))
+}
+
+fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
+    size.map_or(80, |(width, _)| usize::from(width.0).clamp(30, 80))
+}
+
+/// A diagnostic, drawn on standard error.
+pub(crate) fn diagnostic(diagnostic: &vop::Diagnostic, source: vop_draw::SourceText<'_>) {
+    notice(&vop_draw::diagnostic_within(diagnostic, source, width_of_stderr()));
+}
+
+/// Diagnostics of a text without a name, drawn on standard error.
+pub(crate) fn diagnostics(diagnostics: &[vop::Diagnostic], text: &str) {
+    let lines = vop_draw::Lines::new(text);
+    for one in diagnostics {
+        diagnostic(one, vop_draw::SourceText { lines: &lines, path: None });
+    }
+}
+
+/// Prints to standard error; colours are removed where it is no terminal, or `NO_COLOR` is set.
 pub(crate) fn notice(text: &str) {
     // Nothing can be done where standard error is closed.
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
@@ -41,22 +68,22 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
         io::stdin().lock().read_to_end(&mut bytes)?;
         return Ok(bytes);
     }
-    std::fs::read(path).map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
+    std::fs::read(path).map_err(|error| Failure::Misuse(format!("cannot read {}: {error}", path.display())))
 }
 
-/// Writes a file whole or not at all. What is no plain file, such as `/dev/null`, is written to as it is.
+/// Writes a file whole or not at all. Other than plain files, such as `/dev/null`, are written to directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if std::fs::metadata(path).is_ok_and(|file| !file.is_file()) {
         return std::fs::write(path, bytes)
-            .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())));
+            .map_err(|error| Failure::Misuse(format!("cannot write {}: {error}", path.display())));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(Failure::Failed(format!("cannot write {}: no folder {}", path.display(), folder.display())));
+        return Err(Failure::Misuse(format!("cannot write {}: no folder {}", path.display(), folder.display())));
     }
     // The file that a link leads to is replaced, not the link.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    vop_run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Failed)
+    vop_run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Misuse)
 }
 
 /// The lines of what [`read`] returned, without their ends; why one cannot be taken.
@@ -70,10 +97,15 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<&str, String>> 
     })
 }
 
-/// A line's field: what would end it becomes a blank.
+/// A field of a line: tabs and line ends in it become blanks.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
     const ENDS: [char; 3] = ['\t', '\n', '\r'];
     if text.contains(ENDS) { text.replace(ENDS, " ").into() } else { text.into() }
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count as u64)) }
 }
 
 /// 6039797760 as 6,039,797,760.

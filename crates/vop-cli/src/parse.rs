@@ -9,11 +9,11 @@ use vop::{Diagnostic, Instruction, Parser, Registers};
 use crate::output::Format;
 use crate::{Failure, Outcome, json, output};
 
-/// Read instructions, print their canonical text or what is wrong.
+/// Read instructions, and print their canonical text or what is wrong with them.
 ///
-/// Each text gives one line, in order: OK, a tab and the canonical text; or ERR, a tab, the code of its first fault, a
-/// tab and its message. A text is an instruction, or several with declarations, labels and blocks between them, exactly
-/// as ptxas takes it. Exit status 1 if any is refused.
+/// Each text gives one line, in order: OK, a tab and the canonical text; or ERR, a tab, the code of its first error, a
+/// tab and its message. A text is one instruction, or several with declarations, labels and blocks between them, exactly
+/// as ptxas accepts it. Exit status 1 if any is refused.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,10 +24,10 @@ pub(crate) struct Args {
     /// Instruction texts; `-` reads one a line from standard input.
     #[arg(default_value = "-")]
     text: Vec<String>,
-    /// Judge operands by these declarations, `.reg .b32 a, b; .reg .pred p;`. Without, any identifier is a 32-bit register.
+    /// Check operands against these declarations, `.reg .b32 a, b; .reg .pred p;`. Without, any identifier is a 32-bit register.
     #[arg(long, value_name = "REGS")]
     declare: Option<String>,
-    /// `text`, or `json`: an object a line with all faults.
+    /// `text`, or `json`: one object per line with all errors.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let registers = match &args.declare {
         Some(text) => Some(text.parse::<Registers>().map_err(|faults| {
-            output::notice(&vop_draw::diagnostics(&faults, text));
+            output::diagnostics(&faults, text);
             Failure::Misuse("--declare: not register declarations".into())
         })?),
         None => None,

@@ -1,7 +1,7 @@
 //! `vop prove`.
 
 use std::collections::HashSet;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -11,12 +11,13 @@ use vop::lower::{Choice, LowerOptions, Query};
 use vop::{Form, Semantics, Target};
 use vop_prove::{Answer, Cache, Item, Solver, Verdict};
 
+use crate::progress::Progress;
 use crate::{Failure, Outcome, instruction, output};
 
-/// Prove with an SMT solver (z3) that lowered sequences compute what the instructions do, for all inputs.
+/// Prove with an SMT solver (z3) that lowered sequences compute the instructions' values, for all inputs.
 ///
-/// For each FORM the sequence that lowering chooses is proved: the rule's steps for all selectors at once, and the
-/// sequence as it is written from end to end. A query that the solver does not decide in time is a failure.
+/// For each FORM it proves the sequence that lowering chooses: the rule's steps for all selectors at once, and the whole
+/// sequence as it is written. A query that the solver does not decide in time is a failure.
 /// z3 must be on the PATH: Debian's package z3, or PyPI's z3-solver.
 #[derive(clap::Args)]
 #[command(
@@ -37,20 +38,20 @@ pub(crate) struct Args {
     target: Option<Target>,
     #[command(flatten)]
     semantics: instruction::SemanticsArg,
-    /// Print what the solver would be asked, as SMT-LIB that z3 reads, and ask nothing.
+    /// Print the queries as SMT-LIB that z3 reads, and do not run the solver.
     #[arg(long)]
     query: bool,
-    /// Prove everything that any rule writes for any form, on all targets and in all semantics.
+    /// Prove every sequence that a rule writes for any form, on all targets and in all semantics.
     #[arg(long)]
     all: bool,
-    /// With --all: a file of hashes of what was proved. These are not asked again, and it is written anew at the end.
+    /// With --all: a file of hashes of proved queries. These are not proved again, and new ones are added to the file.
     #[arg(long, value_name = "FILE", requires = "all")]
     cache: Option<PathBuf>,
-    /// How many seconds the solver may spend on a query.
+    /// The seconds that the solver may spend on a query.
     #[arg(long, value_name = "SECONDS", default_value_t = Solver::TIMEOUT.as_secs())]
     timeout: u64,
-    /// With --all: prove N queries from scratch, whatever the cache says, and those that it lacks. Which ones, the day
-    /// decides; today's if none is written.
+    /// With --all: prove N queries again that the cache holds, and all that it lacks. The day decides which; the default is
+    /// today.
     #[arg(long, value_name = "N[/DAY]", requires = "all")]
     sample: Option<Sample>,
 }
@@ -127,7 +128,7 @@ fn some(args: &Args, options: LowerOptions, timeout: Duration) -> Result<Outcome
         }
         let solver = match &mut solver {
             Some(solver) => solver,
-            none => none.insert(Solver::start(timeout).map_err(Failure::Failed)?),
+            none => none.insert(Solver::start(timeout).map_err(Failure::Misuse)?),
         };
         if !one(&mut out, solver, form, options, &choice, queries)? {
             outcome = Outcome::Findings;
@@ -153,15 +154,18 @@ fn one(
     }
     writeln!(out, "machine instructions: {cost}, of the original {}", form.cost(options.target))?;
     let mut answers = Vec::new();
-    for query in queries {
+    let mut progress = Progress::new(Some(queries.len()), "queries").at_once();
+    for (done, query) in queries.into_iter().enumerate() {
+        progress.at(done);
         let answer = vop_prove::ask(solver, query).map_err(Failure::Failed)?;
         let seconds = answer.time.as_secs_f64();
-        writeln!(out, "{} in {seconds:.2} s: {}", said(&answer.verdict), answer.query.claim)?;
+        writeln!(out, "{} in {seconds:.2} s: {}", described(&answer.verdict), answer.query.claim)?;
         if let Verdict::Refuted(counterexample) = &answer.verdict {
             writeln!(out, "    {counterexample}")?;
         }
         answers.push(answer);
     }
+    drop(progress);
     let proved = vop_prove::is_proved(form, &answers);
     let whole = !answers.iter().any(|Answer { verdict, .. }| matches!(verdict, Verdict::Unknown(_)));
     let by = if whole { "" } else { ", by its parts" };
@@ -169,7 +173,7 @@ fn one(
     Ok(proved)
 }
 
-fn said(verdict: &Verdict) -> String {
+fn described(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Proved => "proved".into(),
         Verdict::Refuted(_) => "refuted".into(),
@@ -191,7 +195,7 @@ fn all(args: &Args, timeout: Duration) -> Result<Outcome, Failure> {
         return Ok(Outcome::Fine);
     }
     let mut cache = match &args.cache {
-        Some(path) => Cache::load(path).map_err(Failure::Failed)?,
+        Some(path) => Cache::load(path).map_err(Failure::Misuse)?,
         None => Cache::default(),
     };
     let mut sampled = Vec::new();
@@ -217,7 +221,7 @@ fn all(args: &Args, timeout: Duration) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     for (item, verdict) in &failures {
         if let Verdict::Refuted(counterexample) = verdict {
-            writeln!(out, "{}: {}: {}", of(item), said(verdict), item.query.claim)?;
+            writeln!(out, "{}: {}: {}", of(item), described(verdict), item.query.claim)?;
             writeln!(out, "    {counterexample}")?;
         }
     }
@@ -254,12 +258,13 @@ fn prove<'i>(
         next: usize,
         done: usize,
         failures: Vec<(usize, &'i Item, Verdict)>,
+        progress: Progress,
         cache: &'c mut Cache,
         error: Option<String>,
     }
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(asked.len());
-    let terminal = std::io::stderr().is_terminal();
-    let state = Mutex::new(State { next: 0, done: 0, failures: Vec::new(), cache, error: None });
+    let progress = Progress::new(Some(asked.len()), "queries");
+    let state = Mutex::new(State { next: 0, done: 0, failures: Vec::new(), progress, cache, error: None });
     // No other thread panics while it holds the state.
     let lock = || state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let work = || -> Result<(), String> {
@@ -281,16 +286,15 @@ fn prove<'i>(
             match verdict {
                 Verdict::Proved => state.cache.insert(item.hash),
                 other => {
-                    // Said at once: a run takes long, and whoever stops it shall know.
-                    let clear = if terminal { "\r\x1b[K" } else { "" };
-                    output::notice(&format!("{clear}{}: {}: {}\n", of(item), said(&other), item.query.claim));
+                    // Printed at once, as all queries together take hours.
+                    let text = format!("{}: {}: {}\n", of(item), described(&other), item.query.claim);
+                    state.progress.suspend(|| output::notice(&text));
                     state.failures.push((number, item, other));
+                    state.progress.remark(format!(", {} not proved", state.failures.len()));
                 }
             }
-            if terminal {
-                let (done, failed) = (state.done, state.failures.len());
-                output::notice(&format!("\r{done} of {} queries, {failed} not proved", asked.len()));
-            }
+            let done = state.done;
+            state.progress.at(done);
             // What was proved is not lost if somebody stops this.
             if let Some(file) = file.filter(|_| state.done.is_multiple_of(500)) {
                 state.cache.save(file)?;
@@ -306,9 +310,6 @@ fn prove<'i>(
             });
         }
     });
-    if terminal && !asked.is_empty() {
-        output::notice("\n");
-    }
     let mut state = lock();
     if let Some(why) = state.error.take() {
         return Err(Failure::Failed(why));

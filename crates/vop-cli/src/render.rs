@@ -1,9 +1,9 @@
-//! Draws errors of a run on the text they are about.
+//! Draws errors of a run under the text that they are about.
 
 use std::path::Path;
 
 use vop::Severity;
-use vop_draw::{Drawing, Lines, Source};
+use vop_draw::{Drawing, Lines, SourceText};
 use vop_run::RunError;
 
 /// An error of a run, under its place in the PTX, in the launch file, or in the text that the command line makes.
@@ -22,11 +22,11 @@ pub(crate) fn run_error(error: &RunError, command_line: &str) -> String {
         severity: Severity::Error,
         title: &error.message,
         code: error.kind.code(),
-        source: lines.as_ref().map(|lines| Source { lines, path: path.as_deref() }),
+        source: lines.as_ref().map(|lines| SourceText { lines, path: path.as_deref() }),
         primary: (place.map_or(0..0, |place| place.span.clone()), ""),
         related: Vec::new(),
         notes: compiled.into_iter().chain(error.thread.map(|thread| format!("in {thread}"))).collect(),
         help: error.help.as_deref(),
     }
-    .draw()
+    .draw_within(crate::output::width_of_stderr())
 }

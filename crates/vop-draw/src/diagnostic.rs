@@ -8,25 +8,28 @@ use vop::{Diagnostic, Severity};
 
 use crate::wrapped;
 
-/// Notes and helps are broken into lines of this many characters.
-const WIDTH: usize = 70;
+/// The columns that are drawn for if nothing else is said.
+const COLUMNS: usize = 80;
 
-/// A place so many lines away is named, not drawn: the lines between would be read, too.
+/// The columns before notes and helps.
+const MARGIN: usize = 10;
+
+/// A place more lines away than this is named, not drawn, as the lines between would be drawn too.
 const NEAR: usize = 20;
 
 /// Of lines longer than this only a part is drawn, in bytes.
 const LONG_LINE: usize = 400;
 
-/// Lines and columns from 1, columns in characters; the end is behind the last one.
+/// A part of a text by lines and columns, both from 1; columns count characters.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
-    /// Where it begins,
+pub struct LineRange {
+    /// The line that it begins in.
     pub line: usize,
-    /// in this column.
+    /// The column of its first character.
     pub column: usize,
-    /// Where it ends,
+    /// The line that it ends in.
     pub end_line: usize,
-    /// in front of this column.
+    /// The column behind its last character.
     pub end_column: usize,
 }
 
@@ -35,12 +38,12 @@ pub struct Place {
 pub struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
-    /// What was asked for last, and its line and column: the next place is near it, and a line may be long.
+    /// The last offset that was looked up, with its line and column: the next is near it, and a line may be long.
     last: Cell<(usize, usize, usize)>,
 }
 
 impl<'t> Lines<'t> {
-    /// Those of a text.
+    /// The lines of a text.
     pub fn new(text: &'t str) -> Lines<'t> {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Lines { text, starts, last: Cell::new((0, 0, 0)) }
@@ -75,22 +78,22 @@ impl<'t> Lines<'t> {
     }
 
     /// Where a span, in bytes, begins and ends.
-    pub fn place(&self, span: &Range<usize>) -> Place {
+    pub fn range(&self, span: &Range<usize>) -> LineRange {
         let ((line, column), (end_line, end_column)) = (self.position(span.start), self.position(span.end));
-        Place { line, column, end_line, end_column }
+        LineRange { line, column, end_line, end_column }
     }
 }
 
-/// A text with the name of its file, if it has one.
+/// A text that diagnostics are about, with the name of its file, if it has one.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct SourceText<'a> {
     /// The text.
     pub lines: &'a Lines<'a>,
     /// The name.
     pub path: Option<&'a str>,
 }
 
-impl Source<'_> {
+impl SourceText<'_> {
     /// `path:line:column`.
     pub fn locate(self, span: &Range<usize>) -> String {
         let (line, column) = self.lines.position(span.start);
@@ -104,14 +107,14 @@ impl Source<'_> {
 /// What is drawn: a title with its code, places in a text, and what to say below.
 #[derive(Debug, Clone)]
 pub struct Drawing<'a> {
-    /// How grave it is.
+    /// How severe it is.
     pub severity: Severity,
     /// What is wrong.
     pub title: &'a str,
     /// Its code.
     pub code: &'a str,
     /// The text that it is about, if there is one.
-    pub source: Option<Source<'a>>,
+    pub source: Option<SourceText<'a>>,
     /// Where it is wrong, and a word that stands there.
     pub primary: (Range<usize>, &'a str),
     /// Other places that have to do with it, and how.
@@ -123,8 +126,15 @@ pub struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// It, and an empty line.
+    /// The drawing for 80 columns, and an empty line.
     pub fn draw(self) -> String {
+        self.draw_within(COLUMNS)
+    }
+
+    /// The drawing for a terminal of `columns` columns, and an empty line. Notes and helps are wrapped; of longer lines of the
+    /// source a part is shown.
+    pub fn draw_within(self, columns: usize) -> String {
+        let width = columns.clamp(MARGIN + 20, COLUMNS) - MARGIN;
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -155,14 +165,18 @@ impl Drawing<'_> {
             report = report.element(snippet.annotation(primary).annotations(related));
         }
         for note in notes {
-            report = report.element(Level::NOTE.message(wrapped(&note, WIDTH)));
+            report = report.element(Level::NOTE.message(wrapped(&note, width)));
         }
         if let Some(help) = self.help {
             // A block of instructions stays as it is.
-            let help = if help.contains('\n') { help.to_owned() } else { wrapped(help, WIDTH) };
+            let help = if help.contains('\n') { help.to_owned() } else { wrapped(help, width) };
             report = report.element(Level::HELP.message(help));
         }
-        let mut text = Renderer::styled().render(&[report]);
+        let mut renderer = Renderer::styled();
+        if columns < COLUMNS {
+            renderer = renderer.term_width(columns);
+        }
+        let mut text = renderer.render(&[report]);
         text.push_str("\n\n");
         text
     }
@@ -219,8 +233,13 @@ impl<'a> Window<'a> {
     }
 }
 
-/// One diagnostic under its place in a source.
-pub fn diagnostic(diagnostic: &Diagnostic, source: Source<'_>) -> String {
+/// One diagnostic under its place in a source, drawn for 80 columns.
+pub fn diagnostic(diagnostic: &Diagnostic, source: SourceText<'_>) -> String {
+    diagnostic_within(diagnostic, source, COLUMNS)
+}
+
+/// [`diagnostic`](diagnostic()) for a terminal of `columns` columns.
+pub fn diagnostic_within(diagnostic: &Diagnostic, source: SourceText<'_>, columns: usize) -> String {
     Drawing {
         severity: diagnostic.code.severity(),
         title: &diagnostic.message,
@@ -231,11 +250,11 @@ pub fn diagnostic(diagnostic: &Diagnostic, source: Source<'_>) -> String {
         notes: diagnostic.notes.clone(),
         help: diagnostic.help.as_deref(),
     }
-    .draw()
+    .draw_within(columns)
 }
 
 /// All that is to be said of a text that has no name, one below the other.
 pub fn diagnostics(diagnostics: &[Diagnostic], text: &str) -> String {
     let lines = Lines::new(text);
-    diagnostics.iter().map(|one| diagnostic(one, Source { lines: &lines, path: None })).collect()
+    diagnostics.iter().map(|one| diagnostic(one, SourceText { lines: &lines, path: None })).collect()
 }

@@ -7,10 +7,20 @@ use vop::isa::form::{MadMode, Variant};
 use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
 use vop::{Deviation, Form, Semantics, Severity};
 
+/// The widest that anything is drawn, and the narrowest.
+const WIDE: usize = 80;
+const NARROW: usize = 26;
+
 /// What a diagnostic's code means: its title, and an explanation whose indented lines are examples.
 pub fn code(code: &str, severity: Severity, title: &str, explanation: &str) -> String {
+    code_within(code, severity, title, explanation, WIDE)
+}
+
+/// [`code`] for a terminal of `width` columns.
+pub fn code_within(code: &str, severity: Severity, title: &str, explanation: &str, width: usize) -> String {
+    let width = width.clamp(NARROW, WIDE);
     let grade = if severity == Severity::Error { String::new() } else { format!(" ({severity})") };
-    let paragraph = |line: &str| if line.starts_with(' ') { line.to_owned() } else { crate::wrapped(line, 80) };
+    let paragraph = |line: &str| if line.starts_with(' ') { line.to_owned() } else { crate::wrapped(line, width) };
     let paragraphs: Vec<String> = explanation.split('\n').map(paragraph).collect();
     format!("{}\n\n{}\n", bold(&format!("{code}{grade}: {title}")), paragraphs.join("\n"))
 }
@@ -27,15 +37,22 @@ fn yellow(text: &str) -> String {
     format!("\x1b[33m{text}\x1b[0m")
 }
 
-/// The stages of an instruction, drawn: select, operate, saturate and the last stage, lane by lane.
+/// The stages of an instruction, drawn for 80 columns: select, operate, saturate and the last stage, lane by lane.
 ///
-/// `sources` is what is known of a, b and c ([`Instruction::sources`](vop::Instruction::sources)): what the code of ptxas
-/// does otherwise is said where it can be.
+/// `sources` is what is known of a, b and c ([`Instruction::operand_values`](vop::Instruction::operand_values)). It decides whether
+/// ptxas's code can differ from the manual, which the drawing then says.
 pub fn explanation(trace: &Trace, sources: [OperandValue; 3]) -> String {
+    explanation_within(trace, sources, WIDE)
+}
+
+/// [`explanation`] for a terminal of `width` columns: lanes that do not fit beside each other stand below each other.
+pub fn explanation_within(trace: &Trace, sources: [OperandValue; 3], width: usize) -> String {
     let form = trace.form;
+    let width = width.clamp(NARROW, WIDE);
     let row = form.mnemonic().row();
     let ((major, minor), target) = (row.version, row.target);
-    let body = if form.mnemonic().shape().is_simd() { draw_lanes(trace) } else { draw_scalar(trace) };
+    let body =
+        if form.mnemonic().shape().is_simd() { draw_lanes(trace, width) } else { narrowed(&draw_scalar(trace), width) };
     let foot = format!("PTX ISA {}, .version {major}.{minor}, .target sm_{target} and up", row.section);
     let whose = match trace.semantics.releases() {
         None => String::new(),
@@ -45,14 +62,14 @@ pub fn explanation(trace: &Trace, sources: [OperandValue; 3]) -> String {
         "{}{}\n{}\n\n{body}\n{}{}\n",
         bold(&form.to_string()),
         dim(&whose),
-        crate::wrapped(&form.describe(), 80),
-        draw_semantics(trace, sources),
-        dim(&foot)
+        crate::wrapped(&form.describe(), width),
+        draw_semantics(trace, sources, width),
+        dim(&crate::wrapped(&foot, width))
     )
 }
 
 /// What the other semantics has to say.
-fn draw_semantics(trace: &Trace, sources: [OperandValue; 3]) -> String {
+fn draw_semantics(trace: &Trace, sources: [OperandValue; 3], width: usize) -> String {
     let form = trace.form;
     let [a, b, c] = trace.inputs;
     if trace.semantics == Semantics::Isa {
@@ -70,7 +87,7 @@ fn draw_semantics(trace: &Trace, sources: [OperandValue; 3]) -> String {
         } else {
             format!("The code that {whose} emits computes d = {ptxas:#010x} here; --semantics {semantics} shows why.")
         };
-        return format!("{}\n\n", yellow(&crate::wrapped(&text, 80)));
+        return format!("{}\n\n", yellow(&crate::wrapped(&text, width)));
     }
     let isa = form.eval(a, b, c);
     let mut text = String::new();
@@ -81,13 +98,13 @@ fn draw_semantics(trace: &Trace, sources: [OperandValue; 3]) -> String {
             deviation.ptxas(),
             deviation.manual()
         );
-        text.push_str(&format!("{}\n", crate::wrapped(&reason, 80)));
+        text.push_str(&format!("{}\n", crate::wrapped(&reason, width)));
     }
     if isa != trace.d {
         text.push_str(&format!("{}\n\n", yellow(&format!("By the manual d = {isa:#010x}."))));
     } else if let Some(divergence) = form.divergence_of(trace.semantics, sources) {
         let note = format!("The manual's d is the same here, but not always: {divergence}.");
-        text.push_str(&format!("{}\n\n", crate::wrapped(&note, 80)));
+        text.push_str(&format!("{}\n\n", crate::wrapped(&note, width)));
     }
     text
 }
@@ -122,19 +139,83 @@ fn operation_name(form: Form) -> String {
 const LABEL: usize = 12;
 const COLUMN: usize = 13;
 
-/// One row: a label and, from the highest lane down, cells already as wide as a column.
-fn line(label: &str, cells: impl DoubleEndedIterator<Item = String>, note: &str) -> String {
-    let mut text = format!("{label:<LABEL$}");
-    for cell in cells.rev() {
-        text.push_str(&cell);
+/// A row of a drawing of lanes: a label, a cell for each lane, as wide as a column, and a note.
+struct Row {
+    label: String,
+    cells: Vec<String>,
+    note: String,
+    dim: bool,
+}
+
+impl Row {
+    fn new(label: impl Into<String>, cells: impl Iterator<Item = String>) -> Row {
+        Row { label: label.into(), cells: cells.collect(), note: String::new(), dim: false }
     }
-    if !note.is_empty() {
-        text.push_str("   ");
-        text.push_str(note);
+
+    fn dim(self) -> Row {
+        Row { dim: true, ..self }
     }
-    let mut text = text.trim_end().to_string();
-    text.push('\n');
+
+    fn note(self, note: impl Into<String>) -> Row {
+        Row { note: note.into(), ..self }
+    }
+
+    /// A line with the cells of these lanes, from the highest down.
+    fn line(&self, lanes: std::ops::Range<usize>, note: &str) -> String {
+        let mut text = format!("{:<LABEL$}", self.label);
+        for cell in self.cells.get(lanes).unwrap_or_default().iter().rev() {
+            text.push_str(cell);
+        }
+        if !note.is_empty() {
+            text.push_str("   ");
+            text.push_str(note);
+        }
+        let mut text = text.trim_end().to_string();
+        text.push('\n');
+        if self.dim { dim(&text) } else { text }
+    }
+}
+
+/// Rows as text: lanes that do not fit are drawn below the others, and notes that do not fit, below their rows.
+fn laid_out(rows: &[Row], lanes: usize, width: usize) -> String {
+    let fit = ((width - LABEL) / COLUMN).clamp(1, lanes);
+    if fit == lanes {
+        let lines = rows.iter().map(|row| {
+            let columns = LABEL + COLUMN * row.cells.len() + 3 + visible(&row.note);
+            let has_room = row.note.is_empty() || columns <= width;
+            if has_room { row.line(0..lanes, &row.note) } else { row.line(0..lanes, "") + &below(&row.note, width) }
+        });
+        return lines.collect();
+    }
+    let mut text = String::new();
+    let mut end = lanes;
+    while end > 0 {
+        let start = end.saturating_sub(fit);
+        text.extend(rows.iter().filter(|row| !row.cells.is_empty()).map(|row| row.line(start..end, "")));
+        text.push('\n');
+        end = start;
+    }
+    for row in rows.iter().filter(|row| !row.note.is_empty()) {
+        text.push_str(&format!("{:<4}{}\n", row.label, below(&row.note, width).trim_start().trim_end()));
+    }
     text
+}
+
+/// A note on lines of its own.
+fn below(note: &str, width: usize) -> String {
+    let lines: String = crate::wrapped(note, width - 4).lines().map(|line| format!("    {line}\n")).collect();
+    lines
+}
+
+/// How many columns a text takes, without its escape sequences.
+fn visible(text: &str) -> usize {
+    let mut in_escape = false;
+    let shown = text.chars().filter(|&c| {
+        let hidden = in_escape || c == '\x1b';
+        in_escape = hidden && c != 'm';
+        !hidden
+    });
+    shown.count()
 }
 
 fn right(text: &str) -> String {
@@ -151,13 +232,13 @@ fn lane_bits(word: u32, i: usize, shape: Shape) -> u32 {
     word >> (i as u32 * shape.bits()) & (u32::MAX >> (32 - shape.bits()))
 }
 
-fn draw_lanes(trace: &Trace) -> String {
+fn draw_lanes(trace: &Trace, width: usize) -> String {
     let form = trace.form;
     let shape = form.mnemonic().shape();
     let (lanes, bits, letter) = (0..shape.lanes(), shape.bits(), shape.letter());
     let [a, b, c] = trace.inputs;
-    let mut text = dim(&format!("a {a:#010x}   b {b:#010x}   c {c:#010x}\n"));
-    text.push_str(&dim(&line("lane", lanes.clone().map(|i| right(&format!("{letter}{i}"))), "")));
+    let text = dim(&format!("{}\n", crate::wrapped(&format!("a {a:#010x}   b {b:#010x}   c {c:#010x}"), width)));
+    let mut rows = vec![Row::new("lane", lanes.clone().map(|i| right(&format!("{letter}{i}")))).dim()];
     for (second, name, ty) in [(false, "a", form.atype()), (true, "b", form.btype())] {
         let selector = if second { form.bsel() } else { form.asel() };
         let input = |lane: &Lane| lane.inputs[usize::from(second)];
@@ -166,29 +247,30 @@ fn draw_lanes(trace: &Trace) -> String {
                 let input = input(lane);
                 right(&format!("{}.{letter}{}", if input.from_b { "b" } else { "a" }, input.shift / bits))
             });
-            text.push_str(&dim(&line(&format!("{name}{selector}"), sources, "")));
+            rows.push(Row::new(format!("{name}{selector}"), sources).dim());
         }
         let values = trace.lanes.iter().map(|lane| bits_and_value(input(lane).pattern, bits, input(lane).value));
-        text.push_str(&line(&format!("{name}  {}", type_name(ty, bits)), values, ""));
+        rows.push(Row::new(format!("{name}  {}", type_name(ty, bits)), values));
     }
-    text.push_str(&line(&operation_name(form), trace.lanes.iter().map(|lane| right(&lane.raw.to_string())), ""));
+    rows.push(Row::new(operation_name(form), trace.lanes.iter().map(|lane| right(&lane.raw.to_string()))));
     if let Some(range) = trace.saturation {
         let name = format!("sat {}{}", if range.signed { 's' } else { 'u' }, range.bits);
         let values = trace.lanes.iter().map(|lane| clamped(lane.unsaturated(), lane.saturated, COLUMN));
-        text.push_str(&line(&name, values, ""));
+        rows.push(Row::new(name, values));
     }
     let star = |mask: Mask| lanes.clone().map(move |i| right(if mask.has(i) { "*" } else { "." }));
+    let mut foot = String::new();
     match trace.end {
         End::Lanes(mask) if mask == Mask::full(shape) => {
-            text.push_str(&draw_d(trace));
-            text.push_str(&dim("c has no effect: every lane is written\n"));
+            rows.push(draw_d(trace));
+            foot = dim(&format!("{}\n", crate::wrapped("c has no effect: every lane is written", width)));
         }
-        End::Accumulate { mask, .. } => {
+        End::Accumulate { mask, sum } => {
             if mask != Mask::full(shape) {
-                text.push_str(&line("mask", star(mask), ""));
+                rows.push(Row::new("mask", star(mask)));
             }
             let c_value = if form.is_signed() { i128::from(c as i32) } else { i128::from(c) };
-            text.push_str(&line("c", std::iter::empty(), &format!("{c:#010x}  {c_value}")));
+            rows.push(Row::new("c", std::iter::empty()).note(format!("{c:#010x}  {c_value}")));
             let terms: String = (0..shape.lanes())
                 .rev()
                 .filter(|&i| mask.has(i))
@@ -197,36 +279,30 @@ fn draw_lanes(trace: &Trace) -> String {
                     term => format!(" + {term}"),
                 })
                 .collect();
-            let exact = match trace.end {
-                End::Accumulate { sum, .. } => c_value + sum,
-                _ => 0,
-            };
-            let label = format!("c{terms} =");
-            text.push_str(&line(
-                "d",
-                std::iter::empty(),
-                &format!("{}  {label} {exact}{}", bold(&format!("{:#010x}", trace.d)), wrapped(exact)),
-            ));
+            let exact = c_value + sum;
+            let d = bold(&format!("{:#010x}", trace.d));
+            let note = format!("{d}  c{terms} = {exact}{}", lower_bits_of(exact));
+            rows.push(Row::new("d", std::iter::empty()).note(note));
         }
         End::Lanes(mask) => {
-            text.push_str(&line("mask", star(mask), ""));
+            rows.push(Row::new("mask", star(mask)));
             let kept = lanes.clone().map(|i| {
                 let cell = right(&format!("{:0width$x}", lane_bits(c, i, shape), width = bits as usize / 4));
                 if mask.has(i) { dim(&cell) } else { cell }
             });
-            text.push_str(&line("c", kept, ""));
-            text.push_str(&draw_d(trace));
+            rows.push(Row::new("c", kept));
+            rows.push(draw_d(trace));
         }
         End::Truncate | End::Secondary { .. } | End::Merge { .. } => {}
     }
-    text
+    text + &laid_out(&rows, shape.lanes(), width) + &foot
 }
 
-fn draw_d(trace: &Trace) -> String {
+fn draw_d(trace: &Trace) -> Row {
     let shape = trace.form.mnemonic().shape();
     let digits = shape.bits() as usize / 4;
     let cells = (0..shape.lanes()).map(|i| bold(&right(&format!("{:0digits$x}", lane_bits(trace.d, i, shape)))));
-    line("d", cells, &bold(&format!("{:#010x}", trace.d)))
+    Row::new("d", cells).note(bold(&format!("{:#010x}", trace.d)))
 }
 
 /// A result after saturation, with an arrow where it was moved: down to the greatest value or up to the least.
@@ -238,12 +314,62 @@ fn clamped(before: i128, after: i128, width: usize) -> String {
 }
 
 /// A word on a value whose lower 32 bits are not the whole of it.
-fn wrapped(value: i128) -> String {
+fn lower_bits_of(value: i128) -> String {
     let fits = (-(1 << 31)..1 << 32).contains(&value);
     if fits { String::new() } else { ", of which the lower 32 bits".into() }
 }
 
 // Scalar forms: a line a stage.
+
+/// The columns of stage, bits and value; a remark follows.
+const STAGE: usize = 14;
+const BITS: usize = STAGE + 12;
+const VALUE: usize = BITS + 22;
+
+/// The lines of [`stage`] for a narrower terminal: remarks that do not fit stand below, and so do values.
+fn narrowed(text: &str, width: usize) -> String {
+    let mut narrow = String::new();
+    for line in text.lines() {
+        if visible(line) <= width {
+            narrow.push_str(line);
+            narrow.push('\n');
+            continue;
+        }
+        let (values, remark) = cut(line, VALUE);
+        let (stage, value) = cut(values, BITS);
+        let value = value.trim_start();
+        if visible(values) <= width {
+            narrow.push_str(values.trim_end());
+        } else if BITS + 1 + visible(value) <= width {
+            let blanks = width - BITS - visible(value);
+            narrow.push_str(&format!("{stage}{:blanks$}{value}", ""));
+        } else {
+            let blanks = width.saturating_sub(visible(value));
+            narrow.push_str(&format!("{}\n{:blanks$}{value}", stage.trim_end(), ""));
+        }
+        narrow.push('\n');
+        if !remark.trim_start().is_empty() {
+            narrow.push_str(&below(remark.trim_start(), width));
+        }
+    }
+    narrow
+}
+
+/// A text in two at a column, escape sequences left out of the count and left whole.
+fn cut(text: &str, column: usize) -> (&str, &str) {
+    let (mut in_escape, mut count) = (false, 0);
+    for (at, c) in text.char_indices() {
+        let hidden = in_escape || c == '\x1b';
+        in_escape = hidden && c != 'm';
+        if !hidden {
+            if count == column {
+                return text.split_at(at);
+            }
+            count += 1;
+        }
+    }
+    (text, "")
+}
 
 /// Stage, bits, value, remark.
 fn stage(name: &str, bits: &str, value: &str, note: &str) -> String {

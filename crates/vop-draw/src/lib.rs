@@ -1,8 +1,7 @@
-//! What vop says, drawn for a terminal: diagnostics under the text that they are about, and the stages of an
-//! instruction lane by lane.
+//! Drawings for terminals: diagnostics under the text that they are about, and the stages of an instruction lane by lane.
 //!
-//! Drawings are text with ANSI escape sequences for bold, dim and coloured; `anstream` and its like take them out where
-//! they are not wanted.
+//! Drawings are text with ANSI escape sequences for bold, dim and colour. Crates such as `anstream` remove them where they are
+//! not wanted. Functions that end in `_within` draw for a given number of columns, the others for 80.
 //!
 //! ```
 //! let text = "vmin4.u32.u32.u32 d.b00, a, b, c";
@@ -18,10 +17,10 @@
 mod diagnostic;
 mod explanation;
 
-pub use diagnostic::{Drawing, Lines, Place, Source, diagnostic, diagnostics};
-pub use explanation::{code, explanation, stages};
+pub use diagnostic::{Drawing, LineRange, Lines, SourceText, diagnostic, diagnostic_within, diagnostics};
+pub use explanation::{code, code_within, explanation, explanation_within, stages};
 
-/// Broken between words into lines of at most `width` characters.
+/// A text broken between words into lines of at most `width` characters; a longer word has a line of its own.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

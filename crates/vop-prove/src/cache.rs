@@ -9,12 +9,12 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 use vop::lower::Query;
 
-/// The first 64 bits of the SHA-256 of a query's commands: of its meaning, without what is said to people.
+/// The first 64 bits of the SHA-256 of a query's commands, without its comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hash(u64);
 
 impl Hash {
-    /// That of a query.
+    /// The hash of a query.
     pub fn of(query: &Query) -> Hash {
         let mut hasher = Sha256::new();
         for command in query.commands() {
@@ -24,7 +24,7 @@ impl Hash {
         Hash(first(&hasher.finalize()))
     }
 
-    /// A number that a day, or any other word, gives it: a day's sample are those that have the least.
+    /// The rank of this hash on a day, which may be any word. A day's sample are the hashes of the lowest ranks.
     pub fn rank(self, day: &str) -> u64 {
         let digest = Sha256::new().chain_update(day).chain_update(self.0.to_be_bytes()).finalize();
         first(&digest)
@@ -74,32 +74,32 @@ impl Cache {
         self.hashes.insert(hash);
     }
 
-    /// Keeps only some.
+    /// Keeps only the hashes that `keep` accepts.
     pub fn retain(&mut self, keep: impl FnMut(&Hash) -> bool) {
         self.hashes.retain(keep);
     }
 
-    /// How many there are.
+    /// The number of hashes.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no hash.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Reads a file's text: a hash a line; lines that begin with `#` say something to people.
+    /// Reads the text of a cache file: one hash per line. Lines that begin with `#` are comments.
     ///
     /// # Errors
-    /// A sentence with the number of the line that is no hash.
+    /// A sentence with the number of the line that holds no hash.
     pub fn parse(text: &str) -> Result<Cache, String> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let hashes = lines.map(|(i, line)| line.parse().map_err(|why| format!("line {}: {why}", i + 1)));
         Ok(Cache { hashes: hashes.collect::<Result<_, _>>()? })
     }
 
-    /// Reads a file; where there is none, a cache without hashes.
+    /// Reads a cache file. A file that does not exist gives an empty cache.
     ///
     /// # Errors
     /// A sentence on why it cannot be read.
@@ -112,7 +112,7 @@ impl Cache {
         read.map_err(|why| format!("cannot read the cache {}: {why}", path.display()))
     }
 
-    /// Writes a file, beside its place and renamed, so that nobody sees half of it.
+    /// Writes a cache file: first beside its place, then renamed, so that nobody reads half of it.
     ///
     /// # Errors
     /// A sentence on why it cannot be written.

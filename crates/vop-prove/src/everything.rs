@@ -1,4 +1,4 @@
-//! All that there is to prove.
+//! The list of all queries.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use crate::Hash;
 /// The targets that lowering is made for.
 pub const TARGETS: [&str; 9] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_120f"];
 
-/// A query, and what asks it first.
+/// A query, and the form and rule that it comes from first.
 #[derive(Debug, Clone)]
 pub struct Item {
-    /// A form.
+    /// The form.
     pub form: Form,
-    /// Whose value of d.
+    /// Whether d is that of the manual or of ptxas's code.
     pub semantics: Semantics,
     /// The rule that wrote the candidate.
     pub rule: &'static str,
@@ -29,7 +29,7 @@ pub struct Item {
 /// Queries that are collected, each once.
 #[derive(Default)]
 struct Collected {
-    /// Candidates whose queries are there, with what else decides them.
+    /// Candidates whose queries have been collected, with the form and the deviations that also decide the query.
     seen: HashSet<(Form, Deviations, Candidate)>,
     hashes: HashMap<Hash, usize>,
     items: Vec<Item>,
@@ -58,11 +58,11 @@ impl Collected {
     }
 }
 
-/// All queries of all candidates, on all targets and in all semantics, each once: for SIMD forms with default selectors (of which
-/// queries do not depend), for scalar forms with one part of each size.
+/// All queries of all candidates, on all targets and in all semantics, each once. SIMD forms have default selectors, on which
+/// queries do not depend; scalar forms have one part of each size.
 ///
 /// # Errors
-/// A sentence on a rule that wrote a candidate which means nothing.
+/// A sentence that names a rule whose candidate is malformed.
 pub fn everything() -> Result<Vec<Item>, String> {
     let targets: Vec<Target> = TARGETS.iter().filter_map(|name| name.parse().ok()).collect();
     let mut collected = Collected::default();
@@ -72,7 +72,7 @@ pub fn everything() -> Result<Vec<Item>, String> {
     for form in scalar.chain(simd.flat_map(Mnemonic::forms_with_default_selectors)) {
         let mut known: Vec<Deviations> = Vec::new();
         for semantics in Semantics::ALL {
-            // Where two semantics are one, so is what is written.
+            // Where two semantics agree, the rules write the same.
             let by = semantics.deviations().concerning(form);
             if known.contains(&by) {
                 continue;
@@ -89,7 +89,7 @@ pub fn everything() -> Result<Vec<Item>, String> {
 /// The queries of all candidates of one form.
 ///
 /// # Errors
-/// As [`everything`].
+/// The errors of [`everything`].
 pub fn of_form(form: Form, semantics: Semantics, target: Target) -> Result<Vec<Item>, String> {
     let mut collected = Collected::default();
     collected.add(form, semantics, target)?;

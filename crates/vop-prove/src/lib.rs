@@ -1,9 +1,9 @@
-//! Proofs that what [`vop::lower`] writes computes what the instruction does, by an SMT solver.
+//! Proofs, by an SMT solver, that the sequences of [`vop::lower`] compute the instructions' values.
 //!
 //! - [`Solver`] gives a [`Query`](vop::lower::Query) to z3.
-//! - [`Cache`] remembers, by the hash of its text, what was proved.
-//! - [`everything`] lists all that there is to prove.
-//! - [`queries`] says what is to be proved of one lowering.
+//! - [`Cache`] remembers which queries were proved, by the hash of their text.
+//! - [`everything`] lists all queries.
+//! - [`queries`] gives the queries of one lowering.
 #![forbid(unsafe_code)]
 
 mod cache;

@@ -8,27 +8,27 @@ use vop::lower::{Choice, Claim, LowerOptions, Query};
 
 use crate::{Solver, Verdict};
 
-/// What a solver said of a query.
+/// A solver's answer to a query.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// What was asked.
+    /// The query.
     pub query: Query,
-    /// What it said.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How long that took.
+    /// The time that the solver took.
     pub time: Duration,
 }
 
-/// The choice that [`Form::lower`] makes, as it says what is to be proved; `None` if the instruction stays as it is.
+/// The choice that [`Form::lower`] makes, from which the queries follow; `None` if the instruction stays as it is.
 pub fn chosen(form: Form, options: LowerOptions) -> Option<Choice> {
     let sequence = form.lower(options).sequence?;
     form.choices(options).into_iter().find(|choice| choice.sequence == sequence)
 }
 
-/// What is to be proved of a choice: of the candidate for all selectors, and of the sequence that it became from end to end.
+/// The queries of a choice: those of the candidate, for all selectors, and that of the whole sequence that it became.
 ///
 /// # Errors
-/// A sentence, if the rule wrote what means nothing.
+/// A sentence, if the rule wrote a malformed candidate.
 pub fn queries(form: Form, options: LowerOptions, choice: &Choice) -> Result<Vec<Query>, String> {
     let by = options.semantics.deviations().concerning(form);
     let write = || {
@@ -41,10 +41,10 @@ pub fn queries(form: Form, options: LowerOptions, choice: &Choice) -> Result<Vec
     })
 }
 
-/// Asks a solver.
+/// Gives a query to a solver.
 ///
 /// # Errors
-/// If it cannot be asked.
+/// A sentence on why the solver cannot answer.
 pub fn ask(solver: &mut Solver, query: Query) -> Result<Answer, String> {
     let start = Instant::now();
     let verdict = solver.prove(&query)?;
@@ -52,7 +52,7 @@ pub fn ask(solver: &mut Solver, query: Query) -> Result<Answer, String> {
 }
 
 /// Whether the answers to a choice's [`queries`] prove it. Where a form accumulates, its sequence as a whole may be too much for
-/// the solver: the candidate's proof is enough then, as what [resolving](vop::lower) makes of one is decided by tests.
+/// the solver: then the candidate's proof is enough, as tests check all that [resolving](vop::lower) makes of a candidate.
 pub fn is_proved(form: Form, answers: &[Answer]) -> bool {
     let accumulates = matches!(form.finish(), Finish::Accumulate(_));
     !answers.is_empty()

@@ -11,16 +11,16 @@ use vop::lower::Query;
 pub struct Solver {
     context: Option<Context>,
     timeout: Duration,
-    /// How many queries the running process was given.
+    /// The number of queries that the running process was given.
     asked: u32,
 }
 
-/// What the solver says of a query.
+/// The solver's verdict on a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It holds for all values.
     Proved,
-    /// It does not.
+    /// It does not hold for some values.
     Refuted(Counterexample),
     /// The solver gave up, for the reason that it names: `timeout`.
     Unknown(String),
@@ -31,7 +31,7 @@ pub enum Verdict {
 pub struct Counterexample {
     /// Names, numbers of bits and values of the free constants.
     pub inputs: Vec<(String, u32, u64)>,
-    /// What should be equal and is not: its name, what was computed and what should have been.
+    /// Results that differ: the name, the computed value and the right one.
     pub differences: Vec<(String, String, String)>,
 }
 
@@ -58,14 +58,14 @@ impl fmt::Display for Counterexample {
     }
 }
 
-/// After so many queries a new process is started, so that none grows without bound.
+/// The number of queries after which a new process is started, as a process grows with each.
 const QUERIES_A_PROCESS: u32 = 500;
 
 impl Solver {
-    /// How long a query may take unless another time is asked for.
+    /// The default time limit of a query.
     pub const TIMEOUT: Duration = Duration::from_secs(20);
 
-    /// Starts z3, which is to spend at most so long on a query.
+    /// Starts z3 with a time limit for each query.
     ///
     /// # Errors
     /// A sentence that says what to install.
@@ -77,7 +77,7 @@ impl Solver {
         Ok(solver)
     }
 
-    /// A process that knows nothing of earlier queries.
+    /// A process without a trace of earlier queries.
     fn context(&mut self) -> io::Result<&mut Context> {
         self.asked += 1;
         if self.asked > QUERIES_A_PROCESS {
@@ -87,7 +87,7 @@ impl Solver {
         let timeout = self.timeout.as_millis();
         let context = match self.context.take() {
             Some(mut context) => {
-                // Not `push` and `pop`: with these z3 solves incrementally, which is slower by far.
+                // `push` and `pop` would make z3 solve incrementally, which is far slower.
                 let reset = context.list(vec![context.atom("reset")]);
                 context.raw_send(reset)?;
                 success(&mut context)?;
@@ -105,11 +105,11 @@ impl Solver {
     /// Asks whether a query's claim holds for all values.
     ///
     /// # Errors
-    /// A sentence on why the solver cannot be asked: it does not understand the query, or has died.
+    /// A sentence on why the solver cannot answer: it does not understand the query, or has ended.
     pub fn prove(&mut self, query: &Query) -> Result<Verdict, String> {
         let asked = self.ask(query);
         if asked.is_err() {
-            // Whatever it said is unread.
+            // Its answer has not been read.
             self.context = None;
         }
         asked.map_err(|error| format!("the solver fails: {error}"))
@@ -138,7 +138,7 @@ impl Solver {
     }
 }
 
-/// Reads what z3 says to a command that it takes.
+/// Reads z3's answer to a command.
 fn success(context: &mut Context) -> io::Result<()> {
     let answer = context.raw_recv()?;
     match context.get_atom(answer) {

@@ -205,7 +205,7 @@ fn forms_of_lanes() {
         }
         let forms = mnemonic.forms();
         for _ in 0..500 {
-            let form = forms.get(random.next() % forms.count_left()).expect("there are so many");
+            let form = forms.get(random.next() % forms.count_left()).expect("the index is below the count");
             holds(form, Deviations::NONE, &mut random, 2);
         }
     }

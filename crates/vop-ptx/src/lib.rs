@@ -2,8 +2,8 @@
 //!
 //! - [`module`] reads PTX without losing a byte;
 //! - [`find`] finds the instructions that CUDA C++, OpenCL, Python, LLVM IR and Rust hold in their string literals;
-//! - [`uses`](mod@uses) joins the two: every video instruction of a file, judged;
-//! - [`rewrite`](mod@rewrite) puts base instructions in the place of the video instructions of a module.
+//! - [`uses`](mod@uses) joins the two: every video instruction of a file, judged, and the comments that allow findings;
+//! - [`rewrite`](mod@rewrite) replaces the video instructions of a module by base instructions.
 //!
 //! Kernels are executed by the crate `vop-run`.
 

@@ -1,8 +1,7 @@
 //! A module with base instructions in the place of its video instructions: what `vop lower` writes.
 //!
-//! Nothing of the module is taken away but, where that is allowed, the numbers of its `.version` and `.target`: each
-//! instruction that is replaced becomes a comment, and the [block](Block) that computes the same stands behind it. Guards,
-//! labels, comments and every other byte stay.
+//! Each instruction that is replaced becomes a comment, followed by the [block](Block) that computes the same value. Where that
+//! is allowed, the numbers of `.version` and `.target` are raised. Guards, labels, comments and every other byte stay.
 //!
 //! ```
 //! use vop_ptx::module::Module;
@@ -35,7 +34,7 @@ use crate::uses::{self, Verdict};
 pub struct RewriteOptions {
     /// The GPU.
     pub target: Target,
-    /// Whose value of d is to be computed.
+    /// Whether d is computed by the manual or as ptxas's code computes it.
     pub semantics: Semantics,
     /// Whether the module's `.version` and `.target` may be raised where cheaper instructions need it.
     pub may_raise: bool,
@@ -48,7 +47,7 @@ impl RewriteOptions {
     }
 }
 
-/// How a module is to be changed, and what that makes of each video instruction.
+/// The changes to a module, and the result for each video instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewritten {
     /// Every video instruction, in the module's order.
@@ -59,14 +58,14 @@ pub struct Rewritten {
     pub target: Option<ModuleTarget>,
     /// What these two become, if they are raised.
     pub raised: Vec<Raised>,
-    /// By the manual's semantics: V0701 where ptxas's code computes something else, so that the replacement does not compute
-    /// what the instruction did; V0709 where that is so of older releases alone. Positions are the module's.
+    /// Under the manual's semantics: V0701 where ptxas's code disagrees with the manual, so that the replacement changes the
+    /// result; V0709 where only older releases disagree. Positions are the module's.
     pub warnings: Vec<Diagnostic>,
     /// In ascending order.
     edits: Vec<Edit>,
 }
 
-/// What becomes of a video instruction.
+/// What is done with a video instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
     /// Where it stands in the module, in bytes.
@@ -77,11 +76,11 @@ pub struct Rewrite {
     pub block: Option<Block>,
     /// The rule that wrote the block, or `keep`.
     pub rule: &'static str,
-    /// How many machine instructions ptxas spends on it: [`Form::cost`].
+    /// The number of machine instructions that ptxas emits for it: [`Form::cost`].
     pub before: u32,
-    /// How many it spends on what stands there now.
+    /// The number of machine instructions that ptxas emits for the replacement.
     pub after: u32,
-    /// Less than `after`: what would be spent if more were allowed, and what that needs.
+    /// A cost less than `after` that a newer `.version` or `.target` would give, and which.
     pub cheaper: Option<(u32, Needs)>,
 }
 
@@ -125,11 +124,11 @@ pub enum RewriteError {
     Illegal(Vec<Diagnostic>),
     /// No rule that may be used computes what the semantics says, and ptxas's own code does not either.
     NoRule {
-        /// The first instruction of which that is so.
+        /// The first instruction for which this holds.
         form: Form,
         /// Where it stands.
         span: Range<usize>,
-        /// What a rule needs, if there is one that would be used with more allowed.
+        /// What the module would have to allow for a rule to apply, if there is such a rule.
         needs: Option<Needs>,
     },
 }
@@ -165,15 +164,15 @@ impl fmt::Display for RewriteError {
 
 impl std::error::Error for RewriteError {}
 
-/// Replaces each video instruction of a module by the cheapest base instructions that compute the same.
+/// Replaces each video instruction of a module by the cheapest base instructions that compute the same value.
 ///
-/// An instruction stays where that is no dearer. What the module's `.version` and `.target` do not allow is not used, unless
-/// [`may_raise`](RewriteOptions::may_raise) says so; a module without these directives allows all that the GPU has. In a
-/// function that reads the carry flag nothing is used that writes it.
+/// An instruction stays if that is not more expensive. Only instructions that the module's `.version` and `.target` allow are
+/// used, unless [`may_raise`](RewriteOptions::may_raise) is set. A module without these directives allows all that the GPU has.
+/// In a function that reads the carry flag, no instruction that writes it is used.
 ///
 /// # Errors
-/// The module is not for this GPU; an instruction is illegal; or one cannot be replaced under these options and computes, as
-/// ptxas has it, something else than the semantics says.
+/// The module is not for this GPU; an instruction is illegal; or an instruction cannot be replaced under these options, and
+/// ptxas's code for it disagrees with the semantics.
 pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, RewriteError> {
     let directives = Directives::of(module)?;
     if let Some((span, target)) = directives.targets.iter().find(|(_, target)| !target.runs_on(options.target)) {
@@ -241,10 +240,11 @@ pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, R
 }
 
 impl Rewritten {
-    /// Changes the text that the module was read from; bytes that the module could not hold, as they are no UTF-8, stay.
+    /// Applies the changes to the bytes that the module was read from. Bytes that are not UTF-8, which the module does not hold,
+    /// stay.
     ///
     /// # Panics
-    /// If it is another text, and shorter.
+    /// If the text is not the one that the module was read from, and shorter.
     pub fn apply(&self, source: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(source.len() + self.edits.iter().map(|edit| edit.text.len()).sum::<usize>());
         let mut at = 0;
@@ -353,7 +353,7 @@ fn functions_that_read_the_carry(module: &Module) -> Vec<bool> {
     functions
 }
 
-/// Whether lines end as DOS ends them: the first decides.
+/// Whether lines end with a carriage return and a line feed; the first line decides.
 fn has_dos_lines(text: &str) -> bool {
     text.split_once('\n').is_some_and(|(line, _)| line.ends_with('\r'))
 }

@@ -11,7 +11,7 @@ use vop::isa::form::{Finish, Variant};
 use vop::isa::types::{Selector, Type};
 use vop::lower::{LowerOptions, Needs};
 use vop::{Code, Diagnostic, Form, Instruction, Mnemonic, Operand, Parser, Registers, Semantics, Severity, Target};
-use vop_draw::{Lines, Source};
+use vop_draw::{Lines, SourceText};
 use vop_ptx::find::{Language, PartialReason, may_contain};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
@@ -58,7 +58,7 @@ impl Offsets {
 fn diagnostic<'py>(
     py: Python<'py>,
     diagnostic: &Diagnostic,
-    source: Source<'_>,
+    source: SourceText<'_>,
     offsets: &Offsets,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
@@ -66,7 +66,7 @@ fn diagnostic<'py>(
     dict.set_item("severity", diagnostic.code.severity().name())?;
     dict.set_item("message", &diagnostic.message)?;
     dict.set_item("span", offsets.of(&diagnostic.span))?;
-    let place = source.lines.place(&diagnostic.span);
+    let place = source.lines.range(&diagnostic.span);
     dict.set_item("line", place.line)?;
     dict.set_item("column", place.column)?;
     dict.set_item("label", &diagnostic.label)?;
@@ -81,7 +81,7 @@ fn diagnostic<'py>(
 /// All faults of a text as an exception.
 fn faults(py: Python<'_>, class: &str, faults: &[Diagnostic], text: &str, path: Option<&str>) -> PyErr {
     let lines = Lines::new(text);
-    let (source, offsets) = (Source { lines: &lines, path }, Offsets::of_characters(text));
+    let (source, offsets) = (SourceText { lines: &lines, path }, Offsets::of_characters(text));
     let dicts: PyResult<Vec<_>> = faults.iter().map(|fault| diagnostic(py, fault, source, &offsets)).collect();
     match dicts {
         Ok(dicts) => raise(py, class, (dicts,)),
@@ -283,17 +283,17 @@ pub(crate) fn check<'py>(
     }
     let lines = Lines::new(&text);
     let (drawn_on, offsets) =
-        (Source { lines: &lines, path }, if is_text { Offsets::of_characters(&text) } else { Offsets::of_bytes() });
+        (SourceText { lines: &lines, path }, if is_text { Offsets::of_characters(&text) } else { Offsets::of_bytes() });
     let list = PyList::empty(py);
     for found in found {
         let dict = PyDict::new(py);
-        let (verdict, form, reason, illegal) = match &found.verdict {
-            Verdict::Legal(form) => ("legal", Some(*form), None, &[][..]),
-            Verdict::LegalFragment(form) => ("fragment", Some(*form), None, &[][..]),
-            Verdict::Illegal(faults) => ("illegal", None, None, &faults[..]),
-            Verdict::Unjudged(reason) => ("unjudged", None, Some(PartialReason::to_string(reason)), &[][..]),
+        let (verdict, form, reason) = match &found.verdict {
+            Verdict::Legal(form) => ("legal", Some(*form), None),
+            Verdict::LegalFragment(form) => ("fragment", Some(*form), None),
+            Verdict::Illegal(_) => ("illegal", None, None),
+            Verdict::Unjudged(reason) => ("unjudged", None, Some(PartialReason::to_string(reason))),
         };
-        let place = lines.place(&found.span);
+        let place = lines.range(&found.span);
         dict.set_item("text", &found.text)?;
         dict.set_item("span", offsets.of(&found.span))?;
         dict.set_item("line", place.line)?;
@@ -301,7 +301,7 @@ pub(crate) fn check<'py>(
         dict.set_item("verdict", verdict)?;
         dict.set_item("form", form.map(|form| form_dict(py, form)).transpose()?)?;
         dict.set_item("reason", reason)?;
-        let all = illegal.iter().chain(&found.lints);
+        let all = found.faults().chain(&found.lints);
         let dicts: PyResult<Vec<_>> = all.map(|one| diagnostic(py, one, drawn_on, &offsets)).collect();
         dict.set_item("diagnostics", dicts?)?;
         list.append(dict)?;
@@ -359,7 +359,7 @@ pub(crate) fn lower_module<'py>(
     let module = Module::parse(source);
     let rewritten = py.detach(|| rewrite(&module, &options));
     let lines = Lines::new(source);
-    let (drawn_on, offsets) = (Source { lines: &lines, path: None }, Offsets::of_characters(source));
+    let (drawn_on, offsets) = (SourceText { lines: &lines, path: None }, Offsets::of_characters(source));
     let rewritten = rewritten.map_err(|why| {
         let span = match &why {
             RewriteError::Illegal(found) => return faults(py, "LowerError", found, source, None),

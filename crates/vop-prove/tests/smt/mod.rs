@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use vop::lower::Query;
 
-/// A value: of so many bits, or a truth value.
+/// A value: a word of a given number of bits, or a truth value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value {
     Bool(bool),

@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         at.is_some()
     }
 
-    /// Steps over a backslash and the line break behind it; blanks between them are forgiven, as compilers do.
+    /// Steps over a backslash and the line break behind it. Blanks between them are allowed, as compilers allow them.
     pub(super) fn eat_continuation(&mut self) -> bool {
         let mut ahead = *self;
         if !ahead.eat(b"\\") {
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
         joined
     }
 
-    /// Goes to the line break that ends this line, the ones behind a backslash not counted.
+    /// Goes to the line break that ends this line; line breaks behind a backslash do not end it.
     pub(super) fn skip_logical_line(&mut self) {
         loop {
             match memchr::memchr2(b'\\', b'\n', self.rest()) {
@@ -107,8 +107,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// From an opening bracket to behind the closing one that matches, strings inside respected; `false`, without a
-    /// step, where there is none within `limit` bytes.
+    /// Steps from an opening bracket to behind the one that closes it; brackets inside strings do not count. Returns `false`,
+    /// without a step, where none closes it within `limit` bytes.
     pub(super) fn skip_brackets(&mut self, limit: usize) -> bool {
         let mut ahead = *self;
         let mut depth = 0_usize;
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// From an opening quote to the one that closes it on the same line; stays where none does.
+    /// Steps from an opening quote to the one that closes it on the same line; does nothing where none does.
     pub(super) fn skip_quoted(&mut self, quote: u8) {
         let mut ahead = *self;
         ahead.advance(1);

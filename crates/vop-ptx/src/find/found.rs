@@ -8,7 +8,7 @@ use super::mapped::OffsetMap;
 /// A video instruction in a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The instruction as plain PTX, guard included and the final `;` not: escape sequences decoded, adjacent literals
+    /// The instruction as plain PTX, with its guard and without the final `;`: escape sequences decoded, adjacent literals
     /// joined, comments dropped, and every operand placeholder (`%0`, `%[x]`, `$0`, `{x}`) written as an identifier
     /// (`%0`, `%x`, `%0`, `%x`). For a [`FoundKind::Fragment`] the mnemonic and its modifiers alone; in a
     /// [`FoundKind::Partial`] what is pasted in stands as `{name}`.
@@ -25,7 +25,7 @@ pub enum FoundKind {
     Statement,
     /// The mnemonic and its modifiers; a macro or a format pastes the operands.
     Fragment,
-    /// The mnemonic or the modifiers themselves are not all there, so nothing can be said of the instruction.
+    /// The mnemonic or the modifiers themselves are not all there, so the instruction cannot be judged.
     Partial(PartialReason),
 }
 
@@ -72,6 +72,6 @@ pub(crate) enum Step {
     Video(Found),
     /// Another statement.
     Other(String),
-    /// What comes next need not follow what came before: a label, the end of a block, pasted text.
+    /// A place where control may enter or leave: a label, the end of a block, pasted text.
     Break,
 }

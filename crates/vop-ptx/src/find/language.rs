@@ -20,7 +20,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file, judged by its extension in any case; `None` where it is none of ours.
+    /// The language of a file, judged by its extension in any case; `None` for an extension that no language here has.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();

@@ -82,13 +82,13 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    /// Nothing yet, of a text that is put together from the pieces of another: the names in it are taken.
+    /// An empty text that will be put together from pieces of another: it gives no name that the other has given.
     pub(super) fn from_pieces_of(other: &Self) -> Self {
         Self { distinct: other.distinct, ..Self::default() }
     }
 
-    /// A name that nothing before has, for what stands for any text: `%s`, `{}`, `{x[0]}`. Who compares names takes equal
-    /// ones for one register. In an opcode or a selector no register is named.
+    /// A new name for a placeholder that may stand for any text: `%s`, `{}`, `{x[0]}`. Equal names mean one register, so two
+    /// placeholders must not share one. In an opcode or a selector the name stays, as no register is named there.
     pub(super) fn distinct(&mut self, name: &[u8]) -> Vec<u8> {
         match self.text.last() {
             None | Some(b'.') => name.to_vec(),
@@ -99,7 +99,7 @@ impl Mapped {
         }
     }
 
-    /// All of a file, as it stands.
+    /// The whole of a file, unchanged.
     pub(super) fn whole(source: &[u8]) -> Self {
         let mut mapped = Self::default();
         mapped.push_raw(source, 0..source.len(), source.len());
@@ -110,7 +110,7 @@ impl Mapped {
         &self.text
     }
 
-    /// Where the byte at `offset` stands in the file; of an offset behind the text, where its last byte ends there.
+    /// Where the byte at `offset` stands in the file; for an offset behind the text, where its last byte ends there.
     pub(super) fn source_offset(&self, offset: usize) -> usize {
         self.map.source_offset(offset)
     }
@@ -187,7 +187,7 @@ impl Mapped {
         self.push(text, source, literal_end, paste);
     }
 
-    /// This text's places, which are offsets of the text of `outer`, taken on to the places of `outer`.
+    /// This text with its places, which are offsets of the text of `outer`, replaced by the places that `outer` has for them.
     pub(super) fn through(&self, outer: &Self) -> Self {
         let mut result = Self { distinct: self.distinct.max(outer.distinct), ..Self::default() };
         for (index, segment) in self.map.segments.iter().enumerate() {
@@ -209,7 +209,7 @@ impl Mapped {
         self.map.segments[index].paste.map(|by| (by, self.map.text_range(index).end))
     }
 
-    /// The text, bytes that are not UTF-8 as `?`, which keeps every offset.
+    /// The text and its places. A byte that is not UTF-8 becomes a `?`, so that offsets stay.
     pub(super) fn into_parts(self) -> (String, OffsetMap) {
         let text = String::from_utf8(self.text).unwrap_or_else(|error| {
             let mut text = String::new();

@@ -9,10 +9,10 @@ pub(super) fn stems() -> impl Iterator<Item = &'static str> {
     Mnemonic::ALL.into_iter().map(|mnemonic| mnemonic.name().trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// How people have misspelt them, and operations that never existed.
+/// Misspelt mnemonics that are found in programs, and operations that never existed.
 pub(super) const NEAR_STEMS: [&str; 7] = ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad"];
 
-/// What else begins with a `v` at the start of a PTX or C statement.
+/// Other words that begin with a `v` at the start of a PTX or C statement.
 const OTHERS: [&str; 4] = ["vote", "volatile", "void", "vprintf"];
 
 /// What a word at a statement's start is.
@@ -20,7 +20,7 @@ const OTHERS: [&str; 4] = ["vote", "volatile", "void", "vprintf"];
 pub(super) enum Word {
     /// A mnemonic, in any case and with any number of lanes.
     Video,
-    /// Perhaps meant as one: its modifiers must speak for it.
+    /// Perhaps meant as one; its modifiers decide.
     Near,
     /// Something else.
     Other,
@@ -66,7 +66,7 @@ pub(super) fn is_video_type(modifier: &[u8]) -> bool {
     Type::ALL.iter().any(|ty| modifier.eq_ignore_ascii_case(ty.name().as_bytes()))
 }
 
-/// Whether a modifier is one that PTX knows and that a person may have put on a video instruction, rightly or not.
+/// Whether PTX has this modifier and somebody may have put it on a video instruction, legally or not.
 pub(super) fn is_modifier(modifier: &[u8]) -> bool {
     is_type(modifier) || vop::isa::types::modifier_names().any(|name| modifier.eq_ignore_ascii_case(name.as_bytes()))
 }

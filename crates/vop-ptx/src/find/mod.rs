@@ -1,6 +1,6 @@
 //! Finds video instructions in source code: in CUDA C++, OpenCL, Python, LLVM IR and Rust.
 //!
-//! Programs write PTX inside string literals, so the finder goes from the file inwards, a module a step:
+//! Programs write PTX inside string literals, so the finder goes from the file inwards, and each step is a module:
 //!
 //! ```text
 //! source ──prefilter──► lex/ ──► Mapped text ──placeholder──► PTX text ──statement──► Found
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Every byte of a text knows the place of the user's file that it came from ([`Found::source_span`]), and text that a
-//! macro or a format field fills in later is marked as such, so that what cannot be known is never judged.
+//! macro or a format field fills in later is marked as such, so that unknown text is never judged.
 //! A string that holds CUDA source itself (a kernel inside a Python string) is read as C++ in turn.
 
 mod comments;
@@ -42,7 +42,7 @@ use placeholder::Dialect;
 /// also be followed by what reads as modifiers and operands.
 ///
 /// The source need not be valid UTF-8. Where `#if` and `#else` split an `asm`, each branch is read, and an
-/// instruction that differs between them is found once a version.
+/// instruction that differs between them is found once for each version.
 ///
 /// [`Language::Ptx`] reads the text as it stands; [`crate::module`] knows PTX better.
 #[must_use]

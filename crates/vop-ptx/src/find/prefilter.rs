@@ -7,9 +7,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::cursor::is_ident;
 use super::mnemonic::{NEAR_STEMS, stems};
 
-/// What a mnemonic or a misspelt one begins with (the first four bytes tell enough, in either case, and keep the
-/// vectorised search precise), and what marks macros that paste the mnemonic: no other instruction carries one type
-/// three times.
+/// The beginnings of mnemonics and of misspelt ones: their first four bytes in either case, which keep the vectorised search
+/// precise. Also the types behind a mnemonic that a macro pastes: no other instruction has one type three times.
 fn needles() -> Vec<String> {
     let mut needles: Vec<String> = stems().chain(NEAR_STEMS).map(|stem| stem[..4].to_owned()).collect();
     needles.sort_unstable();
@@ -24,10 +23,10 @@ static SEARCHER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles()).ok());
 
 /// Whether a file in any of the languages may hold a video instruction: a mnemonic that a modifier, a quote or a
-/// placeholder follows. `false` is certain but for a mnemonic that macros put together from pieces.
+/// placeholder follows. `false` is certain, except for a mnemonic that macros put together from pieces.
 #[must_use]
 pub fn may_contain(bytes: &[u8]) -> bool {
-    // The search can only fail to be built where its needles are unfit; then every file is read.
+    // Building the search fails only for unfit needles; then every file is read.
     let Some(searcher) = SEARCHER.as_ref() else { return true };
     searcher
         .find_iter(bytes)

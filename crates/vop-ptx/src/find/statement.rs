@@ -43,7 +43,7 @@ pub(super) fn steps(text: &Text) -> Vec<Step> {
     steps
 }
 
-/// Calls back with each statement's place and itself: a video instruction, or where another stands.
+/// Calls back with each statement's place and, for a video instruction, the instruction; for another, its place again.
 fn walk(text: &Text, mut sink: impl FnMut(Range<usize>, Result<Found, Range<usize>>)) {
     let mut scanner =
         Scanner { text: &text.mapped, cursor: Cursor::new(text.mapped.bytes(), 0), in_asm: text.dialect.is_asm() };
@@ -102,7 +102,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads one statement and steps over it; where it starts, and itself if it is a video instruction.
+    /// Reads one statement and steps over it. Returns where it starts, and the instruction if it is a video instruction.
     fn statement(&mut self) -> (usize, Option<Found>) {
         let start = self.skip_to_guard();
         let head = self.head(self.skip_guard(start));
@@ -324,8 +324,8 @@ impl<'a> Scanner<'a> {
         Operands { range: head_end..before.pos, ended: true }
     }
 
-    /// Whether a head is a mnemonic's, or has what only video instructions have. The text behind it is not looked at, so
-    /// that a statement's end is searched for once.
+    /// Whether a head begins with a mnemonic, or has modifiers that only video instructions have. The text behind it is not
+    /// read, so that a statement's end is searched for once.
     fn is_video(&self, head: &Head) -> bool {
         let types = self.modifier_bytes(head).take_while(|m| is_video_type(m)).count();
         if head.word.is_empty() {
@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
         head.end == self.bytes().len() && head.modifiers.last().is_some_and(Range::is_empty)
     }
 
-    /// How much of the instruction is here; `None` where what follows the head is none of PTX's.
+    /// How much of the instruction is here; `None` where the text behind the head is not PTX.
     fn judge(&self, head: &Head, operands: &Operands) -> Option<FoundKind> {
         if head.word.is_empty() {
             return Some(FoundKind::Partial(PartialReason::Macro));

@@ -1,4 +1,4 @@
-//! What declarations of registers and variables say.
+//! Declarations of registers and variables: their types, spaces and names.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ macro_rules! words {
 pub struct Type {
     /// The type of one component.
     pub scalar: Scalar,
-    /// How many components: 1, or the 2, 4 or 8 of `.v2`, `.v4`, `.v8`.
+    /// The number of components: 1, or the 2, 4 or 8 of `.v2`, `.v4`, `.v8`.
     pub vector: u8,
 }
 
@@ -91,7 +91,7 @@ pub struct Register {
     pub count: Option<u32>,
 }
 
-/// What `.ptr` says of a parameter that is a pointer (section 7.1.3).
+/// The `.ptr` attribute of a parameter that is a pointer (section 7.1.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointer {
     /// The space that is pointed into; none stands for generic addresses.
@@ -124,13 +124,13 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// How many elements it has. `None` if a dimension is left open (it then follows from the initialiser, or from the launch
+    /// The number of elements. `None` if a dimension is left open (it then follows from the initialiser, or from the launch
     /// for `.extern .shared`), or if the product does not fit.
     pub fn elements(&self) -> Option<u64> {
         self.dimensions.iter().try_fold(1u64, |product, &dimension| product.checked_mul(dimension?))
     }
 
-    /// How many bytes it takes. `None` as in [`Variable::elements`], and for opaque types.
+    /// The number of bytes that it takes. `None` as in [`Variable::elements`], and for opaque types.
     pub fn bytes(&self) -> Option<u64> {
         self.ty.bytes()?.checked_mul(self.elements()?)
     }
@@ -183,7 +183,7 @@ impl Declared for Label {
     }
 }
 
-/// What a scope declares of one kind, in order of position, with an order by name for where there is much of it.
+/// The declarations of one kind in a scope, in order of position, and sorted by name where there are many.
 #[derive(Clone, Debug)]
 pub(super) struct Declarations<T> {
     pub(super) items: Vec<T>,

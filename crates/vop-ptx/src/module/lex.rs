@@ -118,7 +118,7 @@ pub fn without_trivia(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// An integer constant as PTX writes it (section 4.5.1): decimal, `0x`, `0b`, octal with a leading `0`, each with an optional
+/// Reads an integer constant of PTX (section 4.5.1): decimal, `0x`, `0b`, octal with a leading `0`, each with an optional
 /// `U` behind. Signs and floating-point constants are refused.
 pub fn integer(text: &str) -> Option<u64> {
     let digits = text.strip_suffix(['U', 'u']).unwrap_or(text);
@@ -349,7 +349,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The block `{…}` that the cursor is at, with all that it holds, blocks too; false if it does not close before a `;`.
-    /// Blocks of debug information are most of what a compiler prints for `-G`, hence no token is looked at that need not be.
+    /// Blocks of debug information are most of what a compiler prints for `-G`, so tokens that do not matter are skipped.
     pub(super) fn skip_block(&mut self) -> bool {
         let mut depth = 0usize;
         while self.skip_to_stop() {
@@ -383,7 +383,7 @@ impl<'a> Cursor<'a> {
     /// Looks for the end of the statement that the cursor is in, and stays where it is.
     ///
     /// Braces around a vector operand belong to the statement. They hold neither `;` nor another `{`, so where one of these
-    /// appears the brace opened a scope and a `;` is missing before it. This bounds how often a byte is looked at, too.
+    /// appears the brace opened a scope and a `;` is missing before it. This also bounds how often a byte is read.
     pub(super) fn find_end(&self) -> End {
         let mut cursor = self.clone();
         let mut open = None;

@@ -84,14 +84,14 @@ pub struct Statement {
     pub function: Option<usize>,
 }
 
-/// What a statement is. Ranges without another word are byte ranges of [`Module::text`].
+/// The kind of a statement. Ranges are byte ranges of [`Module::text`] unless something else is said.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StatementKind {
     /// `.version`, `.target`, `.loc`, `.pragma`, … and directives that are not known.
     Directive {
         /// The name with its dot.
         name: Range<usize>,
-        /// What follows, up to the `;` if there is one.
+        /// The text that follows, up to the `;` if there is one.
         arguments: Range<usize>,
     },
     /// A `.reg` declaration.

@@ -1,4 +1,4 @@
-//! The video instructions of a file, found and judged: what `vop check` reports.
+//! The video instructions of a file, found and judged, and the comments that allow findings: what `vop check` reports.
 
 mod packed;
 mod suppression;
@@ -62,7 +62,7 @@ pub enum Verdict {
 /// Finds and judges every video instruction of a file, in its order, and applies the comments that allow findings. In PTX
 /// the registers in scope and the module's `.version` and `.target` are judged too.
 ///
-/// Bytes that are not UTF-8 are no obstacle; in [`Use::text`] they show as `?`.
+/// The source need not be UTF-8: in [`Use::text`] other bytes are `?`.
 pub fn uses(source: &[u8], language: Language) -> Vec<Use> {
     read(source, language).uses
 }
@@ -141,7 +141,7 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> Use {
     Use { text: found.text, span, verdict, lints, allowed: Vec::new(), extent }
 }
 
-/// Calls the registers in what is said of an instruction what the file calls them: `{c}`, not `%c`.
+/// Writes the names of registers in a diagnostic as the file writes them: `{c}`, not `%c`.
 fn as_file_writes(lint: &mut Diagnostic, found: &Found, source: &[u8]) {
     let names = names_in_file(found, source);
     if names.is_empty() {
@@ -198,7 +198,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// Adds what only the statements around an instruction show.
+/// Adds the lints that depend on the statements around an instruction.
 fn lint_packed(source: &[u8], language: Language, uses: &mut [Use]) {
     for steps in find::steps(source, language) {
         let found: Vec<Option<&Found>> = steps
@@ -260,7 +260,7 @@ impl Use {
     }
 }
 
-/// Whether a mnemonic with modifiers lacks some that may be pasted behind them, and is right so far.
+/// Whether the only faults of a mnemonic with modifiers are missing ones, which may be pasted behind them.
 fn is_cut_short(faults: &[Diagnostic], text: &str) -> bool {
     let mnemonic = text.split('.').next().and_then(|name| Mnemonic::from_name(name.trim()));
     let types = text.split('.').filter(|word| Type::from_name(word.trim()).is_some()).count();
@@ -278,7 +278,7 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         let text = module.slice(&statement.span);
         let (opcode, unfinished) = match &statement.kind {
             StatementKind::Instruction { opcode, .. } => (opcode.clone(), false),
-            // What has no end is no instruction to the reader, and yet may have been meant as one.
+            // The reader takes text without an end for no instruction, but it may have been meant as one.
             StatementKind::Other => (statement.span.start + opcode_start(text)..statement.span.end, true),
             _ => continue,
         };
@@ -316,7 +316,7 @@ pub fn in_module(module: &Module) -> Vec<Use> {
     uses
 }
 
-/// Adds what only the statements around an instruction show.
+/// Adds the lints that depend on the statements around an instruction.
 fn lint_packed_in_module(module: &Module, uses: &mut [Use], indexes: &[usize]) {
     if !uses.iter().any(Use::sums_lanes) {
         return;
@@ -392,7 +392,7 @@ fn unfinished_statement(end: usize) -> Diagnostic {
     Diagnostic::new(Code::V0101, end..end, "the instruction has no end").label("expected `;`").help("write `;`")
 }
 
-/// What the module's `.version` and `.target` say against an instruction.
+/// Faults of an instruction that the module's `.version` or `.target` is too old for.
 fn too_old(module: &Module, mnemonic: Mnemonic, span: Range<usize>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let mut fault = |code, message: String, directive: &str, help: String| {

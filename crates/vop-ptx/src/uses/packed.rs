@@ -69,8 +69,8 @@ impl Video {
         self.guard.as_ref().is_some_and(|(name, _)| name == register)
     }
 
-    /// The operand in which a SIMD instruction without `.add` reads several lanes of a register. Of one lane nothing is
-    /// to be said: a sum that is known to be small is broadcast so.
+    /// The operand in which a SIMD instruction without `.add` reads several lanes of a register. One lane is
+    /// no mistake: programs broadcast a sum that is known to be small in this way.
     fn unpacks(&self, register: &str) -> Option<usize> {
         let Finish::Lanes(mask) = self.form.finish() else { return None };
         let operands = [&self.registers[1], &self.registers[2]];
@@ -97,7 +97,7 @@ pub(super) struct Mistaken {
 /// All of a list of steps, at most one for each sum, in order.
 pub(super) fn find(steps: &[Step]) -> Vec<Mistaken> {
     let mut found = BTreeMap::new();
-    // Few registers are guards: only where one is written the others are looked through.
+    // Few registers are guards; only where one of them is written are the others searched.
     let guards = steps.iter().filter_map(|step| match step {
         Step::Video(video) => video.guard.as_ref().map(|(name, _)| name),
         _ => None,

@@ -275,7 +275,7 @@ impl<'a> Lexer<'a> {
         Some(Piece::Paste { name, source: start..cursor.pos, by })
     }
 
-    /// Steps over blanks and comments; whether a line began, and `None` where the line ends the string.
+    /// Steps over blanks and comments. Returns whether a line began; `None` where the end of the line ends the string.
     fn skip_trivia(&self, cursor: &mut Cursor<'_>) -> Option<bool> {
         let mut new_line = false;
         loop {
@@ -323,7 +323,8 @@ fn open_conditionals(pieces: &mut Vec<Piece>) {
     pieces.splice(0..0, std::iter::repeat_n(Piece::If, missing));
 }
 
-/// How many versions of the string show every branch: as many as the longest `#if` has, the missing `#else` counted.
+/// The number of versions of the string that show every branch: the branches of the longest `#if`, with a missing `#else`
+/// counted.
 fn versions(pieces: &[Piece]) -> usize {
     let mut branches = Vec::new();
     let mut most = 1;
@@ -418,7 +419,7 @@ fn stringised(cursor: &mut Cursor<'_>) -> Option<Range<usize>> {
     Some(start..ahead.pos)
 }
 
-/// A comment; one of `//` goes on behind a backslash at the line's end.
+/// Steps over a comment, if one stands here. A backslash at the end of its line continues a `//` comment.
 fn skip_comment(cursor: &mut Cursor<'_>) -> bool {
     if cursor.starts_with(b"//") {
         cursor.skip_logical_line();
@@ -431,7 +432,7 @@ fn skip_comment(cursor: &mut Cursor<'_>) -> bool {
     block
 }
 
-/// A number, so that the quotes in `1'000` open nothing.
+/// Steps over a number, so that the quotes in `1'000` open nothing.
 fn skip_number(cursor: &mut Cursor<'_>) {
     loop {
         cursor.take_while(|b| is_ident(b) || b == b'.');

@@ -8,7 +8,7 @@ use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode};
 use super::text::Text;
 
-/// How deep `concat!` is followed into itself.
+/// The depth to which `concat!` inside `concat!` is followed.
 const CONCAT_LIMIT: usize = 8;
 
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {

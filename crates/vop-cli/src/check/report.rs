@@ -1,0 +1,146 @@
+//! What a check has found: data that each format prints.
+
+use std::collections::BTreeMap;
+
+use vop::{Diagnostic, Form, Severity, Target};
+use vop_draw::{LineRange, Lines};
+use vop_ptx::uses::{FileUses, Suppression, Use, Verdict};
+
+/// An instruction, where it is, and its diagnostics with lines and columns.
+pub(super) struct Seen {
+    pub(super) path: String,
+    pub(super) at: LineRange,
+    pub(super) text: String,
+    pub(super) verdict: Verdict,
+    pub(super) findings: Vec<Finding>,
+    /// The findings that a comment allows.
+    pub(super) allowed: Vec<Finding>,
+}
+
+/// A diagnostic with its lines and columns, and those of the places related to it.
+pub(super) struct Finding {
+    pub(super) place: LineRange,
+    pub(super) related: Vec<LineRange>,
+    pub(super) diagnostic: Diagnostic,
+}
+
+impl Finding {
+    pub(super) fn new(diagnostic: Diagnostic, lines: &Lines<'_>) -> Finding {
+        let related = diagnostic.related.iter().map(|(span, _)| lines.range(span)).collect();
+        Finding { place: lines.range(&diagnostic.span), related, diagnostic }
+    }
+
+    /// What is said beside the message, a line each: the related places, why, and what to do.
+    pub(super) fn remarks(&self, path: &str) -> Vec<String> {
+        let related = self.diagnostic.related.iter().zip(&self.related);
+        let related = related.map(|((_, label), place)| format!("{label}: {path}:{}:{}", place.line, place.column));
+        let notes = self.diagnostic.notes.iter().map(|note| format!("note: {note}"));
+        related.chain(notes).chain(self.diagnostic.help.iter().map(|help| format!("help: {help}"))).collect()
+    }
+}
+
+/// A comment that allows findings, and where it is.
+pub(super) struct Allowing {
+    pub(super) path: String,
+    pub(super) at: LineRange,
+    pub(super) suppression: Suppression,
+}
+
+/// What a check has found.
+pub(super) struct Report {
+    /// Less severe findings are not shown.
+    pub(super) level: Severity,
+    /// The GPUs whose costs are asked for.
+    pub(super) targets: Vec<Target>,
+    /// The number of files read, and of those that hold an instruction.
+    pub(super) files: usize,
+    pub(super) files_with: usize,
+    /// Why files and folders were not read.
+    pub(super) unread: Vec<String>,
+    pub(super) seen: Vec<Seen>,
+    pub(super) allowing: Vec<Allowing>,
+    /// Findings about comments, with the paths of their files.
+    pub(super) about_comments: Vec<(String, Finding)>,
+}
+
+impl Report {
+    /// Adds what a file holds. `reports` says which findings count; `found` is told each that does, with its instruction.
+    pub(super) fn add(
+        &mut self,
+        path: &str,
+        text: &str,
+        file: FileUses,
+        reports: impl Fn(&Diagnostic) -> bool,
+        mut found: impl FnMut(&Diagnostic, &str, &Lines<'_>),
+    ) {
+        self.files += 1;
+        if file.uses.is_empty() && file.suppressions.is_empty() && file.lints.is_empty() {
+            return;
+        }
+        self.files_with += usize::from(!file.uses.is_empty());
+        let lines = Lines::new(text);
+        for one in file.uses {
+            let findings: Vec<Diagnostic> =
+                one.lints.iter().chain(one.faults()).filter(|finding| reports(finding)).cloned().collect();
+            findings.iter().for_each(|finding| found(finding, &one.text, &lines));
+            let placed = |all: Vec<Diagnostic>| all.into_iter().map(|one| Finding::new(one, &lines)).collect();
+            let at = lines.range(&one.span);
+            let Use { text, verdict, allowed, .. } = one;
+            let (findings, allowed) = (placed(findings), placed(allowed));
+            self.seen.push(Seen { path: path.to_owned(), at, text, verdict, findings, allowed });
+        }
+        for lint in file.lints.into_iter().filter(|lint| reports(lint)) {
+            found(&lint, "", &lines);
+            self.about_comments.push((path.to_owned(), Finding::new(lint, &lines)));
+        }
+        self.allowing.extend(file.suppressions.into_iter().map(|suppression| {
+            let at = lines.range(&suppression.span);
+            Allowing { path: path.to_owned(), at, suppression }
+        }));
+    }
+
+    pub(super) fn shows(&self, finding: &Diagnostic) -> bool {
+        finding.code.severity() <= self.level
+    }
+
+    /// All findings with the paths of their files: those about instructions in order, then those about comments.
+    fn findings(&self) -> impl Iterator<Item = (&str, &Finding)> {
+        let of_uses = self.seen.iter().flat_map(|seen| seen.findings.iter().map(|one| (seen.path.as_str(), one)));
+        of_uses.chain(self.about_comments.iter().map(|(path, one)| (path.as_str(), one)))
+    }
+
+    /// The findings that are shown, with the paths of their files.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (&str, &Finding)> {
+        self.findings().filter(|(_, finding)| self.shows(&finding.diagnostic))
+    }
+
+    pub(super) fn count(&self, severity: Severity) -> usize {
+        self.findings().filter(|(_, finding)| finding.diagnostic.code.severity() == severity).count()
+    }
+
+    /// By form, the most used first: how often, and where first.
+    pub(super) fn summary(&self) -> Vec<(String, usize, &Seen)> {
+        let mut forms: BTreeMap<String, (usize, &Seen)> = BTreeMap::new();
+        for seen in &self.seen {
+            let name = match &seen.verdict {
+                Verdict::Legal(form) => form.to_string(),
+                Verdict::LegalFragment(form) => format!("{} …", form.opcode()),
+                Verdict::Illegal(_) | Verdict::Unjudged(_) => continue,
+            };
+            forms.entry(name).or_insert((0, seen)).0 += 1;
+        }
+        let mut rows: Vec<_> = forms.into_iter().map(|(form, (count, first))| (form, count, first)).collect();
+        rows.sort_by_key(|&(_, count, _)| std::cmp::Reverse(count));
+        rows
+    }
+}
+
+impl Seen {
+    /// Its form, if its operands are known.
+    pub(super) fn form(&self) -> Option<Form> {
+        match self.verdict {
+            Verdict::Legal(form) => Some(form),
+            _ => None,
+        }
+    }
+}

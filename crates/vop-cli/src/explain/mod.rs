@@ -1,0 +1,139 @@
+//! `vop explain`: instructions, mnemonics (page.rs) and codes.
+
+mod page;
+
+use std::io::Write;
+
+use serde_json::json;
+use vop::{Code, Mnemonic, RunErrorKind, Severity};
+
+use crate::output::Format;
+use crate::{Failure, Outcome, instruction, output};
+
+/// Show what an instruction does, stage by stage, what a mnemonic has, or what a diagnostic's code means.
+///
+/// Of an instruction it draws select, operate, saturate and the last stage lane by lane, on the values given or on values that
+/// show every stage. Of a mnemonic it shows the syntax, each modifier and operand, and an example.
+#[derive(clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
+Examples:
+  vop explain vadd4.s32.s32.u32.sat
+  vop explain vadd4
+  vop explain 'vadd4.s32.s32.u32.sat d.b20, a, b, c' 0x12f48056 0xff7f8001 0x64
+  vop explain V0207
+  vop explain --list"
+)]
+pub(crate) struct Args {
+    /// The instruction, with or without operands, a mnemonic such as vadd4, or a code such as V0207.
+    #[arg(required_unless_present = "list", conflicts_with = "list")]
+    instr: Option<String>,
+    /// The values of registers a, b and, if the form uses it, c.
+    #[arg(value_name = "A B [C]", conflicts_with = "list")]
+    values: Vec<String>,
+    /// List all codes, with severity and title.
+    #[arg(long)]
+    list: bool,
+    /// `text`, or `json`: the stages as data.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    #[command(flatten)]
+    semantics: instruction::SemanticsArg,
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    let width = output::width();
+    let text = match args.instr.as_deref() {
+        None => list(args.format, width),
+        Some(name) if is_code(name) => {
+            if !args.values.is_empty() {
+                return Err(Failure::Misuse("a code takes no values".into()));
+            }
+            explain_code(name, args.format, width)?
+        }
+        Some(name) => match Mnemonic::from_name(name.trim()) {
+            Some(mnemonic) if args.values.is_empty() => match args.format {
+                Format::Text => page::drawn(mnemonic, width),
+                Format::Json => format!("{:#}\n", page::data(mnemonic)),
+            },
+            Some(mnemonic) => {
+                let why = format!("values need an instruction with its types, and `{mnemonic}` is a mnemonic alone");
+                return Err(Failure::Misuse(format!("{why}; `vop explain {mnemonic}` shows an example")));
+            }
+            None => explain_instruction(name, &args, width)?,
+        },
+    };
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+fn explain_instruction(text: &str, args: &Args, width: usize) -> Result<String, Failure> {
+    let instruction = instruction::read(text)?;
+    let semantics = args.semantics.semantics;
+    let values: Vec<&str> = args.values.iter().map(String::as_str).collect();
+    let [a, b, c] = if values.is_empty() {
+        instruction.telling_inputs(semantics)
+    } else {
+        instruction::inputs(&instruction, &values).map_err(Failure::Misuse)?
+    };
+    let trace = instruction.form.explain_as(semantics, a, b, c);
+    Ok(match args.format {
+        Format::Text => vop_draw::explanation_within(&trace, instruction.operand_values(), width),
+        Format::Json => format!("{:#}\n", vop_draw::stages(&trace)),
+    })
+}
+
+/// All codes: of texts and files, then of runs, in order.
+fn codes() -> Vec<(&'static str, Severity, &'static str)> {
+    let of_texts = Code::ALL.iter().map(|code| (code.name(), code.severity(), code.title()));
+    let of_runs = RunErrorKind::ALL.iter().map(|kind| (kind.code(), Severity::Error, kind.title()));
+    let mut codes: Vec<_> = of_texts.chain(of_runs).collect();
+    codes.sort_unstable_by_key(|(code, ..)| *code);
+    codes
+}
+
+fn list(format: Format, width: usize) -> String {
+    const INDENT: usize = 16;
+    match format {
+        Format::Text => {
+            let line = |(code, severity, title): (&str, Severity, &str)| {
+                let title = vop_draw::wrapped(title, width - INDENT).replace('\n', &format!("\n{:INDENT$}", ""));
+                format!("{code}   {:<9}{title}\n", severity.name())
+            };
+            codes().into_iter().map(line).collect()
+        }
+        Format::Json => {
+            let all = codes()
+                .into_iter()
+                .map(|(code, severity, title)| json!({ "code": code, "severity": severity.name(), "title": title }));
+            format!("{:#}\n", serde_json::Value::from_iter(all))
+        }
+    }
+}
+
+/// Whether it looks like a diagnostic's code, `V0207`.
+fn is_code(text: &str) -> bool {
+    let digits = text.strip_prefix(['V', 'v']).unwrap_or_default();
+    digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn explain_code(name: &str, format: Format, width: usize) -> Result<String, Failure> {
+    let of_text = Code::from_name(name).map(|code| (code.name(), code.severity(), code.title(), code.explanation()));
+    let of_run = || {
+        let kind = RunErrorKind::from_code(name)?;
+        Some((kind.code(), Severity::Error, kind.title(), kind.explanation()))
+    };
+    let Some((code, severity, title, explanation)) = of_text.or_else(of_run) else {
+        return Err(Failure::Misuse(format!("there is no code `{name}`; `vop explain --list` prints all codes")));
+    };
+    Ok(match format {
+        Format::Text => vop_draw::code_within(code, severity, title, explanation, width),
+        Format::Json => {
+            let data = json!({ "code": code, "severity": severity.name(), "title": title, "explanation": explanation });
+            format!("{data:#}\n")
+        }
+    })
+}
