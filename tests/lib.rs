@@ -113,7 +113,7 @@ pub fn fnv1a(results: impl IntoIterator<Item = u32>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Rust code in the READMEs of the repository and of its crates, and in the page about the libraries, is compiled and run.
+/// Rust code in the READMEs of the repository and of its crates, in docs/rust.md and docs/ci.md is compiled and run.
 #[cfg(doctest)]
 mod readmes {
     macro_rules! readme {
@@ -125,6 +125,7 @@ mod readmes {
     readme! {
         Repository: "../README.md",
         RustPage: "../docs/rust.md",
+        Ci: "../docs/ci.md",
         Vop: "../crates/vop/README.md",
         VopDraw: "../crates/vop-draw/README.md",
         VopPtx: "../crates/vop-ptx/README.md",

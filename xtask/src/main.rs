@@ -24,6 +24,7 @@ enum Command {
     #[command(subcommand)]
     Sass(command::Sass),
     Api(command::api::Args),
+    BuildTimes(command::build_times::Args),
     Dependencies(command::dependencies::Args),
     Dist(command::dist::Args),
     Divergence(command::divergence::Args),
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Sass(command) => command.run(),
         Command::Api(args) => command::api::run(args),
+        Command::BuildTimes(args) => command::build_times::run(args),
         Command::Dependencies(args) => command::dependencies::run(args),
         Command::Dist(args) => command::dist::run(args),
         Command::Divergence(args) => command::divergence::run(args),

@@ -401,7 +401,7 @@ fn run_by(runner: &[OsString], binary: &Path) -> Command {
 fn write_documents(runner: &[OsString], binary: &Path, folder: &Path) -> Result<(), Failure> {
     let manual = folder.join("man");
     std::fs::create_dir_all(&manual)?;
-    succeed(run_by(runner, binary).args(["man", "--out"]).arg(&manual))?;
+    succeed(run_by(runner, binary).args(["man", "--output"]).arg(&manual))?;
     if !manual.join("vop.1").exists() {
         return Err("`vop man` wrote no vop.1".into());
     }

@@ -151,7 +151,7 @@ fn texts_of(root: &Path, package: &Package) -> Result<Vec<String>, Failure> {
                 folders.push((entry.path(), depth + 1));
             } else if kind.is_file()
                 && is_text(&entry.file_name().to_string_lossy())
-                && !entry.path().extension().is_some_and(|extension| extension == "rs")
+                && entry.path().extension().is_none_or(|extension| extension != "rs")
             {
                 files.insert(entry.path());
             }

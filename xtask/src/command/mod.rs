@@ -1,6 +1,7 @@
 //! The subcommands, and what they share.
 
 pub(crate) mod api;
+pub(crate) mod build_times;
 mod cost;
 mod cost_table;
 pub(crate) mod dependencies;

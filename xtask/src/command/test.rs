@@ -24,7 +24,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let root = &root()?;
     if !args.only_python {
-        succeed(Command::new(cargo()).args(["test", "--workspace", "--locked"]).current_dir(root))?;
+        succeed(Command::new(cargo()).args(["test", "--workspace", "--all-features", "--locked"]).current_dir(root))?;
     }
     match environment(root) {
         Ok(python) => test_package(root, &python),
@@ -68,7 +68,8 @@ fn test_package(root: &Path, python: &Path) -> Result<(), Failure> {
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels)?;
     }
-    let build = ["-m", "maturin", "build", "--release", "--locked", "--out"];
+    // In the profile of the other tests, which have built most of it. `cargo xtask dist` builds and tests the wheel that is released.
+    let build = ["-m", "maturin", "build", "--profile", "dev", "--locked", "--out"];
     succeed(Command::new(python).args(build).arg(&wheels).arg("--interpreter").arg(python).current_dir(&package))?;
     let wheels: Result<Vec<_>, _> = std::fs::read_dir(&wheels)?.map(|wheel| wheel.map(|wheel| wheel.path())).collect();
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
