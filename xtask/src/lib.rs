@@ -5,6 +5,7 @@
 mod diagnostics;
 pub mod divergence;
 pub mod docs;
+pub mod golden;
 pub mod gpu;
 pub mod lowering;
 pub mod sass;
