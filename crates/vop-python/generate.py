@@ -70,33 +70,51 @@ class Mnemonic:
         whose = f"of each {lane} of the operands" if self.lanes else "of the operands"
         same = "d, a and b" if ".btype" in syntax else "d and a"
         if ".dtype" in syntax:
-            text = f"The type {whose}, ``\"u32\"`` (unsigned) or ``\"s32\"`` (signed): {same} have it, unless `atype`"
+            text = f'The type {whose}, ``"u32"`` (unsigned) or ``"s32"`` (signed): {same} have it, unless `atype`'
             text += " or `btype` is given." if ".btype" in syntax else " is given."
         else:
-            text = f"The type {whose}, ``\"u32\"`` (unsigned) or ``\"s32\"`` (signed): a and b have it, unless `atype` or `btype` is given."
-        text += " The default is ``\"u32\"``; but an ``int32`` array needs an explicit type. `numpy.uint32` and `numpy.int32` mean the same."
+            text = f'The type {whose}, ``"u32"`` (unsigned) or ``"s32"`` (signed): a and b have it, unless `atype` or `btype`'
+            text += " is given."
+        text += ' The default is ``"u32"``; but an ``int32`` array needs an explicit type.'
+        text += " `numpy.uint32` and `numpy.int32` mean the same."
         keywords.append(("dtype", "DType | None", "None", text))
         keyword(".atype", "atype", "DType | None", "None", "The type of a, if it differs from `dtype`.")
         b_text = "The type of b, if it differs from `dtype`."
         keyword(".btype", "btype", "DType | None", "None", b_text)
-        saturated = f"Clamp each {lane} of the result to the range of its type" if self.lanes else "Clamp the result to the range of its type"
+        saturated = (
+            f"Clamp each {lane} of the result to the range of its type"
+            if self.lanes
+            else "Clamp the result to the range of its type"
+        )
         keyword("{.sat}", "sat", "bool", "False", f"{saturated}, instead of dropping its upper bits.")
         keyword(
             ".cmp", "cmp", "Comparison", None,
-            "The comparison: ``\"eq\"``, ``\"ne\"``, ``\"lt\"``, ``\"le\"``, ``\"gt\"``, ``\"ge\"``, or ``\"==\"``, ``\"!=\"``, "
-            "``\"<\"``, ``\"<=\"``, ``\">\"``, ``\">=\"``.",
+            'The comparison: ``"eq"``, ``"ne"``, ``"lt"``, ``"le"``, ``"gt"``, ``"ge"``, '
+            'or ``"=="``, ``"!="``, ``"<"``, ``"<="``, ``">"``, ``">="``.',
         )  # fmt: skip
         keyword(
             ".mode", "mode", "ShiftMode", None,
             "What an amount above 31 means: ``\"clamp\"`` shifts by 32, ``\"wrap\"`` by the amount modulo 32.",
         )  # fmt: skip
-        keyword("{.po}", "po", "bool", "False", "Add one to the sum (\"plus one\").")
-        keyword("{.scale}", "scale", "Scale | None", "None", "Shift the sum right by 7 or 15 bits: ``\"shr7\"``, ``\"shr15\"``.")
-        keyword("{-}", "negate", "Negated", '""', "The operands to negate: ``\"a\"``, ``\"b\"``, ``\"c\"``, ``\"ab\"``, ``\"abc\"``.")
-        keyword("{.op2}", "op2", "Secondary | None", "None", "The secondary operation, of the result and c: ``\"add\"``, ``\"min\"``, ``\"max\"``.")
+        keyword("{.po}", "po", "bool", "False", 'Add one to the sum ("plus one").')
+        keyword("{.scale}", "scale", "Scale | None", "None", 'Shift the sum right by 7 or 15 bits: ``"shr7"``, ``"shr15"``.')
+        keyword("{-}", "negate", "Negated", '""', 'The operands to negate: ``"a"``, ``"b"``, ``"c"``, ``"ab"``, ``"abc"``.')
+        keyword(
+            "{.op2}",
+            "op2",
+            "Secondary | None",
+            "None",
+            'The secondary operation, of the result and c: ``"add"``, ``"min"``, ``"max"``.',
+        )
         lanes = self.lanes[0] + "s" if self.lanes else ""
-        keyword("{.add}", "op2", 'Literal["add"] | None', "None", f"``\"add\"`` returns the sum of c and of the {lanes} of the result.")
-        part = "a byte (``\"b0\"`` … ``\"b3\"``) or a half-word (``\"h0\"``, ``\"h1\"``)"
+        keyword(
+            "{.add}",
+            "op2",
+            'Literal["add"] | None',
+            "None",
+            f'``"add"`` returns the sum of c and of the {lanes} of the result.',
+        )
+        part = 'a byte (``"b0"`` … ``"b3"``) or a half-word (``"h0"``, ``"h1"``)'
         keyword("{.dsel}", "dsel", "Part | None", "None", f"The part of the result to write, {part}. The other parts are c's.")
         letter, digits = {"half-word": ("h", "10"), "byte": ("b", "3210")}.get(lane, ("", ""))
         keyword(
@@ -108,8 +126,8 @@ class Mnemonic:
             if self.lanes:
                 text = (
                     f"The source of each {lane} of {operand}, the most significant one first: {len(digits)} digits, "
-                    f"{letter}{'0' if lane == 'half-word' else '0'} to {letter}{len(digits) - 1} are a's {lanes}, {letter}{len(digits)} to "
-                    f"{letter}{2 * len(digits) - 1} are b's. The default is ``\"{letter}{default}\"``."
+                    f"{letter}0 to {letter}{len(digits) - 1} are a's {lanes}, {letter}{len(digits)} to "
+                    f'{letter}{2 * len(digits) - 1} are b\'s. The default is ``"{letter}{default}"``.'
                 )
                 keyword(f"{{.{operand}sel}}", f"{operand}sel", "str | None", "None", text)
             else:
@@ -188,15 +206,16 @@ def signature(name: str, parts: list[str], returns: str) -> str:
 
 def documentation(mnemonic: Mnemonic) -> str:
     """A function's docstring."""
-    each = f" in each of {mnemonic.lanes[1]}" if mnemonic.lanes else ""
+    each = f", in each of {mnemonic.lanes[1]}" if mnemonic.lanes else ""
     title = f"{mnemonic.name}: {mnemonic.operation}{each}."
     if mnemonic.reads_c:
         sources = [("a, b, c", "arrays of uint32 or int32, or int", "The operands, broadcast against each other.")]
     else:
         if mnemonic.lanes:
-            c_text = "It is needed with `op2`, and with a `dsel` that leaves lanes out. Otherwise it is not read, and may be left out."
+            c_text = "It is needed with `op2`, and with a `dsel` that leaves lanes out."
         else:
-            c_text = "It is needed with `op2` and with `dsel`. Otherwise it is not read, and may be left out."
+            c_text = "It is needed with `op2` and with `dsel`."
+        c_text += " Otherwise it is not read, and may be left out."
         sources = [
             ("a, b", "arrays of uint32 or int32, or int", "The operands, broadcast against each other."),
             ("c", "array of uint32 or int32, or int", c_text),
@@ -251,7 +270,14 @@ def documentation(mnemonic: Mnemonic) -> str:
 
 def described(ty: str) -> str:
     """A type for readers."""
-    names = {"DType": '"u32" or "s32"', "Part": "str", "Secondary": "str", 'Literal["add"]': "str", "Scale": "str", "Comparison": "str"}
+    names = {
+        "DType": '"u32" or "s32"',
+        "Part": "str",
+        "Secondary": "str",
+        'Literal["add"]': "str",
+        "Scale": "str",
+        "Comparison": "str",
+    }
     names |= {"ShiftMode": "str", "Negated": "str"}
     base = ty.removesuffix(" | None")
     return names.get(base, base)

@@ -19,11 +19,11 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import generate
 import numpy as np
 import pytest
 from conftest import ROOT, words
 
+import generate
 import vop
 from vop import _vop
 
@@ -34,7 +34,11 @@ PUBLIC = {name: getattr(vop, name) for name in vop.__all__ if name != "__version
 
 def members(one: type) -> dict[str, object]:
     """The public methods and properties of a class, those of its bases too."""
-    return {name: member for name, member in inspect.getmembers(one) if name[0] != "_" and callable(member) or isinstance(member, property)}
+    return {
+        name: member
+        for name, member in inspect.getmembers(one)
+        if name[0] != "_" and callable(member) or isinstance(member, property)
+    }
 
 
 def documented() -> dict[str, object]:
@@ -71,8 +75,8 @@ def test_doctests() -> None:
 
 
 def test_documentation() -> None:
-    """The examples of docs/python.md and of the README."""
-    for path in (ROOT / "docs/python.md", ROOT / "README.md", ROOT / "crates/vop-python/README.md"):
+    """The examples of docs/python.md and of the package's README."""
+    for path in (ROOT / "docs/python.md", ROOT / "crates/vop-python/README.md"):
         names: dict[str, object] = {}
         blocks = path.read_text().split("```python\n")[1:]
         assert blocks, path
@@ -101,7 +105,9 @@ def test_everything_is_documented() -> None:
     for name, one in PUBLIC.items():
         assert one.__module__ == "vop", name
         if dataclasses.is_dataclass(one):
-            listed = set(re.findall(r"\w+", " ".join(re.findall(r"^(\w+(?:, \w+)*) : ", inspect.getdoc(one) or "", re.MULTILINE))))
+            listed = set(
+                re.findall(r"\w+", " ".join(re.findall(r"^(\w+(?:, \w+)*) : ", inspect.getdoc(one) or "", re.MULTILINE)))
+            )
             assert listed == {field.name for field in dataclasses.fields(one)}, name
 
 
@@ -111,7 +117,7 @@ def test_help(name: str) -> None:
     text = pydoc.plain(pydoc.render_doc(name))
     expected = {
         "vop": ("vadd4(", "class VopError"),
-        "vop.vadd4": ("sat: 'bool' = False", "op2: \"Literal['add'] | None\" = None", "a + b in each of four bytes", "PTX ISA 9.7.18.2.3"),
+        "vop.vadd4": ("sat: 'bool' = False", "op2: \"Literal['add'] | None\"", "a + b, in each of four bytes", "PTX ISA 9.7"),
         "vop.Form": ("cost(self, target: str) -> int", "The canonical text", "identity : int or None"),
         "vop.check": ("language", "-> 'list[Use]'"),
     }  # fmt: skip

@@ -194,7 +194,7 @@ def test_advice_on_int64_works_at_once(modifiers: dict[str, object]) -> None:
     """What the error says to write is accepted."""
     a = np.arange(-3, 3)
     assert a.dtype == np.int64
-    for function in (vop.vadd4, vop.vadd4(**modifiers)):  # type: ignore[call-overload]
+    for function in (vop.vadd4, vop.vadd4(**modifiers)):
         given = modifiers if function is vop.vadd4 else {}
         with pytest.raises(TypeError, match="a is int64, and words are uint32 or int32: write `a.astype") as raised:
             function(a, a, **given)
@@ -297,10 +297,10 @@ def test_mnemonics(golden: dict[str, np.ndarray]) -> None:
         form = vop.parse(text).form
         # `vmad`'s minuses and `.po` stand in the text.
         negate = "".join(name for name in "abc" if f"-{name}" in text)
-        modifiers = dict(
-            dtype=form.dtype, atype=form.atype, btype=form.btype, sat=form.sat, op2=form.op2, cmp=form.cmp, mode=form.mode,
-            scale=form.scale, po=".po" in text, dsel=form.dsel, asel=form.asel, bsel=form.bsel, negate=negate,
-        )  # fmt: skip
+        modifiers = {
+            "dtype": form.dtype, "atype": form.atype, "btype": form.btype, "sat": form.sat, "op2": form.op2, "cmp": form.cmp, "mode": form.mode,
+            "scale": form.scale, "po": ".po" in text, "dsel": form.dsel, "asel": form.asel, "bsel": form.bsel, "negate": negate,
+        }  # fmt: skip
         taken = {name: value for name, value in modifiers.items() if name in parameters[form.mnemonic]}
         # What the function does not take the form does not have; b of a shift is unsigned.
         assert not any(value for name, value in modifiers.items() if name not in taken and value != "u32"), text
@@ -339,19 +339,19 @@ def test_keywords() -> None:
         with pytest.raises(TypeError, match="given without arrays"):
             call()
     with pytest.raises(TypeError, match="'cmp'"):
-        vop.vset4(a, b)  # type: ignore[call-overload]
+        vop.vset4(a, b)
     with pytest.raises(TypeError, match="'mode'"):
-        vop.vshl(a, b)  # type: ignore[call-overload]
+        vop.vshl(a, b)
     with pytest.raises(TypeError, match="unexpected keyword argument 'cmp'"):
-        vop.vadd4(a, b, cmp="lt")  # type: ignore[call-overload]
+        vop.vadd4(a, b, cmp="lt")
     with pytest.raises(vop.ParseError, match=r"vadd4\.u32\.u32\.u32\.min") as raised:
-        vop.vadd4(a, b, c, op2="min")  # type: ignore[call-overload]
+        vop.vadd4(a, b, c, op2="min")
     assert raised.value.code == "V0208"
     for modifiers in ({"op2": "add d, a, b, c //"}, {"dsel": "b0, a, b, c; "}, {"asel": ""}, {"bsel": "b0.b1"}, {"op2": "."}):
         with pytest.raises(vop.VopError, match="is no modifier"):
-            vop.vadd4(a, b, c, **modifiers)  # type: ignore[call-overload]
+            vop.vadd4(a, b, c, **modifiers)
     with pytest.raises(vop.VopError, match="negate='d' names `d`"):
-        vop.vmad(negate="d")  # type: ignore[call-overload]
+        vop.vmad(negate="d")
 
 
 def test_an_operand_that_is_not_read() -> None:
@@ -359,9 +359,11 @@ def test_an_operand_that_is_not_read() -> None:
     a, b = words(1, 3, 100), words(2, 100)
     for function, text in ((vop.vadd4, "vadd4.u32.u32.u32"), (vop.vadd, "vadd.u32.u32.u32")):
         for c in (b, a, 7, b.astype(np.float64), np.zeros((3, 1))):
-            np.testing.assert_array_equal(function(a, b, c), function(a, b))  # type: ignore[operator]
-        with pytest.raises(ValueError, match=r"does not read c, and the shape of c \(3, 100\) does not fit the result's, \(100,\)"):
-            function(b, b, a)  # type: ignore[operator]
+            np.testing.assert_array_equal(function(a, b, c), function(a, b))
+        with pytest.raises(
+            ValueError, match=r"does not read c, and the shape of c \(3, 100\) does not fit the result's, \(100,\)"
+        ):
+            function(b, b, a)
         assert vop.eval(text, 1, 2, 3) == vop.eval(text, 1, 2) == 3
         assert vop.explain(text, 1, 2, 3).d == vop.explain(text, 1, 2).d == 3
     assert vop.eval("vadd4.u32.u32.u32 d, a, b, 7", 1, 2) == 3
@@ -378,13 +380,13 @@ def test_comparisons() -> None:
         (">", "gt", np.greater), (">=", "ge", np.greater_equal),
     ):  # fmt: skip
         for mnemonic in (vop.vset, vop.vset2, vop.vset4):
-            assert mnemonic(cmp=sign) is mnemonic(cmp=name)  # type: ignore[operator]
-        np.testing.assert_array_equal(vop.vset(a, b, cmp=sign), compare(a, b))  # type: ignore[call-overload]
+            assert mnemonic(cmp=sign) is mnemonic(cmp=name)
+        np.testing.assert_array_equal(vop.vset(a, b, cmp=sign), compare(a, b))
     for wrong in ("=", "<>", "", "=<"):
         with pytest.raises(vop.VopError, match=f"vset4: cmp='{wrong}' is no modifier"):
-            vop.vset4(cmp=wrong)  # type: ignore[call-overload]
+            vop.vset4(cmp=wrong)
     with pytest.raises(vop.ParseError, match="less"):
-        vop.vset4(cmp="less")  # type: ignore[call-overload]
+        vop.vset4(cmp="less")
 
 
 @pytest.mark.parametrize("keyword", ["dtype", "atype", "btype"])
@@ -393,11 +395,14 @@ def test_spellings_of_types(keyword: str) -> None:
     signed = ("s32", ".s32", "int32", "i4", np.int32, np.dtype(np.int32), np.intc)
     for spellings in (unsigned, signed):
         for spelling in spellings:
-            assert vop.vadd4(**{keyword: spelling}) is vop.vadd4(**{keyword: spellings[0]}), spelling  # type: ignore[call-overload]
+            assert vop.vadd4(**{keyword: spelling}) is vop.vadd4(**{keyword: spellings[0]}), spelling
     assert vop.vadd4(dtype=np.int32, btype="uint32") is vop.ufunc("vadd4.s32.s32.u32")
     assert vop.vset2(dtype=np.int32, cmp="<") is vop.ufunc("vset2.s32.s32.lt")
     for wrong, why in (
-        (np.uint8, r"numpy\.uint8 is refused, as an operand is a register of 32 bits, and the mnemonic `vadd4` divides it into four"),
+        (
+            np.uint8,
+            r"numpy\.uint8 is refused, as an operand is a register of 32 bits, and the mnemonic `vadd4` divides it into four",
+        ),
         ("int64", "'int64' is refused, as an operand is a register of 32 bits\n"),
         (np.uint64, "an operand is a register of 32 bits\n"),
         (float, "video instructions compute with integers"),
@@ -409,10 +414,10 @@ def test_spellings_of_types(keyword: str) -> None:
         (7, "7 is refused, as it is no type"),
     ):
         with pytest.raises(vop.VopError, match=f"vadd4: {keyword}=.*{why}") as raised:
-            vop.vadd4(**{keyword: wrong})  # type: ignore[call-overload]
+            vop.vadd4(**{keyword: wrong})
         assert 'write "u32" (also numpy.uint32)' in (raised.value.help or "")
     with pytest.raises(vop.VopError, match="mnemonic `vmin2` divides it into two half-words"):
-        vop.vmin2(**{keyword: "i2"})  # type: ignore[call-overload]
+        vop.vmin2(**{keyword: "i2"})
 
 
 def test_one_instruction_is_one_object() -> None:

@@ -1,4 +1,4 @@
-"""NVIDIA PTX's video instructions (`vadd` … `vset`, `vadd2` … `vset2`, `vadd4` … `vset4`), exactly as the manual defines them.
+"""NVIDIA PTX's video instructions, `vadd` … `vset`, `vadd2` … `vset2`, `vadd4` … `vset4`, exactly as the manual has them.
 
 >>> import numpy as np, vop
 >>> a = np.array([250, 3, 128, 0], np.uint8).view(np.uint32)
@@ -10,7 +10,8 @@ array([255,   8, 255,   0], dtype=uint8)
 
 - ``vop.vadd4`` and a function for each of the other mnemonics compute with arrays; their keywords are PTX's modifiers.
   :func:`ufunc` makes a :class:`numpy.ufunc` of any instruction.
-- :func:`parse` reads an instruction as ptxas does; :func:`check` and :func:`check_file` judge all video instructions of a source.
+- :func:`parse` reads an instruction as ptxas does; :func:`check` and :func:`check_file` judge all video instructions of a
+  source.
 - :func:`eval` computes one value, and :func:`explain` shows how.
 - :func:`lower` and :func:`lower_module` rewrite video instructions as ordinary PTX that costs less.
 

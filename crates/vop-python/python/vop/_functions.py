@@ -222,7 +222,9 @@ def check(source: str | bytes | os.PathLike[str], *, language: str | None = None
             return _uses(_vop.check(file.read(), False, language, name or os.fspath(source)))
     if isinstance(source, str):
         if _names_a_file(source):
-            raise VopError(f"{source!r} is the name of a file, and `check` takes a text", f"write `vop.check_file({source.strip()!r})`")
+            raise VopError(
+                f"{source!r} is the name of a file, and `check` takes a text", f"write `vop.check_file({source.strip()!r})`"
+            )
         return _uses(_vop.check(source.encode("utf-8", "replace"), True, language, name))
     return _uses(_vop.check(bytes(source), False, language, name))
 

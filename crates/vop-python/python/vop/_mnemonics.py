@@ -932,7 +932,7 @@ def vadd2(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vadd2: a + b in each of two half-words.
+    """vadd2: a + b, in each of two half-words.
 
     Dual half-word SIMD addition, PTX ISA 9.7.18.2.1::
 
@@ -1028,7 +1028,7 @@ def vsub2(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vsub2: a - b in each of two half-words.
+    """vsub2: a - b, in each of two half-words.
 
     Dual half-word SIMD subtraction, PTX ISA 9.7.18.2.1::
 
@@ -1124,7 +1124,7 @@ def vavrg2(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vavrg2: (a + b + 1) >> 1 in each of two half-words.
+    """vavrg2: (a + b + 1) >> 1, in each of two half-words.
 
     Dual half-word SIMD average, PTX ISA 9.7.18.2.1::
 
@@ -1220,7 +1220,7 @@ def vabsdiff2(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vabsdiff2: |a - b| in each of two half-words.
+    """vabsdiff2: |a - b|, in each of two half-words.
 
     Dual half-word SIMD absolute value of difference, PTX ISA 9.7.18.2.1::
 
@@ -1316,7 +1316,7 @@ def vmin2(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vmin2: the lesser of a and b in each of two half-words.
+    """vmin2: the lesser of a and b, in each of two half-words.
 
     Dual half-word SIMD minimum, PTX ISA 9.7.18.2.1::
 
@@ -1412,7 +1412,7 @@ def vmax2(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vmax2: the greater of a and b in each of two half-words.
+    """vmax2: the greater of a and b, in each of two half-words.
 
     Dual half-word SIMD maximum, PTX ISA 9.7.18.2.1::
 
@@ -1508,7 +1508,7 @@ def vset2(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vset2: 1 where the comparison of a and b holds, else 0 in each of two half-words.
+    """vset2: 1 where the comparison of a and b holds, else 0, in each of two half-words.
 
     Dual half-word SIMD comparison, PTX ISA 9.7.18.2.2::
 
@@ -1605,7 +1605,7 @@ def vadd4(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vadd4: a + b in each of four bytes.
+    """vadd4: a + b, in each of four bytes.
 
     Quad byte SIMD addition, PTX ISA 9.7.18.2.3::
 
@@ -1701,7 +1701,7 @@ def vsub4(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vsub4: a - b in each of four bytes.
+    """vsub4: a - b, in each of four bytes.
 
     Quad byte SIMD subtraction, PTX ISA 9.7.18.2.3::
 
@@ -1797,7 +1797,7 @@ def vavrg4(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vavrg4: (a + b + 1) >> 1 in each of four bytes.
+    """vavrg4: (a + b + 1) >> 1, in each of four bytes.
 
     Quad byte SIMD average, PTX ISA 9.7.18.2.3::
 
@@ -1893,7 +1893,7 @@ def vabsdiff4(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vabsdiff4: |a - b| in each of four bytes.
+    """vabsdiff4: |a - b|, in each of four bytes.
 
     Quad byte SIMD absolute value of difference, PTX ISA 9.7.18.2.3::
 
@@ -1989,7 +1989,7 @@ def vmin4(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vmin4: the lesser of a and b in each of four bytes.
+    """vmin4: the lesser of a and b, in each of four bytes.
 
     Quad byte SIMD minimum, PTX ISA 9.7.18.2.3::
 
@@ -2085,7 +2085,7 @@ def vmax4(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vmax4: the greater of a and b in each of four bytes.
+    """vmax4: the greater of a and b, in each of four bytes.
 
     Quad byte SIMD maximum, PTX ISA 9.7.18.2.3::
 
@@ -2181,7 +2181,7 @@ def vset4(
     asel: str | None = None, bsel: str | None = None, semantics: str | None = None, out: Out | None = None,
     where: Where = True, casting: Casting = "same_kind", order: Order = "K", subok: bool = True,
 ) -> Any:
-    """vset4: 1 where the comparison of a and b holds, else 0 in each of four bytes.
+    """vset4: 1 where the comparison of a and b holds, else 0, in each of four bytes.
 
     Quad byte SIMD comparison, PTX ISA 9.7.18.2.4::
 

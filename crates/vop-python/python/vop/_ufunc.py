@@ -234,5 +234,7 @@ def _arrays(function: np.ufunc, a: Any, b: Any, c: Any) -> tuple[Any, ...]:
     # PTX has instructions with a c that they do not read. It may be given, and must fit the others as if it were read.
     shape = np.broadcast_shapes(np.shape(a), np.shape(b))
     if np.broadcast_shapes(shape, np.shape(c)) != shape:
-        raise ValueError(f"`{name}` does not read c, and the shape of c {np.shape(c)} does not fit the result's, {shape}: leave c out")
+        raise ValueError(
+            f"`{name}` does not read c, and the shape of c {np.shape(c)} does not fit the result's, {shape}: leave c out"
+        )
     return a, b

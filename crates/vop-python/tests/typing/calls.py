@@ -7,15 +7,13 @@ other one.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import assert_type
 
 import vop
-
-if TYPE_CHECKING:
-    from typing_extensions import assert_type
 
 unsigned: NDArray[np.uint32] = np.zeros(3, np.uint32)
 signed: NDArray[np.int32] = np.zeros(3, np.int32)
@@ -53,7 +51,7 @@ vop.vshl(unsigned, unsigned, mode="clamp", btype="u32")  # type: ignore[call-ove
 vop.vmad(unsigned, unsigned)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 vop.vmad(unsigned, unsigned, unsigned, negate="bc")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 vop.vadd(unsigned, unsigned, 0, dsel="b4")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
-vop.Mnemonic  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+print(vop.Mnemonic)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 
 # The other functions.
 assert_type(vop.ufunc("vadd4.u32.u32.u32"), np.ufunc)
