@@ -298,8 +298,9 @@ def test_mnemonics(golden: dict[str, np.ndarray]) -> None:
         # `vmad`'s minuses and `.po` stand in the text.
         negate = "".join(name for name in "abc" if f"-{name}" in text)
         modifiers = {
-            "dtype": form.dtype, "atype": form.atype, "btype": form.btype, "sat": form.sat, "op2": form.op2, "cmp": form.cmp, "mode": form.mode,
-            "scale": form.scale, "po": ".po" in text, "dsel": form.dsel, "asel": form.asel, "bsel": form.bsel, "negate": negate,
+            "dtype": form.dtype, "atype": form.atype, "btype": form.btype, "sat": form.sat, "op2": form.op2,
+            "cmp": form.cmp, "mode": form.mode, "scale": form.scale, "po": ".po" in text,
+            "dsel": form.dsel, "asel": form.asel, "bsel": form.bsel, "negate": negate,
         }  # fmt: skip
         taken = {name: value for name, value in modifiers.items() if name in parameters[form.mnemonic]}
         # What the function does not take the form does not have; b of a shift is unsigned.
