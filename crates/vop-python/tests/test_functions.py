@@ -1,4 +1,4 @@
-"""Texts and single values: parse, eval, explain, check, lower, and what goes wrong."""
+"""Functions of texts and single values: parse, eval, explain, check, lower, and their errors."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_explain() -> None:
     page = explanation._repr_html_()
     assert page.startswith("<pre") and page.endswith("</pre>") and "font-weight: bold" in page and "\x1b" not in page
     assert "a &lt;&lt; b" in vop.explain("vshl.u32.u32.u32.wrap", 1, 2)._repr_html_()
-    # What deviates is told.
+    # It names the deviation of ptxas's code.
     assert "d = 0x000000ff" in str(vop.explain("vadd.u32.s32.s32.sat d.b0, a, b, c", -16, 5, 0))
     assert vop.explain("vadd.u32.s32.s32.sat d.b0, a, b, c", -16, 5, 0, semantics="ptxas").d == 255
 

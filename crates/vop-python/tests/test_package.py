@@ -198,7 +198,7 @@ def test_pickle(protocol: int) -> None:
 
 
 def test_other_processes() -> None:
-    """Processes that start with nothing and get ufuncs, mnemonics and exceptions."""
+    """A new process receives ufuncs and mnemonics, and sends an exception back."""
     a, b, c = (words(i, 100) for i in range(3))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         for function in UFUNCS:

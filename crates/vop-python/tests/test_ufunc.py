@@ -1,4 +1,4 @@
-"""Instructions as ufuncs: what they compute, on arrays of every layout."""
+"""Instructions as ufuncs: their results, on arrays of every layout."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_families(families: list[str], reference: Reference) -> None:
     assert len(families) > 1000
     for text in families[::3]:
         function = vop.ufunc(text)
-        # Whole vectors and what is left of one.
+        # Whole vectors, and a remainder.
         sources = random_arrays(function, 45)
         np.testing.assert_array_equal(function(*sources), reference(function, *sources), text)
 
@@ -64,7 +64,7 @@ def test_strides(text: str, reference: Reference) -> None:
         lambda x: x[::-1].copy()[::-1],
         lambda x: np.repeat(x[::-1], 3)[::-3],
         lambda x: np.stack([x, x + 1], 1)[:, 0],
-        # Bytes that begin nowhere in particular: NumPy aligns them.
+        # Words that are not aligned: NumPy copies them.
         lambda x: np.frombuffer(b"." + x.tobytes(), np.uint32, offset=1),
         lambda x: x.astype(">u4"),
         lambda x: x.view(np.int32),
@@ -149,7 +149,7 @@ def test_types() -> None:
     for signs in itertools.product((np.uint32, np.int32), repeat=3):
         sources = [x.view(ty) for x, ty in zip((a, b, c), signs, strict=True)]
         d = function(*sources)
-        # Signed if all sources are; the bits are the same.
+        # The result is signed if all sources are. Its bits do not depend on that.
         assert d.dtype == (np.int32 if set(signs) == {np.int32} else np.uint32)
         np.testing.assert_array_equal(d.view(np.uint32), expected)
     # Narrower integers keep their values.
@@ -167,7 +167,7 @@ def test_python_integers() -> None:
     for array, number in ((a, -1), (a, 2**32), (a.view(np.int32), 2**31)):
         with pytest.raises(OverflowError):
             add(array, number)
-    # What NumPy has seen of them before makes no difference.
+    # The types that NumPy remembers from the calls before make no difference.
     assert add(a, 5).dtype == np.uint32
 
 
@@ -224,7 +224,7 @@ FOLDS = [
 
 
 def folded(function: np.ufunc, array: np.ndarray, start: int | None = None) -> list[int]:
-    """Every intermediate value, one `vop.eval` after the other."""
+    """Every intermediate value of a fold, by `vop.eval`."""
     values = [int(x) for x in array]
     total = values.pop(0) if start is None else start
     totals = [total]
@@ -303,7 +303,7 @@ def test_mnemonics(golden: dict[str, np.ndarray]) -> None:
             "dsel": form.dsel, "asel": form.asel, "bsel": form.bsel, "negate": negate,
         }  # fmt: skip
         taken = {name: value for name, value in modifiers.items() if name in parameters[form.mnemonic]}
-        # What the function does not take the form does not have; b of a shift is unsigned.
+        # The form has no modifier that the function lacks, except that b of a shift is unsigned.
         assert not any(value for name, value in modifiers.items() if name not in taken and value != "u32"), text
         assert getattr(vop, form.mnemonic)(**taken) is vop.ufunc(text), text
     assert {vop.parse(text).form.mnemonic for text in golden} == parameters.keys()
@@ -446,7 +446,7 @@ def test_one_instruction_is_one_object() -> None:
 
 
 def test_ufuncs_are_freed() -> None:
-    """More forms than are kept, whose memory goes with them."""
+    """More forms than are kept: the memory of the others is freed."""
     form = "vadd4.u32.u32.u32 d, a.b{}, b.b{}, c"
     selectors = ["".join(digits) for digits in itertools.product("0567", repeat=4)]
     texts = [form.format(a, b) for a in selectors[::2] for b in selectors[::8]]
@@ -467,7 +467,7 @@ def test_ufuncs_are_freed() -> None:
 
 
 def test_the_lock_is_released() -> None:
-    """Another thread gets on while a loop runs."""
+    """Another thread runs while a loop does."""
     function = vop.ufunc("vmad.s32.u32.s32.sat.shr7 d, a.b2, -b.h1, c")
     sources = random_arrays(function, 1 << 20)
     steps, stop = 0, threading.Event()
@@ -479,7 +479,7 @@ def test_the_lock_is_released() -> None:
             time.sleep(0)
 
     interval = sys.getswitchinterval()
-    # From here on no thread is interrupted: it goes on until it gives the lock away.
+    # From here on Python interrupts no thread: it runs until it releases the lock.
     sys.setswitchinterval(1000)
     try:
         thread = threading.Thread(target=step)

@@ -1,4 +1,4 @@
-"""Drawings: text with ANSI escapes, and the same as plain text, as HTML and for a terminal."""
+"""Drawings: text with ANSI escapes, and what plain text, HTML and a terminal show of it."""
 
 from __future__ import annotations
 
