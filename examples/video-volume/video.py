@@ -78,7 +78,7 @@ def vectors(best: np.ndarray) -> np.ndarray:
 
 
 def search_chunks(video: da.Array) -> da.Array:
-    """`search` for a volume in chunks of frames: each chunk is given the last frame of the chunk before it."""
+    """What :func:`search` returns, for a volume in chunks of frames: each chunk gets the last frame of the one before it."""
     _, rows, columns = video.shape
     first, *rest = video.chunks[0]
     chunks = ((first - 1, *rest), (rows // SIZE,), (columns // SIZE,))

@@ -1,9 +1,10 @@
-"""Ufuncs of vop against what one would write without it: NumPy on views of bytes and half-words, and numba.
+"""Ufuncs of vop beside the same computation in NumPy, on views of bytes and half-words, and in numba.
 
     python crates/vop-python/benches/ufuncs.py
 
-prints, for arrays that fit caches and for some far beyond them, nanoseconds a word and how many times as long each rival takes.
-Needs numba beside vop. The destination exists already; each figure is the best of many rounds, in which all take turns.
+prints the nanoseconds a word that vop takes, and how many times as long each rival takes, for arrays that fit the caches and
+for larger ones. It needs numba. The destination is allocated before. Each figure is the best of many rounds, in which all take
+turns.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Words = np.ndarray
 Function = Callable[[Words, Words, Words, Words], object]
 
 
-# What NumPy has: each operation is a pass over arrays that may be wider.
+# NumPy: each operation is a pass over arrays, some of wider elements.
 
 
 def numpy_add(a: Words, b: Words, c: Words, d: Words) -> None:
@@ -41,7 +42,7 @@ def numpy_max(a: Words, b: Words, c: Words, d: Words) -> None:
     np.maximum(a.view(np.int16), b.view(np.int16), out=d.view(np.int16))
 
 
-# What numba makes of loops over the lanes of views: LLVM vectorises them as it can.
+# Numba, loops over the lanes of views: LLVM vectorises them if it can.
 
 
 @njit
@@ -71,7 +72,7 @@ def lanes_max(a: Words, b: Words, d: Words) -> None:
         d[i] = max(a[i], b[i])
 
 
-# What numba makes of words, as the instruction has them: lanes are shifted out and in.
+# Numba, loops over words, as the instruction has them: the code extracts each lane and inserts its result.
 
 
 @njit
@@ -114,7 +115,8 @@ def words_max(a: Words, b: Words, d: Words) -> None:
         d[i] = word
 
 
-#: Arrays of so many words, and so many rounds. Four arrays of 4 Ki words have 64 KiB, of 128 Ki words 2 MiB, of 32 Mi words 512 MiB.
+#: The words of each array, and the number of rounds. Four arrays of 4 Ki words have 64 KiB, of 128 Ki words 2 MiB, of 32 Mi
+#: words 512 MiB.
 SIZES = (
     ("4 Ki words", 1 << 12, 5000),
     ("32 Ki words", 1 << 15, 1000),
@@ -169,7 +171,7 @@ CASES: list[tuple[str, dict[str, Function]]] = [
 
 
 def best(functions: dict[str, Function], arrays: list[Words], rounds: int) -> dict[str, float]:
-    """The least nanoseconds that each takes."""
+    """The nanoseconds of the fastest round of each function."""
     times = dict.fromkeys(functions, float("inf"))
     for _ in range(rounds):
         for name, function in functions.items():

@@ -1,4 +1,4 @@
-//! The library's functions for Python: texts and numbers in, dictionaries and texts out.
+//! The library's functions for Python. They take texts and numbers, and return dictionaries and texts.
 
 use std::ops::Range;
 use std::path::Path;
@@ -19,7 +19,7 @@ use vop_ptx::uses::{self, Verdict};
 
 use crate::ufunc as ufuncs;
 
-/// Raises an exception of the package: a class of `vop._errors`, and what its constructor takes.
+/// An exception of the package, of a class of `vop._errors` and the arguments of its constructor.
 fn raise<'py>(py: Python<'py>, class: &str, args: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
     let raised = py.import("vop._errors").and_then(|module| module.getattr(class)?.call1(args));
     match raised {
@@ -28,29 +28,29 @@ fn raise<'py>(py: Python<'py>, class: &str, args: impl pyo3::call::PyCallArgs<'p
     }
 }
 
-/// An error that is about no text: what is wrong, and what to do.
+/// A `VopError` that concerns no text: what is wrong, and what to do.
 fn error(py: Python<'_>, message: &str, help: Option<&str>) -> PyErr {
     raise(py, "VopError", (message, help))
 }
 
 /// Offsets into a source as Python counts them: characters of a `str`, bytes of `bytes`.
 struct Offsets {
-    /// Where the bytes are that begin no character.
-    inside: Vec<usize>,
+    /// The offsets of the bytes that do not begin a character, in ascending order.
+    continuations: Vec<usize>,
 }
 
 impl Offsets {
     fn of_characters(text: &str) -> Offsets {
         let bytes = text.bytes().enumerate();
-        Offsets { inside: bytes.filter(|&(_, byte)| byte & 0xc0 == 0x80).map(|(at, _)| at).collect() }
+        Offsets { continuations: bytes.filter(|&(_, byte)| byte & 0xc0 == 0x80).map(|(at, _)| at).collect() }
     }
 
     fn of_bytes() -> Offsets {
-        Offsets { inside: Vec::new() }
+        Offsets { continuations: Vec::new() }
     }
 
     fn of(&self, span: &Range<usize>) -> (usize, usize) {
-        let count = |offset: usize| offset - self.inside.partition_point(|&at| at < offset);
+        let count = |offset: usize| offset - self.continuations.partition_point(|&at| at < offset);
         (count(span.start), count(span.end))
     }
 }
@@ -78,7 +78,7 @@ fn diagnostic<'py>(
     Ok(dict)
 }
 
-/// All faults of a text as an exception.
+/// An exception of the class that holds all faults of a text.
 fn faults(py: Python<'_>, class: &str, faults: &[Diagnostic], text: &str, path: Option<&str>) -> PyErr {
     let lines = Lines::new(text);
     let (source, offsets) = (SourceText { lines: &lines, path }, Offsets::of_characters(text));
@@ -105,7 +105,7 @@ fn target_named(py: Python<'_>, name: &str) -> PyResult<Target> {
     })
 }
 
-/// A word, of an integer from -2³¹ to 2³² - 1.
+/// The word of a Python integer from -2³¹ to 2³² - 1.
 fn word(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     let py = value.py();
     if value.hasattr("__array_ufunc__")?
@@ -174,7 +174,7 @@ fn form_dict(py: Python<'_>, form: Form) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// An instruction, judged with declared registers or without.
+/// Reads an instruction, and judges its operands by the declared registers if there are any.
 #[pyfunction]
 #[pyo3(signature = (text, declare = None))]
 pub(crate) fn parse<'py>(py: Python<'py>, text: &str, declare: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
@@ -197,7 +197,7 @@ pub(crate) fn parse<'py>(py: Python<'py>, text: &str, declare: Option<&str>) -> 
     Ok(dict)
 }
 
-/// d.
+/// The value of d.
 #[pyfunction]
 pub(crate) fn eval(
     py: Python<'_>,
@@ -211,7 +211,8 @@ pub(crate) fn eval(
     Ok(instruction.form.eval_as(semantics, a, b, c))
 }
 
-/// The stages, drawn with ANSI escapes and as JSON; without values on some that show every stage.
+/// The stages, drawn with ANSI escapes and as JSON. Where no values are given, the library chooses some that show every
+/// stage.
 #[pyfunction]
 pub(crate) fn explain(
     py: Python<'_>,
@@ -227,7 +228,7 @@ pub(crate) fn explain(
     Ok((vop_draw::explanation(&trace, instruction.operand_values()), vop_draw::stages(&trace).to_string()))
 }
 
-/// What a code means, and whether there is such a code.
+/// What a diagnostic's code means; `None` if there is no such code.
 #[pyfunction]
 pub(crate) fn explain_code(name: &str) -> Option<String> {
     let of_text = || {
@@ -241,24 +242,31 @@ pub(crate) fn explain_code(name: &str) -> Option<String> {
     of_text().or_else(of_run)
 }
 
-fn language_named(py: Python<'_>, name: &str) -> PyResult<Language> {
-    Ok(match name {
-        "ptx" => Language::Ptx,
-        "cuda" => Language::Cuda,
-        "opencl" => Language::OpenCl,
-        "python" => Language::Python,
-        "llvm" => Language::LlvmIr,
-        "rust" => Language::Rust,
-        _ => {
-            let help = "write ptx, cuda, opencl, python, llvm or rust";
-            return Err(error(py, &format!("there is no language `{name}`"), Some(help)));
-        }
-    })
-}
+/// The names of the languages.
+const LANGUAGES: [(&str, Language); 6] = [
+    ("ptx", Language::Ptx),
+    ("cuda", Language::Cuda),
+    ("opencl", Language::OpenCl),
+    ("python", Language::Python),
+    ("llvm", Language::LlvmIr),
+    ("rust", Language::Rust),
+];
 
 const GIVE_A_LANGUAGE: &str = "give language=\"ptx\", \"cuda\", \"opencl\", \"python\", \"llvm\" or \"rust\"";
 
-/// Every video instruction of a source; spans are in characters if it is a text.
+fn language_named(py: Python<'_>, name: &str) -> PyResult<Language> {
+    let named = LANGUAGES.iter().find(|(of, _)| *of == name).map(|(_, language)| *language);
+    named.ok_or_else(|| error(py, &format!("there is no language `{name}`"), Some(GIVE_A_LANGUAGE)))
+}
+
+/// The name of the language that the extension of a file's name tells; `None` if it tells none.
+#[pyfunction]
+pub(crate) fn language_of(path: &str) -> Option<&'static str> {
+    let language = Language::from_path(Path::new(path))?;
+    LANGUAGES.iter().find(|(_, of)| *of == language).map(|(name, _)| *name)
+}
+
+/// Every video instruction of a source, with its verdict. Spans count characters if `is_text`, otherwise bytes.
 #[pyfunction]
 #[pyo3(signature = (source, is_text, language = None, path = None))]
 pub(crate) fn check<'py>(
@@ -271,14 +279,14 @@ pub(crate) fn check<'py>(
     let named = match (language, path) {
         (Some(name), _) => Some(language_named(py, name)?),
         (None, Some(path)) => Some(Language::from_path(Path::new(path)).ok_or_else(|| {
-            error(py, &format!("cannot tell the language of {path} from its name"), Some(GIVE_A_LANGUAGE))
+            error(py, &format!("the extension of {path} is unknown, so its language is, too"), Some(GIVE_A_LANGUAGE))
         })?),
         (None, None) => None,
     };
-    // Other threads may run meanwhile: a project takes seconds.
+    // A large source takes seconds, in which other threads can run Python.
     let (found, text) = py.detach(|| (uses::uses(source, named.unwrap_or(Language::Ptx)), uses::text(source)));
     if named.is_none() && found.is_empty() && may_contain(source) {
-        let message = "no statement of the text, read as PTX, is a video instruction, and yet it names some";
+        let message = "the text names video instructions, but read as PTX it has no statement that is one";
         return Err(error(py, message, Some(GIVE_A_LANGUAGE)));
     }
     let lines = Lines::new(&text);
@@ -309,7 +317,7 @@ pub(crate) fn check<'py>(
     Ok(list)
 }
 
-/// What ptxas 13.5 spends on a form, in machine instructions.
+/// The number of machine instructions that ptxas 13.5 makes of a form.
 #[pyfunction]
 pub(crate) fn cost(py: Python<'_>, text: &str, target: &str) -> PyResult<u32> {
     Ok(read(py, text)?.form.cost(target_named(py, target)?))
@@ -319,7 +327,7 @@ fn needs_pair(needs: Needs) -> (String, String) {
     (format!("{}.{}", needs.version.0, needs.version.1), needs.module_target().to_string())
 }
 
-/// The cheapest base instructions for one instruction.
+/// One instruction rewritten as the cheapest ordinary PTX.
 #[pyfunction]
 pub(crate) fn lower<'py>(py: Python<'py>, text: &str, target: &str, semantics: &str) -> PyResult<Bound<'py, PyDict>> {
     let instruction = read(py, text)?;
@@ -327,10 +335,10 @@ pub(crate) fn lower<'py>(py: Python<'py>, text: &str, target: &str, semantics: &
     let lowering = instruction.form.lower(options);
     if !lowering.exact {
         let message = format!(
-            "ptxas's code for `{}` computes something else than asked for, and no rule does it",
+            "ptxas's code for `{}` disagrees with the semantics asked for, and no rule computes its results",
             instruction.form
         );
-        return Err(raise(py, "LowerError", (message, Some("semantics=\"ptxas\" keeps what it computes"))));
+        return Err(raise(py, "LowerError", (message, Some("semantics=\"ptxas\" keeps what ptxas's code computes"))));
     }
     let dict = PyDict::new(py);
     dict.set_item("instruction", instruction.to_string())?;
@@ -345,7 +353,7 @@ pub(crate) fn lower<'py>(py: Python<'py>, text: &str, target: &str, semantics: &
     Ok(dict)
 }
 
-/// A module with base instructions in the place of its video instructions.
+/// A module whose video instructions are rewritten as ordinary PTX.
 #[pyfunction]
 pub(crate) fn lower_module<'py>(
     py: Python<'py>,
@@ -372,16 +380,16 @@ pub(crate) fn lower_module<'py>(
                 "write another `.target`, or give another target"
             }
             RewriteError::NoRule { needs: Some(_), .. } if !may_raise => {
-                "may_raise=True allows that; semantics=\"ptxas\" keeps what it computes"
+                "may_raise=True raises them; semantics=\"ptxas\" keeps what ptxas's code computes"
             }
-            _ => "semantics=\"ptxas\" keeps what it computes",
+            _ => "semantics=\"ptxas\" keeps what ptxas's code computes",
         };
         let place = span.map(|span| format!("{}: ", drawn_on.locate(span))).unwrap_or_default();
         raise(py, "LowerError", (format!("{place}{why}"), Some(help), span.map(|span| offsets.of(span))))
     })?;
     if rewritten.instructions.is_empty() && module.version().is_none() && module.functions().is_empty() {
-        let message = "no PTX module, as there is neither `.version` nor a function";
-        return Err(raise(py, "LowerError", (message, Some("of CUDA source nvcc makes one: `nvcc -ptx`"))));
+        let message = "the text is no PTX module: it has neither `.version` nor a function";
+        return Err(raise(py, "LowerError", (message, Some("`nvcc -ptx` compiles CUDA source to a PTX module"))));
     }
     let dict = PyDict::new(py);
     let ptx = String::from_utf8(rewritten.apply(source.as_bytes()))
@@ -407,14 +415,14 @@ pub(crate) fn lower_module<'py>(
     Ok(dict)
 }
 
-/// Name, syntax, summary and section of every mnemonic.
+/// The name, syntax, summary and section of the manual of every mnemonic.
 #[pyfunction]
 pub(crate) fn mnemonics() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
     Mnemonic::ALL.map(Mnemonic::row).map(|row| (row.name, row.syntax, row.summary, row.section)).to_vec()
 }
 
-/// The names of the form and the semantics of a ufunc that is asked for, the same however they were written. The text's
-/// operands must be three registers.
+/// The canonical names of a form and a semantics, as [`ufunc`] takes them: equal for all texts of one form. The operands
+/// of the text must be distinct registers.
 #[pyfunction]
 pub(crate) fn ufunc_key(py: Python<'_>, text: &str, semantics: &str) -> PyResult<(String, String)> {
     let instruction = read(py, text)?;
@@ -423,14 +431,14 @@ pub(crate) fn ufunc_key(py: Python<'_>, text: &str, semantics: &str) -> PyResult
     let names: Vec<&str> = operands.into_iter().flatten().filter_map(name_alone).collect();
     let distinct = (1..names.len()).all(|i| !names[..i].contains(&names[i]));
     if names.len() != operands.iter().flatten().count() || !distinct || instruction.guard.is_some() {
-        let message = format!("`{instruction}` fixes operands, and a ufunc takes all of them from arrays");
-        let help = format!("write `{}`: a number in the place of an array is broadcast", instruction.form);
+        let message = format!("`{instruction}` fixes operands, and a ufunc takes every operand from an array");
+        let help = format!("write `{}`, and give a number in the place of an array", instruction.form);
         return Err(error(py, &message, Some(&help)));
     }
     Ok((ufuncs::name(instruction.form), semantics.to_string()))
 }
 
-/// The register, if an operand is nothing else.
+/// The name of the register, if the operand is a register alone.
 fn name_alone(operand: Operand<'_>) -> Option<&str> {
     if let Operand::Register(name) = operand { Some(name) } else { None }
 }
@@ -441,7 +449,7 @@ pub(crate) fn ufunc<'py>(py: Python<'py>, form: &str, semantics: &str) -> PyResu
     ufuncs::new(py, read(py, form)?.form, semantics_named(py, semantics)?)
 }
 
-/// The form and the semantics of a ufunc of ours, None of all others.
+/// The names of the form and the semantics of a ufunc of this package; `None` for any other object.
 #[pyfunction]
 pub(crate) fn ufunc_form(object: &Bound<'_, PyAny>) -> PyResult<Option<(String, String)>> {
     let body = ufuncs::body_of(object)?;

@@ -1,36 +1,43 @@
-//! A plan over words that lie anywhere: with any stride, and over one another.
+//! A plan applied to words in memory at any distance from one another, whose operands may overlap.
+//!
+//! NumPy calls the loops of a ufunc with a pointer, a distance in bytes and a number of elements. It has made sure of three
+//! things, which "valid words" means below: each element is allocated, initialised and aligned; nothing else writes to the
+//! elements while the loop runs; and no Rust reference to them exists. Operands may share elements.
+#![allow(unsafe_code, reason = "the words are NumPy's, and known by pointers")]
 
 use vop::bulk::{Plan, Source};
 
-/// The words that are computed at a time where they must be gathered: a buffer for each operand stays in the L1 cache.
+/// The number of words that are gathered and computed at a time: a buffer for each operand fits the L1 cache.
 const BLOCK: usize = 512;
 
-/// The words that a plan computes in one call.
+/// The number of words that [`Plan::run_chunk`] computes.
 const CHUNK: usize = 32;
 
-/// The bytes of a cache line, and so many words that aligning them is worth a call.
+/// The bytes of a cache line.
 const LINE: usize = 64;
+
+/// The number of words from which on it pays to align the destination by a call of its own.
 const LONG: usize = 512;
 
-/// So few are computed one by one, which costs less than a plan's last chunk does.
+/// The number of words up to which it is cheaper to compute one by one than to run a plan.
 const FEW: usize = 4;
 
-/// Words at equal distances, as NumPy names them.
+/// Words at equal distances in memory: an operand of a ufunc's loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Strided {
     start: *mut u32,
-    /// In bytes; 0 if it is one word for all, negative if it goes down.
+    /// The distance of two words in bytes: 0 if all are the same word, negative if addresses decrease.
     step: isize,
 }
 
-/// How the words of a source lie to those of the destination.
+/// How the words of a source overlap those of the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Overlap {
-    /// No word is in both.
+    /// No byte is in both.
     None,
-    /// Each is read where its result is written.
+    /// Each word is read at the address where its result is written.
     Same,
-    /// Some result is written where another's source is.
+    /// Some result is written over a word that another result is computed from.
     Shifted,
 }
 
@@ -39,7 +46,7 @@ impl Strided {
         Strided { start, step }
     }
 
-    /// Whether all its words are one.
+    /// Whether all its words are the same word.
     pub(crate) fn is_one_word(self) -> bool {
         self.step == 0
     }
@@ -52,43 +59,47 @@ impl Strided {
         self.start.wrapping_byte_offset(self.step * i as isize)
     }
 
+    /// Word `i`.
+    ///
     /// # Safety
     ///
-    /// It must have more than `i` words.
+    /// Word `i` must be a valid word.
     unsafe fn read(self, i: usize) -> u32 {
-        // SAFETY: the caller's.
+        // SAFETY: a valid word is allocated, initialised and aligned.
         unsafe { self.at(i).read() }
     }
 
+    /// Changes word `i`.
+    ///
     /// # Safety
     ///
-    /// It must have more than `i` words, of which nobody has a reference.
+    /// Word `i` must be a valid word.
     unsafe fn write(self, i: usize, word: u32) {
-        // SAFETY: the caller's.
+        // SAFETY: a valid word is allocated and aligned, and no reference to it exists that this could change.
         unsafe { self.at(i).write(word) }
     }
 
-    /// Its words from `i` on, in the buffer.
+    /// Copies its words from `i` on to the buffer.
     ///
     /// # Safety
     ///
-    /// It must have so many.
+    /// It must have valid words from `i` on, one for each word of the buffer.
     unsafe fn gather(self, i: usize, buffer: &mut [u32]) {
         let mut from = self.at(i);
         for word in buffer {
-            // SAFETY: the caller's.
+            // SAFETY: the loop reads one word for each word of the buffer, and that many are valid.
             *word = unsafe { from.read() };
             from = from.wrapping_byte_offset(self.step);
         }
     }
 
-    /// The addresses from its first byte to its last one.
+    /// The address of its first byte, and that behind its last one.
     fn extent(self, len: usize) -> (isize, isize) {
         let (first, last) = (self.start as isize, self.at(len - 1) as isize);
         (first.min(last), first.max(last) + size_of::<u32>() as isize)
     }
 
-    /// Whether a plan cannot take its words where they are, block by block.
+    /// Whether a plan cannot read its words in place, block by block, and they must be copied to a buffer.
     fn needs_gathering(self, overlap: Overlap) -> bool {
         !self.is_one_word() && (overlap == Overlap::Same || !self.is_contiguous())
     }
@@ -101,7 +112,7 @@ impl Strided {
         if self == d && self.step != 0 {
             return Overlap::Same;
         }
-        // Words of equal steps can lie between one another.
+        // Words at equal distances can lie in the gaps of one another.
         if self.step == d.step && self.step != 0 {
             let distance = (self.start as isize - d.start as isize).rem_euclid(self.step);
             if distance >= 4 && self.step.abs() - distance >= 4 {
@@ -112,27 +123,31 @@ impl Strided {
     }
 }
 
-/// d\[i\] = plan(a\[i\], b\[i\], c\[i\]), one after the other: what is written counts for what is read after it.
+/// d\[i\] = plan(a\[i\], b\[i\], c\[i\]), in ascending order of i: a source that is read after a result was written over it
+/// is that result.
 ///
 /// # Safety
 ///
-/// Each must have `len` words, aligned, of which nobody has a reference.
+/// Each operand must have `len` valid words.
 pub(crate) unsafe fn map(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len: usize) {
     if len == 0 {
         return;
     }
     let overlaps = sources.map(|source| source.map_or(Overlap::None, |source| source.overlap(d, len)));
-    // SAFETY: the caller's.
+    // SAFETY: all operands have `len` valid words, which is what the three functions ask for. `in_blocks` also asks that no
+    // source is `Shifted`, and the first branch takes those. In the second branch every source is contiguous or one word, as
+    // `direct` asks, and the slice of the destination is the only reference to its words: `direct` makes none to a source
+    // that overlaps it.
     unsafe {
         if len <= FEW || d.is_one_word() || overlaps.contains(&Overlap::Shifted) {
             one_by_one(plan, sources, d, len);
         } else if d.is_contiguous() && sources.iter().flatten().all(|source| source.step == 0 || source.is_contiguous())
         {
-            // Vectors that cross the ends of cache lines cost twice. NumPy's large arrays all begin at the same distance from
-            // one, so what aligns the destination mostly aligns the sources.
+            // A vector that crosses the end of a cache line costs twice as much. NumPy's large arrays all start at the same
+            // distance from one, so a start that aligns the destination mostly aligns the sources, too.
             let head = if len < LONG { 0 } else { d.start.align_offset(LINE) };
             for (start, len) in [(0, head), (head, len - head)] {
-                // A source that overlaps at all is the destination.
+                // A source that overlaps the destination at all has its very words.
                 let words = |i: usize| direct(sources[i], overlaps[i], start, len);
                 plan.run(words(0), words(1), words(2), std::slice::from_raw_parts_mut(d.at(start), len));
             }
@@ -142,26 +157,29 @@ pub(crate) unsafe fn map(plan: &Plan, sources: [Option<Strided>; 3], d: Strided,
     }
 }
 
-/// A source whose words need no buffer.
+/// A source whose words need no buffer, from `start` on. No source (`None`) is a zero.
 ///
 /// # Safety
 ///
-/// As for [`map`], and it must be contiguous or one word. What is returned must not outlive the words, nor be there when
-/// they are written.
+/// The source must have `start + len` valid words, and must be one word, or `Same`, or contiguous without an overlap.
+/// What is returned must not outlive the words, nor exist when they are written.
 unsafe fn direct<'a>(source: Option<Strided>, overlap: Overlap, start: usize, len: usize) -> Source<'a> {
     match source {
         None => Source::All(0),
-        // SAFETY: the caller's.
+        // SAFETY: its word is valid.
         Some(source) if source.is_one_word() => Source::All(unsafe { source.read(0) }),
         Some(_) if overlap == Overlap::Same => Source::Destination,
-        // SAFETY: the caller's; it does not overlap the destination.
+        // SAFETY: it is contiguous, so `len` valid words follow one another from here on. Only the destination is written
+        // meanwhile, which it does not overlap.
         Some(source) => Source::Words(unsafe { std::slice::from_raw_parts(source.at(start), len) }),
     }
 }
 
+/// [`map`] in blocks, with buffers for the operands that are not contiguous.
+///
 /// # Safety
 ///
-/// As for [`map`], and no result may be written where another's source is.
+/// Each operand must have `len` valid words, and no source may be `Shifted`.
 unsafe fn in_blocks(plan: &Plan, sources: [Option<Strided>; 3], overlaps: [Overlap; 3], d: Strided, len: usize) {
     let mut buffers = [[0; BLOCK]; 3];
     let mut results = [0; BLOCK];
@@ -169,26 +187,28 @@ unsafe fn in_blocks(plan: &Plan, sources: [Option<Strided>; 3], overlaps: [Overl
     while start < len {
         let count = BLOCK.min(len - start);
         let [a, b, c] = &mut buffers;
-        // Where words lie as the destination's do, which are not contiguous, they are gathered.
+        // None of a source that is gathered.
         let words = |i: usize, buffer: &mut [u32; BLOCK]| match sources[i] {
             Some(source) if source.needs_gathering(overlaps[i]) => {
-                // SAFETY: the caller's.
+                // SAFETY: `start + count` is at most `len`, up to which all words are valid.
                 unsafe { source.gather(start, &mut buffer[..count]) };
                 None
             }
-            // SAFETY: the caller's, and it need not be gathered.
+            // SAFETY: `start + count` is at most `len`. A source that is not gathered is one word, or contiguous and does not
+            // overlap the destination, and none of these references outlives this block.
             source => Some(unsafe { direct(source, overlaps[i], start, count) }),
         };
         let direct = [words(0, a), words(1, b), words(2, c)];
         let source = |i: usize| direct[i].unwrap_or(Source::Words(&buffers[i][..count]));
         let [a, b, c] = [source(0), source(1), source(2)];
         if d.is_contiguous() {
-            // SAFETY: the caller's; no source overlaps it, as those that lie as it does were gathered.
+            // SAFETY: the destination is contiguous and has `len` valid words. This is the only reference to them: sources
+            // that overlap it (`Same`) were copied to buffers.
             plan.run(a, b, c, unsafe { std::slice::from_raw_parts_mut(d.at(start), count) });
         } else {
             plan.run(a, b, c, &mut results[..count]);
             for (i, &word) in results[..count].iter().enumerate() {
-                // SAFETY: the caller's.
+                // SAFETY: `i` is less than `count`, so this is one of the `len` valid words.
                 unsafe { d.write(start + i, word) };
             }
         }
@@ -196,13 +216,15 @@ unsafe fn in_blocks(plan: &Plan, sources: [Option<Strided>; 3], overlaps: [Overl
     }
 }
 
+/// [`map`] without vectors, which is right for every overlap.
+///
 /// # Safety
 ///
-/// As for [`map`].
+/// Each operand must have `len` valid words.
 unsafe fn one_by_one(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len: usize) {
     let (form, semantics) = (plan.form(), plan.semantics());
     for i in 0..len {
-        // SAFETY: the caller's.
+        // SAFETY: `i` is less than `len`, and all operands have `len` valid words.
         unsafe {
             let [a, b, c] = sources.map(|source| source.map_or(0, |source| source.read(i)));
             d.write(i, form.eval_as(semantics, a, b, c));
@@ -214,18 +236,19 @@ unsafe fn one_by_one(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len
 ///
 /// # Safety
 ///
-/// b must have `len` words, aligned, and d one, of which nobody has a reference.
+/// b must have `len` valid words, and d one valid word (its distance is 0).
 pub(crate) unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Strided, len: usize) {
     let Some(identity) = identity.filter(|_| len >= CHUNK / 2 && b.overlap(d, len) == Overlap::None) else {
-        // SAFETY: the caller's.
+        // SAFETY: b has `len` valid words. The distance of d's words is 0, so all of them are its one valid word.
         return unsafe { one_by_one(plan, [Some(d), Some(b), None], d, len) };
     };
-    // So many words are folded side by side, and then with one another.
+    // `width` words are folded side by side, and in the end with one another.
     let width = if len >= 2 * BLOCK { BLOCK } else { CHUNK };
     let (mut sums, mut buffer) = ([identity; BLOCK], [0; BLOCK]);
     let mut start = 0;
     while len - start >= width {
-        // SAFETY: the caller's.
+        // SAFETY: `start + width` is at most `len`, up to which all words of b are valid. Nothing writes to them while the
+        // slice exists: results go to `sums`.
         let words = unsafe {
             if b.is_contiguous() {
                 std::slice::from_raw_parts(b.at(start), width)
@@ -252,15 +275,15 @@ pub(crate) unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Str
         sums[..CHUNK].copy_from_slice(&folded);
         folded
     };
-    // What is left, and the word that is there already.
+    // The words that are left, and the word of d.
     while start < len {
         let count = CHUNK.min(len - start);
-        // SAFETY: the caller's.
+        // SAFETY: `start + count` is at most `len`, up to which all words of b are valid.
         unsafe { b.gather(start, &mut buffer[..count]) };
         fold_chunk(&buffer[..count]);
         start += count;
     }
-    // SAFETY: the caller's.
+    // SAFETY: d has a valid word.
     let mut folded = fold_chunk(&[unsafe { d.read(0) }]);
     let mut half = CHUNK / 2;
     while half > 0 {
@@ -268,6 +291,6 @@ pub(crate) unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Str
         folded = fold_chunk(&upper[half..2 * half]);
         half /= 2;
     }
-    // SAFETY: the caller's.
+    // SAFETY: d has a valid word.
     unsafe { d.write(0, folded[0]) };
 }

@@ -1,7 +1,8 @@
 //! Forms as objects of the class `numpy.ufunc`.
 //!
-//! A ufunc of NumPy is a C object that points at loops: functions which NumPy calls with pointers, strides and a number of
-//! elements, without Python's lock. Here they all are [`inner`], and what they compute is a [`Plan`].
+//! A ufunc of NumPy is a C object that points at loops. NumPy calls a loop with a pointer and a distance for each operand and
+//! with a number of elements, and releases Python's lock meanwhile. All loops here are [`inner`], which runs a [`Plan`].
+#![allow(unsafe_code, reason = "NumPy's C interface")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -19,7 +20,7 @@ use vop::{Form, Semantics};
 
 use crate::strided::{Strided, fold, map};
 
-/// What a ufunc of ours holds, and its name as a capsule.
+/// The name of the capsule in which a ufunc of this package keeps its [`Body`].
 const CAPSULE: &CStr = c"vop.form";
 
 /// What the loops of a ufunc compute, and the arrays that the ufunc's object points at.
@@ -39,7 +40,7 @@ impl Body {
         let types = loops(sources);
         let count = types.len() / (sources + 1);
         let function: PyUFuncGenericFunction = Some(if sources == 3 { inner::<3> } else { inner::<2> });
-        // Texts of ours hold no zero byte.
+        // The library's texts hold no zero byte.
         let c_string = |text: String| CString::new(text).unwrap_or_default();
         Body {
             plan: Plan::new(form, semantics),
@@ -53,16 +54,16 @@ impl Body {
     }
 }
 
-/// A body at an address that stays, at which its `data` points.
+/// A body on the heap. The pointers of its `data` point at the body itself, so it must never move.
 struct Owned(NonNull<Body>);
 
-// SAFETY: nothing changes a body once it is made.
+// SAFETY: a body is not changed after `new`, and its raw pointers point at itself and at nothing that belongs to a thread.
 unsafe impl Send for Owned {}
 
 impl Owned {
     fn new(body: Body) -> Owned {
         let mut body = NonNull::from(Box::leak(Box::new(body)));
-        // SAFETY: nobody else has it yet.
+        // SAFETY: the box was just leaked, so this is the only pointer to a valid body.
         unsafe { body.as_mut().data.fill(body.as_ptr().cast()) };
         Owned(body)
     }
@@ -70,7 +71,7 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: it came from a box, and goes once.
+        // SAFETY: `new` took the pointer from a box, and nothing else frees it: `Owned` is neither `Clone` nor `Copy`.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
@@ -94,7 +95,7 @@ fn loops(sources: usize) -> Vec<c_char> {
     types
 }
 
-/// A form in the fewest words that say all of it: without operands where they say nothing.
+/// The canonical name of a form: its text without operands, where they add nothing to it.
 pub(crate) fn name(form: Form) -> String {
     let opcode = form.opcode().to_string();
     if opcode.parse() == Ok(form) { opcode } else { form.to_string() }
@@ -104,26 +105,26 @@ fn doc(form: Form, semantics: Semantics) -> String {
     let (sources, c) = if form.reads_c() { ("a, b and c", "") } else { ("a and b", " (c is not read)") };
     let whose = match semantics.releases() {
         None => String::new(),
-        Some(releases) => format!("\n\nAs the code of ptxas {releases} computes it."),
+        Some(releases) => format!("\n\nThe results are those of the code of ptxas {releases}."),
     };
     let folds = match form.identity() {
         _ if form.reads_c() => String::new(),
         Some(identity) => {
             format!(
-                "\n\nIt is associative and commutative, and {identity:#010x} is its identity: `reduce` folds in any order."
+                "\n\nThe operation is associative and commutative, with the identity {identity:#010x}: `reduce` folds in any order."
             )
         }
-        None => "\n\nIt has no identity: `reduce` folds one word after the other.".to_owned(),
+        None => "\n\nThe operation has no identity: `reduce` folds one word after the other.".to_owned(),
     };
     format!(
-        "{}\n\n`{form}` (PTX ISA {}) on every element. The arguments are {sources}{c}, arrays of uint32 or int32, which are \
-         broadcast against each other. The result is int32 if all of them are, else uint32.{whose}{folds}",
+        "{}\n\n`{form}` (PTX ISA {}) on every element. The arguments are {sources}{c}: arrays of uint32 or int32, broadcast \
+         against each other. The result is int32 if all of them are, else uint32.{whose}{folds}",
         form.describe(),
         form.mnemonic().row().section,
     )
 }
 
-/// The function of NumPy that makes a ufunc with any identity. The `numpy` crate has those without alone.
+/// NumPy's function that makes a ufunc with any identity. The `numpy` crate only has the one for ufuncs without.
 type FromFuncAndDataAndSignatureAndIdentity = unsafe extern "C" fn(
     *mut PyUFuncGenericFunction,
     *mut *mut c_void,
@@ -149,12 +150,14 @@ const IDENTITY_VALUE: c_int = -3;
 fn interface(py: Python<'_>) -> PyResult<*const *const c_void> {
     let module = py.import("numpy._core._multiarray_umath")?;
     let table = module.getattr("_UFUNC_API")?.cast_into::<PyCapsule>().map_err(PyErr::from)?;
-    // SAFETY: it is NumPy's capsule, which has no name.
+    // SAFETY: `cast_into` has checked that the object is a capsule. NumPy gives this capsule no name; if it ever does, the
+    // call sets an exception and returns null.
     let table = unsafe { ffi::PyCapsule_GetPointer(table.as_ptr(), ptr::null()) };
     if table.is_null() { Err(PyErr::fetch(py)) } else { Ok(table.cast::<*const c_void>().cast_const()) }
 }
 
-/// An identity for loops of both types: an array of no dimension, which alone NumPy casts to `int32` as its bits are.
+/// An identity for loops of both types: an array of no dimensions, since NumPy keeps the bits of those when it casts the
+/// identity to `int32`, and refuses other objects that do not fit.
 fn identity(py: Python<'_>, word: u32) -> PyResult<Bound<'_, PyAny>> {
     let numpy = py.import("numpy")?;
     numpy.getattr("array")?.call1((word, numpy.getattr("uint32")?))
@@ -163,7 +166,8 @@ fn identity(py: Python<'_>, word: u32) -> PyResult<Bound<'_, PyAny>> {
 /// A form as a ufunc.
 pub(crate) fn new<'py>(py: Python<'py>, form: Form, semantics: Semantics) -> PyResult<Bound<'py, PyAny>> {
     let owned = Owned::new(Body::new(form, semantics));
-    // SAFETY: nobody else has it yet, and what these pointers lead to stays where it is while there is an `owned`.
+    // SAFETY: `owned` is the only owner of a valid body, and no other reference to it exists. The pointers taken from it stay
+    // valid as long as `owned` lives: a body neither moves nor changes.
     let (count, functions, data, types, name, doc) = unsafe {
         let body = &mut *owned.0.as_ptr();
         let (functions, data, types) = (body.functions.as_mut_ptr(), body.data.as_mut_ptr(), body.types.as_mut_ptr());
@@ -177,22 +181,24 @@ pub(crate) fn new<'py>(py: Python<'py>, form: Form, semantics: Semantics) -> PyR
         None => (IDENTITY_NONE, ptr::null_mut()),
     };
     let interface = interface(py)?;
-    // The ufunc keeps what it points at: the capsule becomes a part of it below.
+    // The capsule frees the body, and below it becomes a part of the ufunc that points at the body.
     let keeper = PyCapsule::new_with_value(py, owned, CAPSULE)?;
-    // SAFETY: the table has this function at this place in every NumPy since 1.16, and all that it is given lives as long
-    // as `keeper`.
+    // SAFETY: every NumPy since 1.16 has a function of this type at this place of the table. NumPy keeps the pointers, which
+    // are valid as long as `keeper` lives, and takes its own reference to `value`.
     let ufunc = unsafe {
         let make: FromFuncAndDataAndSignatureAndIdentity =
             std::mem::transmute(*interface.add(FROM_FUNC_AND_DATA_AND_SIGNATURE_AND_IDENTITY));
         let ufunc = make(functions, data, types, count, sources, 1, kind, name, doc, 0, ptr::null(), value);
         Bound::from_owned_ptr_or_err(py, ufunc)?
     };
-    // SAFETY: it is the ufunc just made, and nobody else has seen it. `obj` is where a ufunc keeps an object that its loops
-    // need; it is empty, and is given up when the ufunc goes.
+    // SAFETY: the object is the ufunc that NumPy just made, and no other code has a reference to it. `obj` is the field for
+    // an object that the loops need: NumPy releases it together with the ufunc, which so never outlives the body.
     unsafe {
         let fields = &mut (*ufunc.as_ptr().cast::<PyUFuncObject>()).fields;
         if !fields.obj.is_null() {
-            return Err(PyImportError::new_err("this NumPy keeps something of its own in ufuncs: vop needs another"));
+            return Err(PyImportError::new_err(
+                "this release of NumPy keeps an object of its own in each ufunc: vop needs another release",
+            ));
         }
         fields.obj = keeper.into_ptr();
         fields.type_resolver = Some(resolve);
@@ -206,7 +212,9 @@ pub(crate) fn body_of(object: &Bound<'_, PyAny>) -> PyResult<Option<(Form, Seman
     if !object.is_instance(&ufunc_type)? {
         return Ok(None);
     }
-    // SAFETY: it is a ufunc, and `obj` is null or an object that it owns; a capsule with our name holds a body.
+    // SAFETY: `is_instance` has checked that the object is a ufunc. `obj` is null or an object that the ufunc owns, and
+    // `PyCapsule_IsValid` takes any object. A valid capsule of this name was made by `new`, so it holds an `Owned`, which the
+    // reference to the ufunc keeps alive.
     unsafe {
         let keeper = (*object.as_ptr().cast::<PyUFuncObject>()).fields.obj;
         if keeper.is_null() || ffi::PyCapsule_IsValid(keeper, CAPSULE.as_ptr()) == 0 {
@@ -218,7 +226,8 @@ pub(crate) fn body_of(object: &Bound<'_, PyAny>) -> PyResult<Option<(Form, Seman
     }
 }
 
-/// Which loop is for given operands. NumPy keeps the answer for operands of the same types.
+/// Chooses the loop for the types of the operands, as NumPy's `PyUFunc_TypeResolutionFunc`: it writes the types of the
+/// loop to `out` and returns 0, or sets an exception and returns -1. NumPy remembers the answer for these types.
 unsafe extern "C" fn resolve(
     ufunc: *mut PyUFuncObject,
     casting: NPY_CASTING,
@@ -226,10 +235,12 @@ unsafe extern "C" fn resolve(
     types: *mut ffi::PyObject,
     out: *mut *mut PyArray_Descr,
 ) -> c_int {
-    // SAFETY: NumPy calls this with the interpreter attached, and `operands` and `out` have a place for each argument.
+    // SAFETY: NumPy calls this with the interpreter attached and with a ufunc of this module. `operands` points at an array
+    // object for each source, `out` at a place for each source and the result. The fields `nin` and `name` are those that
+    // `new` gave, and each new descriptor is a reference that NumPy owns from then on.
     Python::attach(|py| unsafe {
         if !types.is_null() {
-            // The caller says which.
+            // The caller names the types (`signature=` or `dtype=`).
             return PY_UFUNC_API.PyUFunc_DefaultTypeResolver(py, ufunc, casting, operands, types, out);
         }
         let fields = &(*ufunc).fields;
@@ -242,7 +253,7 @@ unsafe extern "C" fn resolve(
             (0..sources).map(|i| sign(["a", "b", "c"][i], operand(i), &name.to_string_lossy())).collect();
         match signs {
             Ok(signs) => {
-                // Python integers are as the arrays beside them.
+                // A Python integer takes the type of the arrays.
                 let all = signs.iter().any(Option::is_some) && signs.iter().flatten().all(|&signed| signed);
                 let signed = || signs.iter().map(|sign| sign.unwrap_or(all));
                 let types = signed().map(|signed| if signed { SIGNED } else { UNSIGNED }).chain([result(signed())]);
@@ -259,24 +270,32 @@ unsafe extern "C" fn resolve(
     })
 }
 
-/// NumPy 2 marks what was made of a Python `int` (numpy/ndarraytypes.h).
+/// NumPy 2 sets this flag on arrays that it made of a Python `int` (numpy/ndarraytypes.h).
 const WAS_PYTHON_INT: c_int = 1 << 30;
 
-/// Whether an operand is signed; `None` of a Python integer, which is what it must be.
+/// Whether an operand is signed; `None` for a Python integer, which takes the type of the arrays.
+///
+/// # Errors
+///
+/// A `TypeError` for a type that NumPy could only convert with a loss. It says what to write.
 fn sign(letter: &str, (array, flags): (Bound<'_, PyAny>, c_int), name: &str) -> PyResult<Option<bool>> {
     if flags & WAS_PYTHON_INT != 0 {
         return Ok(None);
     }
     let dtype = array.getattr("dtype")?;
     let (kind, size): (String, usize) = (dtype.getattr("kind")?.extract()?, dtype.getattr("itemsize")?.extract()?);
+    let convert = format!("`{letter}.astype(numpy.uint32)`");
     let how = match (kind.as_str(), size) {
         ("b" | "u", 1 | 2 | 4) => return Ok(Some(false)),
         ("i", 1 | 2 | 4) => return Ok(Some(true)),
-        ("u" | "i", _) => format!("`{letter}.astype(numpy.uint32)` keeps the lower 32 bits of each"),
-        ("f", 4) => format!("`{letter}.view(numpy.uint32)` takes the bits as they are"),
-        _ => format!(
-            "`{letter}.astype(numpy.uint32)` converts each, `{letter}.view(numpy.uint32)` takes bits as they are"
+        ("u" | "i", _) => format!(
+            "write {convert}, which keeps the lower 32 bits of each element (for a list `numpy.array({letter}, numpy.uint32)`)"
         ),
+        ("f", 4) => {
+            format!("write `{letter}.view(numpy.uint32)` for the bits of each element, or {convert} for its integer")
+        }
+        ("O", _) => format!("write {convert}"),
+        _ => format!("write {convert} for the integer of each element, or `{letter}.view(numpy.uint32)` for the bits"),
     };
     Err(PyTypeError::new_err(format!("{name}: {letter} is {dtype}, and words are uint32 or int32: {how}")))
 }
@@ -285,21 +304,23 @@ fn sign(letter: &str, (array, flags): (Bound<'_, PyAny>, c_int), name: &str) -> 
 ///
 /// # Safety
 ///
-/// As NumPy calls it: pointers to and strides of the sources and the destination, all aligned words.
+/// `args` and `steps` must have a pointer and a distance in bytes for each source and then for the result, `dimensions` the
+/// number of elements, and `data` the pointer of a [`Body`]. The elements must be valid words, as [`strided`](crate::strided)
+/// calls them. So NumPy calls the loops of a ufunc of [`new`], whose loops' types are all of 32 bits.
 unsafe extern "C" fn inner<const SOURCES: usize>(
     args: *mut *mut c_char,
     dimensions: *mut npy_intp,
     steps: *mut npy_intp,
     data: *mut c_void,
 ) {
-    // SAFETY: the caller's; `data` is the body, which the ufunc keeps.
+    // SAFETY: the arrays are as long as that, and `data` is the body, which lives as long as the ufunc that NumPy calls.
     let (body, len, operand) = unsafe {
         let operand = |i: usize| Strided::new((*args.add(i)).cast(), *steps.add(i));
         (&*data.cast::<Body>(), *dimensions as usize, operand)
     };
     let d = operand(SOURCES);
     let sources = std::array::from_fn(|i| if i < SOURCES { Some(operand(i)) } else { None });
-    // SAFETY: the caller's.
+    // SAFETY: each operand has `len` valid words. `fold` also asks that d is one word, which its branch checks.
     unsafe {
         match sources {
             [Some(a), Some(b), None] if a == d && d.is_one_word() => fold(&body.plan, body.identity, d, b, len),

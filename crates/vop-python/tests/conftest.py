@@ -1,4 +1,4 @@
-"""What the tests share: golden rows, and one value at a time as the reference of all arrays."""
+"""Shared by the tests: golden rows, and the reference for arrays, which computes one value at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="session")
 def golden() -> dict[str, np.ndarray]:
-    """By form the golden rows: a, b, c, d by the manual, d by ptxas's code."""
+    """The golden rows of each form: a, b, c, d by the manual, d by ptxas's code."""
     rows: dict[str, list[list[int]]] = defaultdict(list)
     with open(ROOT / "tests/golden/values.tsv") as file:
         for line in file:
@@ -27,7 +27,7 @@ def golden() -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="session")
 def families(golden: dict[str, np.ndarray]) -> list[str]:
-    """One form of each kind: mnemonic, types, modifiers, and which operands have selectors."""
+    """One form for each combination of mnemonic, types, modifiers, and operands that have selectors."""
     kinds: dict[tuple[object, ...], str] = {}
     for text in golden:
         form = vop.parse(text).form
@@ -40,7 +40,7 @@ def families(golden: dict[str, np.ndarray]) -> list[str]:
 
 
 def one_by_one(function: np.ufunc, *arrays: np.ndarray) -> np.ndarray:
-    """The same by `vop.eval`, element by element."""
+    """What `vop.eval` returns for each element."""
     text = vop.parse(function).text
     broadcast = np.broadcast_arrays(*arrays)
     d = np.empty(broadcast[0].shape, np.uint32)
@@ -56,7 +56,7 @@ def reference() -> Callable[..., np.ndarray]:
 
 
 def words(seed: int, *shape: int) -> np.ndarray:
-    """Random words, some of them edges of bytes, half-words and words."""
+    """Random words; about half of them consist of extreme bytes."""
     random = np.random.default_rng(seed)
     lanes = random.choice(np.array([0, 1, 0x7F, 0x80, 0xFF], np.uint8), (*shape, 4))
     edges = np.ascontiguousarray(lanes).view(np.uint32)[..., 0]

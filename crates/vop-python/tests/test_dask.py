@@ -1,4 +1,4 @@
-"""Beyond one process: Dask's arrays, and the example that searches a video volume."""
+"""Several processes: Dask's arrays, and the example that searches a video volume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts and single values: parse, eval, explain, check, lower, and what goes wrong."""
+"""Functions of texts and single values: parse, eval, explain, check, lower, and their errors."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_explain() -> None:
     page = explanation._repr_html_()
     assert page.startswith("<pre") and page.endswith("</pre>") and "font-weight: bold" in page and "\x1b" not in page
     assert "a &lt;&lt; b" in vop.explain("vshl.u32.u32.u32.wrap", 1, 2)._repr_html_()
-    # What deviates is told.
+    # It names the deviation of ptxas's code.
     assert "d = 0x000000ff" in str(vop.explain("vadd.u32.s32.s32.sat d.b0, a, b, c", -16, 5, 0))
     assert vop.explain("vadd.u32.s32.s32.sat d.b0, a, b, c", -16, 5, 0, semantics="ptxas").d == 255
 
@@ -141,8 +141,32 @@ def test_check_files() -> None:
     assert all(line.rstrip() in readme for line in str(fault).splitlines() if "stereo.cu" not in line)
     source = (ROOT / "examples/check/stereo.cu").read_bytes()
     assert [use.span for use in vop.check(source, language="cuda")] == [use.span for use in uses]
-    with pytest.raises(FileNotFoundError):
-        vop.check(Path("nowhere.cu"))
+    assert vop.check_file(ROOT / "examples/check/stereo.cu") == vop.check_file(str(ROOT / "examples/check/stereo.cu")) == uses
+    for read in (vop.check, vop.check_file):
+        with pytest.raises(FileNotFoundError):
+            read(Path("nowhere.cu"))
+
+
+def test_check_files_of_other_names(tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.txt"
+    kernel.write_bytes(b"/* gr\xf6\xdfer */ vadd.u32.u32.u32 d, a, b;")
+    with pytest.raises(vop.VopError, match="extension of .*kernel.txt is unknown"):
+        vop.check_file(kernel)
+    [use] = vop.check_file(kernel, language="ptx")
+    assert kernel.read_bytes()[slice(*use.span)] == b"vadd.u32.u32.u32 d, a, b;"
+
+
+def test_check_of_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name of a file is no text: that there is nothing to find in it would be no answer."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Makefile").touch()
+    for text in ("x.cu", "src/my kernel.PTX", "x.cu\n", "Makefile", str(tmp_path), "../a.py"):
+        for language in (None, "cuda"):
+            with pytest.raises(vop.VopError, match="is the name of a file") as raised:
+                vop.check(text, language=language)
+            assert raised.value.help == f"write `vop.check_file({text.strip()!r})`"
+    for text in ("", "makefile", "x.txt", "vadd.u32.u32.u32 d, a, b; // x.cu", "// x.cu", "a.cu\nb.cu", "x\0.c"):
+        assert len(vop.check(text, language="ptx")) == text.count("vadd")
 
 
 def test_check_texts() -> None:
@@ -160,12 +184,12 @@ def test_check_texts() -> None:
     assert vop.check("", language="rust") == []
     assert vop.check("vadd.u32.u32.u32 d, a, b;")[0].text == "vadd.u32.u32.u32 d, a, b"
     assert vop.check("") == vop.check("mov.u32 a, b;") == []
-    with pytest.raises(vop.VopError, match="no statement of the text, read as PTX") as raised:
+    with pytest.raises(vop.VopError, match="read as PTX it has no statement") as raised:
         vop.check(source)
     assert "cuda" in (raised.value.help or "")
     with pytest.raises(vop.VopError, match="no language `c`"):
         vop.check(source, language="c")
-    with pytest.raises(vop.VopError, match="cannot tell the language of notes.txt"):
+    with pytest.raises(vop.VopError, match="the extension of notes.txt is unknown"):
         vop.check(source, name="notes.txt")
 
 
@@ -194,7 +218,7 @@ def test_lower_module() -> None:
     raised = vop.lower_module(source, "sm_120f", may_raise=True)
     assert any(directive == ".target" for directive, _, _ in raised.raised)
     for text, message in (
-        ("int main() {}", "no PTX module"),
+        ("int main() {}", "is no PTX module"),
         (source.replace("sm_75", "sm_120"), "does not run on sm_90"),
         (source.replace("vavrg4.u32.u32.u32", "vavrg4.u32.u32"), "V0203"),
     ):

@@ -1,9 +1,11 @@
-"""Instructions as ufuncs: what they compute, on arrays of every layout."""
+"""Instructions as ufuncs: their results, on arrays of every layout."""
 
 from __future__ import annotations
 
 import gc
+import inspect
 import itertools
+import re
 import sys
 import threading
 import time
@@ -36,7 +38,7 @@ def test_families(families: list[str], reference: Reference) -> None:
     assert len(families) > 1000
     for text in families[::3]:
         function = vop.ufunc(text)
-        # Whole vectors and what is left of one.
+        # Whole vectors, and a remainder.
         sources = random_arrays(function, 45)
         np.testing.assert_array_equal(function(*sources), reference(function, *sources), text)
 
@@ -62,7 +64,7 @@ def test_strides(text: str, reference: Reference) -> None:
         lambda x: x[::-1].copy()[::-1],
         lambda x: np.repeat(x[::-1], 3)[::-3],
         lambda x: np.stack([x, x + 1], 1)[:, 0],
-        # Bytes that begin nowhere in particular: NumPy aligns them.
+        # Words that are not aligned: NumPy copies them.
         lambda x: np.frombuffer(b"." + x.tobytes(), np.uint32, offset=1),
         lambda x: x.astype(">u4"),
         lambda x: x.view(np.int32),
@@ -147,7 +149,7 @@ def test_types() -> None:
     for signs in itertools.product((np.uint32, np.int32), repeat=3):
         sources = [x.view(ty) for x, ty in zip((a, b, c), signs, strict=True)]
         d = function(*sources)
-        # Signed if all sources are; the bits are the same.
+        # The result is signed if all sources are. Its bits do not depend on that.
         assert d.dtype == (np.int32 if set(signs) == {np.int32} else np.uint32)
         np.testing.assert_array_equal(d.view(np.uint32), expected)
     # Narrower integers keep their values.
@@ -165,7 +167,7 @@ def test_python_integers() -> None:
     for array, number in ((a, -1), (a, 2**32), (a.view(np.int32), 2**31)):
         with pytest.raises(OverflowError):
             add(array, number)
-    # What NumPy has seen of them before makes no difference.
+    # The types that NumPy remembers from the calls before make no difference.
     assert add(a, 5).dtype == np.uint32
 
 
@@ -187,6 +189,24 @@ def test_other_types_are_refused(dtype: str, words_of_it: str) -> None:
         vop.ufunc("vadd4.u32.u32.u32")(a, a, out=np.zeros(3, np.float32), casting="no")
 
 
+@pytest.mark.parametrize("modifiers", [{}, {"dtype": "s32"}, {"dtype": np.uint32}])
+def test_advice_on_int64_works_at_once(modifiers: dict[str, object]) -> None:
+    """What the error says to write is accepted."""
+    a = np.arange(-3, 3)
+    assert a.dtype == np.int64
+    for function in (vop.vadd4, vop.vadd4(**modifiers)):
+        given = modifiers if function is vop.vadd4 else {}
+        with pytest.raises(TypeError, match="a is int64, and words are uint32 or int32: write `a.astype") as raised:
+            function(a, a, **given)
+        [advice, other] = re.findall("`(.*?)`", str(raised.value).split("write", 1)[1])
+        converted = eval(advice, {"a": a, "numpy": np})
+        np.testing.assert_array_equal(function(converted, converted, **given), vop.vadd4(converted, converted))
+        with pytest.raises(TypeError) as raised:
+            function([1, 2], converted[:2], **given)
+        of_list = eval(other, {"a": [1, 2], "numpy": np})
+        assert function(of_list, of_list, **given).tolist() == [2, 4]
+
+
 FOLDS = [
     ("vadd4.u32.u32.u32", 0),
     ("vadd4.u32.u32.u32.sat", 0),
@@ -204,7 +224,7 @@ FOLDS = [
 
 
 def folded(function: np.ufunc, array: np.ndarray, start: int | None = None) -> list[int]:
-    """Every intermediate value, one `vop.eval` after the other."""
+    """Every intermediate value of a fold, by `vop.eval`."""
     values = [int(x) for x in array]
     total = values.pop(0) if start is None else start
     totals = [total]
@@ -271,17 +291,22 @@ def test_other_methods() -> None:
 
 
 def test_mnemonics(golden: dict[str, np.ndarray]) -> None:
-    """Every golden form through the keywords of its mnemonic."""
+    """Every golden form by the function and keywords of its mnemonic."""
+    parameters = {name: set(inspect.signature(getattr(vop, name)).parameters) for name in vop.__all__ if name[0] == "v"}
     for text in golden:
         form = vop.parse(text).form
         # `vmad`'s minuses and `.po` stand in the text.
         negate = "".join(name for name in "abc" if f"-{name}" in text)
-        function = getattr(vop, form.mnemonic)(
-            dtype=form.dtype, atype=form.atype, btype=form.btype, sat=form.sat, op2=form.op2, cmp=form.cmp, mode=form.mode,
-            scale=form.scale, po=".po" in text, dsel=form.dsel, asel=form.asel, bsel=form.bsel, negate=negate,
-        )  # fmt: skip
-        assert function is vop.ufunc(text), text
-    assert {vop.parse(text).form.mnemonic for text in golden} == {name for name in vop.__all__ if name[0] == "v"}
+        modifiers = {
+            "dtype": form.dtype, "atype": form.atype, "btype": form.btype, "sat": form.sat, "op2": form.op2,
+            "cmp": form.cmp, "mode": form.mode, "scale": form.scale, "po": ".po" in text,
+            "dsel": form.dsel, "asel": form.asel, "bsel": form.bsel, "negate": negate,
+        }  # fmt: skip
+        taken = {name: value for name, value in modifiers.items() if name in parameters[form.mnemonic]}
+        # The form has no modifier that the function lacks, except that b of a shift is unsigned.
+        assert not any(value for name, value in modifiers.items() if name not in taken and value != "u32"), text
+        assert getattr(vop, form.mnemonic)(**taken) is vop.ufunc(text), text
+    assert {vop.parse(text).form.mnemonic for text in golden} == parameters.keys()
 
 
 def test_keywords() -> None:
@@ -292,7 +317,7 @@ def test_keywords() -> None:
         vop.vadd4(a, b, sat=True, dtype="s32", asel=".b3210"), vop.ufunc("vadd4.s32.s32.s32.sat d, a.b3210, b, c")(a, b)
     )
     out = np.zeros_like(a)
-    assert vop.vabsdiff4(a, b, c, op2="add", out=out, where=a > b) is out
+    assert vop.vabsdiff4(a, b, c=c, op2="add", out=out, where=a > b) is out
     np.testing.assert_array_equal(out, np.where(a > b, vop.vabsdiff4(op2="add")(a, b, c), 0))
     np.testing.assert_array_equal(
         vop.vadd(a, b, c, dtype="u32", atype="s32", btype="s32", sat=True, dsel="b0", semantics="ptxas"),
@@ -300,20 +325,100 @@ def test_keywords() -> None:
     )
     assert vop.vset4(a, b, cmp="lt").max() <= 0x01010101
     assert vop.vshl(mode="clamp", dtype="s32").__name__ == "vshl.s32.s32.u32.clamp"
-    # One array too many would be written to by NumPy.
-    with pytest.raises(TypeError, match="takes a and b, and 3 arrays are given; d does not depend on c"):
-        vop.vadd4(a, b, c)
-    with pytest.raises(TypeError, match="takes a, b and c, and 2 arrays"):
+    big = np.zeros(100, ">u4")
+    assert vop.vadd4(a, b, out=big, casting="equiv", order="C", subok=False) is big
+    with pytest.raises(TypeError, match="Cannot cast"):
+        vop.vadd4(a, b, out=np.zeros(100, np.int32), casting="no")
+    with pytest.raises(TypeError, match="takes a, b and c: c missing"):
         vop.vabsdiff4(a, b, op2="add")
-    with pytest.raises(TypeError, match='b is int32, and whether its words are signed is not said: give dtype="s32"'):
+    for given, missing in (((a,), "b"), ((None, b), "a"), ((None, None, c), "a and b")):
+        with pytest.raises(TypeError, match=f"takes a and b: {missing} missing"):
+            vop.vadd4(*given)
+    with pytest.raises(TypeError, match='b is int32, and no type says whether its words are signed: write dtype="s32"'):
         vop.vmin(a, b.view(np.int32))
-    with pytest.raises(TypeError, match="out without arrays"):
-        vop.vadd4(out=out)
-    with pytest.raises(vop.ParseError, match=r"vset4\.u32\.u32 d, a, b, c") as raised:
+    for call in (lambda: vop.vadd4(out=out), lambda: vop.vadd4(where=a > b)):
+        with pytest.raises(TypeError, match="given without arrays"):
+            call()
+    with pytest.raises(TypeError, match="'cmp'"):
         vop.vset4(a, b)
-    assert raised.value.code == "V0206"
-    with pytest.raises(vop.ParseError, match="s64"):
-        vop.vadd4(a, b, dtype="s64")
+    with pytest.raises(TypeError, match="'mode'"):
+        vop.vshl(a, b)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'cmp'"):
+        vop.vadd4(a, b, cmp="lt")
+    with pytest.raises(vop.ParseError, match=r"vadd4\.u32\.u32\.u32\.min") as raised:
+        vop.vadd4(a, b, c, op2="min")
+    assert raised.value.code == "V0208"
+    for modifiers in ({"op2": "add d, a, b, c //"}, {"dsel": "b0, a, b, c; "}, {"asel": ""}, {"bsel": "b0.b1"}, {"op2": "."}):
+        with pytest.raises(vop.VopError, match="is no modifier"):
+            vop.vadd4(a, b, c, **modifiers)
+    with pytest.raises(vop.VopError, match="negate='d' names `d`"):
+        vop.vmad(negate="d")
+
+
+def test_an_operand_that_is_not_read() -> None:
+    """PTX writes a c in all SIMD forms and takes one in all others. It may be left out where it is not read, as for `eval`."""
+    a, b = words(1, 3, 100), words(2, 100)
+    for function, text in ((vop.vadd4, "vadd4.u32.u32.u32"), (vop.vadd, "vadd.u32.u32.u32")):
+        for c in (b, a, 7, b.astype(np.float64), np.zeros((3, 1))):
+            np.testing.assert_array_equal(function(a, b, c), function(a, b))
+        with pytest.raises(
+            ValueError, match=r"does not read c, and the shape of c \(3, 100\) does not fit the result's, \(100,\)"
+        ):
+            function(b, b, a)
+        assert vop.eval(text, 1, 2, 3) == vop.eval(text, 1, 2) == 3
+        assert vop.explain(text, 1, 2, 3).d == vop.explain(text, 1, 2).d == 3
+    assert vop.eval("vadd4.u32.u32.u32 d, a, b, 7", 1, 2) == 3
+    with pytest.raises(vop.VopError, match="the value of c is missing"):
+        vop.eval("vadd4.u32.u32.u32 d.b0, a, b, c", 1, 2)
+    with pytest.raises(vop.VopError, match="the value of b is missing"):
+        vop.eval("vadd4.u32.u32.u32", 1)
+
+
+def test_comparisons() -> None:
+    a, b = words(1, 100), words(2, 100)
+    for sign, name, compare in (
+        ("<", "lt", np.less), ("<=", "le", np.less_equal), ("==", "eq", np.equal), ("!=", "ne", np.not_equal),
+        (">", "gt", np.greater), (">=", "ge", np.greater_equal),
+    ):  # fmt: skip
+        for mnemonic in (vop.vset, vop.vset2, vop.vset4):
+            assert mnemonic(cmp=sign) is mnemonic(cmp=name)
+        np.testing.assert_array_equal(vop.vset(a, b, cmp=sign), compare(a, b))
+    for wrong in ("=", "<>", "", "=<"):
+        with pytest.raises(vop.VopError, match=f"vset4: cmp='{wrong}' is no modifier"):
+            vop.vset4(cmp=wrong)
+    with pytest.raises(vop.ParseError, match="less"):
+        vop.vset4(cmp="less")
+
+
+@pytest.mark.parametrize("keyword", ["dtype", "atype", "btype"])
+def test_spellings_of_types(keyword: str) -> None:
+    unsigned = ("u32", ".u32", "uint32", "u4", "=u4", "I", np.uint32, np.dtype(np.uint32), np.uintc)
+    signed = ("s32", ".s32", "int32", "i4", np.int32, np.dtype(np.int32), np.intc)
+    for spellings in (unsigned, signed):
+        for spelling in spellings:
+            assert vop.vadd4(**{keyword: spelling}) is vop.vadd4(**{keyword: spellings[0]}), spelling
+    assert vop.vadd4(dtype=np.int32, btype="uint32") is vop.ufunc("vadd4.s32.s32.u32")
+    assert vop.vset2(dtype=np.int32, cmp="<") is vop.ufunc("vset2.s32.s32.lt")
+    for wrong, why in (
+        (
+            np.uint8,
+            r"numpy\.uint8 is refused, as an operand is a register of 32 bits, and the mnemonic `vadd4` divides it into four",
+        ),
+        ("int64", "'int64' is refused, as an operand is a register of 32 bits\n"),
+        (np.uint64, "an operand is a register of 32 bits\n"),
+        (float, "video instructions compute with integers"),
+        (np.float32, r"numpy\.float32 .* compute with integers"),
+        (bool, "compute with integers"),
+        (">u4", "a register has no byte order"),
+        ("s64", "'s64' is refused, as it is no type"),
+        ("", "it is no type"),
+        (7, "7 is refused, as it is no type"),
+    ):
+        with pytest.raises(vop.VopError, match=f"vadd4: {keyword}=.*{why}") as raised:
+            vop.vadd4(**{keyword: wrong})
+        assert 'write "u32" (also numpy.uint32)' in (raised.value.help or "")
+    with pytest.raises(vop.VopError, match="mnemonic `vmin2` divides it into two half-words"):
+        vop.vmin2(**{keyword: "i2"})
 
 
 def test_one_instruction_is_one_object() -> None:
@@ -336,12 +441,12 @@ def test_one_instruction_is_one_object() -> None:
     ):
         with pytest.raises(vop.VopError, match="fixes operands"):
             vop.ufunc(text)
-    with pytest.raises(TypeError, match="no video instruction"):
+    with pytest.raises(TypeError, match="no ufunc of vop"):
         vop.ufunc(np.add)
 
 
 def test_ufuncs_are_freed() -> None:
-    """More forms than are kept, whose memory goes with them."""
+    """More forms than are kept: the memory of the others is freed."""
     form = "vadd4.u32.u32.u32 d, a.b{}, b.b{}, c"
     selectors = ["".join(digits) for digits in itertools.product("0567", repeat=4)]
     texts = [form.format(a, b) for a in selectors[::2] for b in selectors[::8]]
@@ -362,7 +467,7 @@ def test_ufuncs_are_freed() -> None:
 
 
 def test_the_lock_is_released() -> None:
-    """Another thread gets on while a loop runs."""
+    """Another thread runs while a loop does."""
     function = vop.ufunc("vmad.s32.u32.s32.sat.shr7 d, a.b2, -b.h1, c")
     sources = random_arrays(function, 1 << 20)
     steps, stop = 0, threading.Event()
@@ -374,7 +479,7 @@ def test_the_lock_is_released() -> None:
             time.sleep(0)
 
     interval = sys.getswitchinterval()
-    # From here on no thread is interrupted: it goes on until it gives the lock away.
+    # From here on Python interrupts no thread: it runs until it releases the lock.
     sys.setswitchinterval(1000)
     try:
         thread = threading.Thread(target=step)

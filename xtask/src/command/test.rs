@@ -51,6 +51,7 @@ fn environment(root: &Path) -> Result<PathBuf, String> {
         format!("{} is no Python 3.10 or later (the environment variable PYTHON may name one)", names.join(" or "))
     })?;
     let environment = root.join("target/python");
+    tell("installing crates/vop-python/requirements-test.txt in target/python");
     succeed(Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment).stdout(Stdio::null()))
         .map_err(|why| why.to_string())?;
     let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
@@ -64,7 +65,8 @@ fn environment(root: &Path) -> Result<PathBuf, String> {
 fn test_package(root: &Path, python: &Path) -> Result<(), Failure> {
     let package = root.join("crates/vop-python");
     let wheels = root.join("target/wheels");
-    // Of an earlier version nothing is left to be installed.
+    tell("building the wheel in target/wheels; one to two minutes on two cores, where nothing of it is built");
+    // A wheel of an earlier version would be installed, too.
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels)?;
     }
@@ -74,5 +76,12 @@ fn test_package(root: &Path, python: &Path) -> Result<(), Failure> {
     let wheels: Result<Vec<_>, _> = std::fs::read_dir(&wheels)?.map(|wheel| wheel.map(|wheel| wheel.path())).collect();
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
     succeed(Command::new(python).args(install).args(wheels?))?;
+    tell("testing the package as installed; about a minute");
     succeed(Command::new(python).args(["-m", "pytest", "--quiet"]).current_dir(&package))
+}
+
+/// Says what happens next, and how long it takes.
+fn tell(what: &str) {
+    // Nothing can be done where standard error is closed.
+    let _ = writeln!(io::stderr(), "{what}");
 }

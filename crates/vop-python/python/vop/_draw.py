@@ -1,4 +1,4 @@
-"""Drawings: text with ANSI escapes, as plain text, as HTML, and as what a terminal wants."""
+"""Drawings: text with ANSI escapes, and what plain text, HTML and a terminal show of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 _ESCAPE = re.compile("\x1b\\[([0-9;]*)m")
 
-# The colours of a terminal on light and on dark ground alike.
+# The colours of a terminal, legible on a light and on a dark background.
 _COLOURS = {
     **dict(zip(range(30, 38), ("inherit", "#c33", "#393", "#a70", "#36c", "#a3a", "#088", "inherit"), strict=True)),
     **dict(zip(range(90, 98), ("#888", "#c33", "#393", "#a70", "#36c", "#a3a", "#088", "inherit"), strict=True)),
@@ -22,11 +22,11 @@ def plain(ansi: str) -> str:
 
 
 def as_html(ansi: str) -> str:
-    """A ``<pre>`` with the same look."""
+    """The text as a ``<pre>``, with its escapes as styles."""
     parts = ['<pre style="line-height: 1.25; white-space: pre">']
     bold = dim = False
     colour: str | None = None
-    # Texts and the parameters of the escapes between them, by turns.
+    # `split` gives texts (even indices) and the parameters of the escapes between them (odd indices).
     for i, part in enumerate(_ESCAPE.split(ansi)):
         if i % 2 == 0:
             style = [("font-weight: bold", bold), ("opacity: 0.6", dim), (f"color: {colour}", colour)]
@@ -48,13 +48,13 @@ def as_html(ansi: str) -> str:
 
 
 def for_terminal(ansi: str) -> str:
-    """The text with its escapes if standard output is a terminal whose user has not asked for plain text (no-color.org)."""
+    """The text with its escapes if standard output is a terminal and the user does not ask for plain text (no-color.org)."""
     plain_wanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return ansi if not plain_wanted and sys.stdout and sys.stdout.isatty() else plain(ansi)
 
 
 class Drawing:
-    """Something that is drawn: as plain text by ``str()``, as HTML in a notebook."""
+    """A result with a drawing: plain text by ``str()``, HTML in a notebook."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions."""
+"""The exceptions of the package."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ._results import Diagnostic
 
 
 class VopError(ValueError):
-    """What vop was asked for cannot be done; ``str()`` says where, why and what to write instead.
+    """A text, a value or a name is wrong. ``str()`` says where, why, and what to write instead.
 
     Attributes
     ----------
     message : str
         What is wrong, in a sentence.
     help : str or None
-        What to do.
+        What to write instead.
     code : str or None
         The diagnostic's stable code, ``"V0207"``; ``vop.explain(code)`` tells what it means.
     span : tuple of int or None
-        Where in the text, from and to: ``text[span[0]:span[1]]``.
+        Where the fault starts and ends in the text: it is ``text[span[0]:span[1]]``.
     diagnostics : tuple of Diagnostic
-        All that is wrong with a text; the attributes above are of the first.
+        Every fault of a text; the attributes above are those of the first.
     """
 
     message: str
@@ -49,13 +49,15 @@ class VopError(ValueError):
         super().__init__(drawn)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Workers of a cluster send exceptions home.
+        # The worker processes of a cluster pickle exceptions.
         return type(self), (self.diagnostics or self.message, self.help, self.span)
 
 
 class ParseError(VopError):
-    """A text is no legal instruction. ``diagnostics`` holds every fault of it.
+    """A text is no legal instruction. ``diagnostics`` holds every fault.
 
+    Examples
+    --------
     >>> import vop
     >>> vop.parse("vmin4.u32.u32.u32 d, a, b.b0, c")
     Traceback (most recent call last):
@@ -71,8 +73,4 @@ class ParseError(VopError):
 
 
 class LowerError(VopError):
-    """Base instructions that compute what was asked for cannot be given."""
-
-
-for _class in (VopError, ParseError, LowerError):
-    _class.__module__ = "vop"
+    """An instruction or a module cannot be rewritten as ordinary PTX with the results that were asked for."""

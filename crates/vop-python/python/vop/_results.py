@@ -1,6 +1,4 @@
-"""What vop answers, as classes of plain values: they compare, hash and pickle."""
-
-from __future__ import annotations
+"""What vop answers, as classes of plain values: they can be compared, hashed and pickled."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,29 +10,45 @@ from ._draw import Drawing, for_terminal
 
 @dataclass(frozen=True, repr=False)
 class Diagnostic(Drawing):
-    """One thing that is wrong with a text, or strange about it; ``str()`` draws it under the text."""
+    """One thing that is wrong with a text, or probably a mistake in it. ``str()`` draws it under the text.
 
-    #: Stable: ``"V0207"``.
+    Attributes
+    ----------
+    code : str
+        The stable code, such as ``"V0207"``; ``vop.explain(code)`` tells what it means.
+    severity : {"error", "warning", "note"}
+        ``"error"``: ptxas refuses the text. ``"warning"`` and ``"note"``: the text is legal, and probably or perhaps a
+        mistake.
+    message : str
+        What is wrong, in a sentence without a full stop.
+    span : tuple of int
+        Where the fault starts and where it ends, in characters of a ``str``, in bytes of ``bytes`` and files.
+    line : int
+        The line, from 1.
+    column : int
+        The column, from 1, in characters.
+    label : str
+        A few words for the place in the drawing; may be empty.
+    help : str or None
+        What to write instead.
+    notes : tuple of str
+        The reasons, in sentences.
+    related : tuple of (tuple of int, str)
+        Spans of other places, and how they are related.
+    ansi : str
+        The drawing, with ANSI escapes.
+    """
+
     code: str
-    #: ``"error"``: the text is refused; ``"warning"``, ``"note"``: it is legal, and hardly or perhaps not meant.
     severity: Literal["error", "warning", "note"]
-    #: What is wrong, in a sentence without a full stop.
     message: str
-    #: Where, from and to: in characters of a ``str``, in bytes of ``bytes`` and files.
     span: tuple[int, int]
-    #: The line, from 1.
     line: int
-    #: The column, from 1, in characters.
     column: int
-    #: A few words that stand at the span, or none.
     label: str
-    #: What to write instead.
     help: str | None
-    #: Why, in sentences.
     notes: tuple[str, ...]
-    #: Other places that have to do with it, and how.
     related: tuple[tuple[tuple[int, int], str], ...]
-    #: The drawing, with ANSI escapes.
     ansi: str = field(compare=False)
 
     def __repr__(self) -> str:
@@ -43,8 +57,45 @@ class Diagnostic(Drawing):
 
 @dataclass(frozen=True)
 class Form:
-    """An instruction without its operands.
+    """What an instruction computes: the instruction without its operands.
 
+    Attributes
+    ----------
+    text : str
+        The canonical text, with operands named d, a, b and c.
+    name : str
+        The canonical text without operands, where they add nothing to it.
+    mnemonic : str
+        The mnemonic, such as ``"vadd4"``.
+    dtype : str or None
+        The type of d, ``"u32"`` or ``"s32"``; None for ``vset``, ``vset2`` and ``vset4``.
+    atype, btype : str
+        The types of a and b.
+    sat : bool
+        Whether results are clamped to the range of the destination.
+    op2 : str or None
+        The secondary operation with c: ``"add"``, in scalar forms also ``"min"`` and ``"max"``.
+    cmp : str or None
+        The comparison of ``vset``, ``vset2`` and ``vset4``.
+    mode : str or None
+        The mode of ``vshl`` and ``vshr``, ``"clamp"`` or ``"wrap"``.
+    scale : str or None
+        The scale of ``vmad``, ``"shr7"`` or ``"shr15"``.
+    dsel : str or None
+        The part of c that the result replaces, or the lanes that it writes; None for the whole word.
+    asel, bsel : str or None
+        The selectors of a and b; None for the default.
+    nin : int
+        The number of operands that d depends on: 2, or 3 with c.
+    identity : int or None
+        The word that leaves all others as they are, where the form is associative and commutative.
+    meaning : str
+        What it does, in a sentence.
+    section : str
+        The section of the PTX ISA manual.
+
+    Examples
+    --------
     >>> import vop
     >>> form = vop.parse("vadd4.s32.s32.u32.sat d.b20, a, b, c").form
     >>> form
@@ -53,41 +104,23 @@ class Form:
     ('s32', 'u32', True, 'b20', 3)
     """
 
-    #: The canonical text.
     text: str
-    #: The same without operands where they say nothing.
     name: str = field(repr=False, compare=False)
-    #: ``"vadd4"``.
     mnemonic: str = field(repr=False, compare=False)
-    #: The type of d, ``"u32"`` or ``"s32"``; None with ``vset``, ``vset2`` and ``vset4``.
     dtype: str | None = field(repr=False, compare=False)
-    #: The type of a.
     atype: str = field(repr=False, compare=False)
-    #: The type of b.
     btype: str = field(repr=False, compare=False)
-    #: Whether results are clamped to the range of the destination.
     sat: bool = field(repr=False, compare=False)
-    #: The secondary operation with c: ``"add"``, and of scalar forms ``"min"`` and ``"max"``.
     op2: str | None = field(repr=False, compare=False)
-    #: The comparison of ``vset``, ``vset2`` and ``vset4``.
     cmp: str | None = field(repr=False, compare=False)
-    #: ``"clamp"`` or ``"wrap"``, of ``vshl`` and ``vshr``.
     mode: str | None = field(repr=False, compare=False)
-    #: ``"shr7"`` or ``"shr15"``, of ``vmad``.
     scale: str | None = field(repr=False, compare=False)
-    #: The part of c that is replaced, or the lanes that are written, if not all are.
     dsel: str | None = field(repr=False, compare=False)
-    #: What a is taken from, if it is not the word or its own lanes.
     asel: str | None = field(repr=False, compare=False)
-    #: What b is taken from.
     bsel: str | None = field(repr=False, compare=False)
-    #: How many operands d depends on: 2, or 3 with c.
     nin: int = field(repr=False, compare=False)
-    #: The word that leaves others as they are, if the form is associative and commutative.
     identity: int | None = field(repr=False, compare=False)
-    #: What it does, in a sentence.
     meaning: str = field(repr=False, compare=False)
-    #: The section of the PTX ISA manual.
     section: str = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -97,18 +130,25 @@ class Form:
         return self.text
 
     def cost(self, target: str) -> int:
-        """The machine instructions that ptxas 13.5 spends on it.
+        """Count the machine instructions that ptxas 13.5 makes of the form.
 
         Parameters
         ----------
         target : str
-            The GPU, ``"sm_90"``.
+            The GPU, such as ``"sm_90"``.
+
+        Returns
+        -------
+        int
+            The number of instructions.
 
         Raises
         ------
         VopError
             There is no such target.
 
+        Examples
+        --------
         >>> import vop
         >>> vop.parse("vadd4.s32.s32.s32.sat").form.cost("sm_120")
         45
@@ -118,21 +158,30 @@ class Form:
 
 @dataclass(frozen=True)
 class Instruction:
-    """A form and what it is applied to; ``str()`` is the canonical text."""
+    """A form and its operands. ``str()`` is the canonical text.
 
-    #: The canonical text.
+    Attributes
+    ----------
+    text : str
+        The canonical text.
+    form : Form
+        What it computes.
+    guard : str or None
+        The guard, such as ``"@p"`` or ``"@!p"``.
+    d : str
+        The destination register.
+    a, b : str
+        The first and second operand: a register, an immediate, or the sum of both.
+    c : str or None
+        The third operand, if the text has one.
+    """
+
     text: str
-    #: What it computes.
     form: Form = field(repr=False)
-    #: ``"@p"`` or ``"@!p"``.
     guard: str | None = field(repr=False)
-    #: The destination register.
     d: str = field(repr=False)
-    #: The first operand: a register, an immediate, or a sum of both.
     a: str = field(repr=False)
-    #: The second operand.
     b: str = field(repr=False)
-    #: The third operand, if there is one.
     c: str | None = field(repr=False)
 
     def __repr__(self) -> str:
@@ -144,33 +193,52 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Use:
-    """A video instruction of a source, and what is to be said of it."""
+    """A video instruction of a source, with the verdict on it.
 
-    #: The instruction as plain PTX, on one line.
+    Attributes
+    ----------
+    text : str
+        The instruction as plain PTX, on one line.
+    span : tuple of int
+        Where it starts and where it ends, in characters of a ``str``, in bytes of ``bytes`` and files.
+    line : int
+        The line, from 1.
+    column : int
+        The column, from 1, in characters.
+    verdict : {"legal", "fragment", "illegal", "unjudged"}
+        ``"fragment"``: it is legal and its operands are elsewhere. ``"unjudged"``: `reason` says why.
+    form : Form or None
+        What it computes, if it is legal.
+    reason : str or None
+        Why it is not judged.
+    diagnostics : tuple of Diagnostic
+        Why it is illegal, or what is probably a mistake in it.
+    """
+
     text: str
-    #: Where it stands, from and to: in characters of a ``str``, in bytes of ``bytes`` and files.
     span: tuple[int, int] = field(repr=False)
-    #: The line, from 1.
     line: int
-    #: The column, from 1, in characters.
     column: int = field(repr=False)
-    #: ``"legal"``; ``"fragment"``, legal and without its operands; ``"illegal"``; ``"unjudged"``, for which ``reason`` says why.
     verdict: Literal["legal", "fragment", "illegal", "unjudged"]
-    #: What it computes, if it is legal.
     form: Form | None = field(repr=False)
-    #: Why it is not judged.
     reason: str | None = field(repr=False)
-    #: Why it is illegal, or what is strange about it.
     diagnostics: tuple[Diagnostic, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Drawing):
-    """The stages of an instruction, drawn: in colours in a terminal, as HTML in a notebook, as plain text by ``str()``."""
+    """The stages of an instruction, drawn: in colours in a terminal, as HTML in a notebook, as plain text by ``str()``.
 
-    #: The drawing, with ANSI escapes.
+    Attributes
+    ----------
+    ansi : str
+        The drawing, with ANSI escapes.
+    stages : mapping
+        The stages as data: ``form``, ``inputs``, ``lanes``, ``saturation``, ``end``, ``d`` and more. It is empty for the
+        code of a diagnostic.
+    """
+
     ansi: str
-    #: The stages: ``form``, ``inputs``, ``lanes``, ``saturation``, ``end``, ``d`` and more. Empty for the code of a diagnostic.
     stages: Mapping[str, Any] = field(hash=False)
 
     def __repr__(self) -> str:
@@ -192,23 +260,33 @@ class Explanation(Drawing):
 
 @dataclass(frozen=True)
 class Lowering:
-    """An instruction in base instructions; ``str()`` is what ``vop lower --instr`` prints."""
+    """An instruction rewritten as ordinary PTX. ``str()`` is what ``vop lower --instr`` prints.
 
-    #: The instruction.
+    Attributes
+    ----------
+    instruction : str
+        The instruction.
+    ptx : str
+        The PTX block that computes its result; the instruction itself where nothing is cheaper.
+    rule : str
+        The rule that wrote the block, or ``"keep"``.
+    cost, before : int
+        The machine instructions that ptxas 13.5 makes of the block, and of the instruction.
+    target : str
+        The GPU.
+    needs : tuple of (str, str), or None
+        The ``.version`` and ``.target`` that the module must have at least, if the block needs newer ones.
+    writes_carry : bool
+        Whether the block writes the carry flag.
+    """
+
     instruction: str
-    #: What computes the same: a PTX block, or the instruction itself where nothing is cheaper.
     ptx: str = field(repr=False)
-    #: The rule that wrote it, or ``"keep"``.
     rule: str
-    #: The machine instructions that ptxas 13.5 makes of it,
     cost: int
-    #: and of the instruction itself.
     before: int
-    #: The GPU.
     target: str
-    #: The ``.version`` and ``.target`` that a module must have for it, if any.
     needs: tuple[str, str] | None = field(repr=False)
-    #: Whether it writes the carry flag.
     writes_carry: bool = field(repr=False)
 
     def __str__(self) -> str:
@@ -217,38 +295,50 @@ class Lowering:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What becomes of a video instruction of a module."""
+    """What :func:`lower_module` did with one video instruction.
 
-    #: Where it stands in the module, in characters from and to.
+    Attributes
+    ----------
+    span : tuple of int
+        Where it starts and where it ends in the module, in characters.
+    form : Form
+        What it computes.
+    ptx : str or None
+        The block that replaces it; None if it stays.
+    rule : str
+        The rule that wrote the block, or ``"keep"``.
+    before, cost : int
+        The machine instructions that ptxas 13.5 makes of the instruction, and of what stands there now.
+    """
+
     span: tuple[int, int]
-    #: What it is.
     form: Form
-    #: The block that replaces it; None if it stays.
     ptx: str | None = field(repr=False)
-    #: The rule that wrote the block, or ``"keep"``.
     rule: str
-    #: The machine instructions that ptxas 13.5 spends on it,
     before: int
-    #: and on what stands there now.
     cost: int
 
 
 @dataclass(frozen=True)
 class LoweredModule:
-    """A PTX module with base instructions in the place of its video instructions; ``str()`` is its text."""
+    """A PTX module whose video instructions are rewritten as ordinary PTX. ``str()`` is its text.
 
-    #: The module.
+    Attributes
+    ----------
+    ptx : str
+        The module.
+    instructions : tuple of Rewrite
+        Every video instruction, in the module's order.
+    raised : tuple of (str, str, str)
+        The directives that were raised: name, old value, new value.
+    warnings : tuple of Diagnostic
+        The instructions for which ptxas's code and the rewritten code disagree on some inputs.
+    """
+
     ptx: str = field(repr=False)
-    #: Every video instruction, in the module's order.
     instructions: tuple[Rewrite, ...]
-    #: The directives that were raised: name, from, to.
     raised: tuple[tuple[str, str, str], ...]
-    #: Where ptxas's code for an instruction computes something else than what replaces it.
     warnings: tuple[Diagnostic, ...]
 
     def __str__(self) -> str:
         return self.ptx
-
-
-for _class in (Diagnostic, Form, Instruction, Use, Explanation, Lowering, Rewrite, LoweredModule):
-    _class.__module__ = "vop"

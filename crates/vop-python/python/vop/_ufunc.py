@@ -5,14 +5,15 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from . import _vop
+from ._errors import VopError
 from ._results import Form, Instruction
 
-#: How many ufuncs, and texts that name them, are kept.
+#: The number of ufuncs that are kept, and of texts that name them.
 _KEPT = 4096
 
 _key = lru_cache(_KEPT)(_vop.ufunc_key)
@@ -24,35 +25,36 @@ def _of_text(text: str, semantics: str) -> np.ufunc:
 
 
 def ufunc(instr: str | Form | Instruction | np.ufunc, *, semantics: str | None = None) -> np.ufunc:
-    """An instruction as a true :class:`numpy.ufunc`.
+    """Make a true :class:`numpy.ufunc` of an instruction.
 
     Parameters
     ----------
     instr : str, Form or Instruction
         The instruction, with or without operands, ``"vadd4.s32.s32.s32.sat"`` or
-        ``"vadd4.s32.s32.s32.sat d.b20, a, b.b3210, c"``. Operands are named registers: values come from arrays.
+        ``"vadd4.s32.s32.s32.sat d.b20, a, b.b3210, c"``. The operands must be distinct registers: their values come from
+        arrays.
     semantics : str, optional
-        Whose answer: ``"isa"`` (the default), the manual's; ``"ptxas"``, what the code of the newest ptxas computes;
-        ``"ptxas-12.4"``, an older one's.
+        Whose result: ``"isa"`` is the manual's (the default), ``"ptxas"`` that of the newest ptxas's code,
+        ``"ptxas-12.4"`` that of an older one.
 
     Returns
     -------
     numpy.ufunc
-        Its arguments are the arrays a and b and, where d depends on it, c; ``ufunc.nin`` tells. (A SIMD form that
-        writes all its lanes takes nothing of c.) Their elements are words of 32 bits, ``uint32`` or ``int32``: what
-        counts is the bits, and how they are read the instruction says. They are broadcast against each other. The
-        result is ``int32`` if all of them are, else ``uint32``. Narrower integers are widened, as NumPy does; all
-        other types are refused. Python integers take the type of the arrays beside them.
+        Its arguments are the arrays a and b and, where d depends on it, c; ``ufunc.nin`` is 2 or 3. (A SIMD form that
+        writes all its lanes does not read c.) The arrays are broadcast against each other. Their elements are words,
+        ``uint32`` or ``int32``, and the instruction says how it reads the bits. Narrower integers are widened, as
+        NumPy does; all other types raise `TypeError`. Python integers take the type of the arrays. The result is
+        ``int32`` if all arguments are, else ``uint32``.
 
-        All that ufuncs have works: ``out=``, ``where=``, ``reduce``, ``accumulate``, ``reduceat``, ``outer``, ``at``.
-        Of one instruction, however it is written, it is one object (of the 4096 used last), and it can be pickled.
+        ``out=``, ``where=``, ``reduce``, ``accumulate``, ``reduceat``, ``outer`` and ``at`` work as for NumPy's ufuncs.
+        All texts of one instruction give one object (among the last 4096 used). It can be pickled.
 
     Raises
     ------
     ParseError
         The text is no legal instruction.
     VopError
-        It fixes the value of an operand, or there is no such semantics.
+        The text fixes the value of an operand, or there is no such semantics.
 
     Examples
     --------
@@ -67,20 +69,21 @@ def ufunc(instr: str | Form | Instruction | np.ufunc, *, semantics: str | None =
     'ff030000'
     """
     if isinstance(instr, np.ufunc):
-        instr, own = _named(instr)
+        instr, own = named(instr)
         semantics = semantics or own
     return _of_text(str(instr), semantics or "isa")
 
 
-def _named(function: np.ufunc) -> tuple[str, str]:
-    """The form and the semantics of one of our ufuncs."""
+def named(function: np.ufunc) -> tuple[str, str]:
+    """The names of the form and the semantics of a ufunc of this package."""
     named = _vop.ufunc_form(function)
     if named is None:
-        raise TypeError(f"{function!r} is no video instruction")
+        raise TypeError(f"{function!r} is no ufunc of vop")
     return named
 
 
-# A ufunc is pickled by the name of its instruction, so that it can be sent to other processes. NumPy's own stay as they are.
+# A ufunc is pickled by the name of its instruction, so that it can be sent to other processes. NumPy's own ufuncs are pickled
+# as before.
 _reduce_others: Callable[[Any], Any] = copyreg.dispatch_table[np.ufunc]
 
 
@@ -96,173 +99,17 @@ def _unpickled(form: str, semantics: str) -> np.ufunc:
 copyreg.pickle(np.ufunc, _reduce)
 
 
-class Mnemonic:
-    """A mnemonic with its modifiers as keywords; ``vop.vadd4`` and its like."""
+#: The syntax of each mnemonic, in the manual's notation.
+_SYNTAX = {name: syntax for name, syntax, _, _ in _vop.mnemonics()}
 
-    def __init__(self, name: str) -> None:
-        _, syntax, summary, section = next(row for row in _vop.mnemonics() if row[0] == name)
-        self.__name__ = self.__qualname__ = name
-        self.__module__ = "vop"
-        self._syntax = syntax
-        self._summary = summary
-        sources = "a, b, c" if name == "vmad" else "a, b[, c]"
-        self.__doc__ = f"""{summary[0].upper()}{summary[1:]}: {name}({sources}, *, modifiers)
-
-        ``{name}{syntax}`` (PTX ISA {section})
-
-        {Mnemonic.__call__.__doc__}"""
-
-    @overload
-    def __call__(
-        self,
-        *,
-        dtype: str | None = ...,
-        atype: str | None = ...,
-        btype: str | None = ...,
-        sat: bool = ...,
-        op2: str | None = ...,
-        cmp: str | None = ...,
-        mode: str | None = ...,
-        scale: str | None = ...,
-        po: bool = ...,
-        dsel: str | None = ...,
-        asel: str | None = ...,
-        bsel: str | None = ...,
-        negate: str = ...,
-        semantics: str | None = ...,
-    ) -> np.ufunc: ...
-
-    @overload
-    def __call__(
-        self,
-        *arrays: Any,
-        dtype: str | None = ...,
-        atype: str | None = ...,
-        btype: str | None = ...,
-        sat: bool = ...,
-        op2: str | None = ...,
-        cmp: str | None = ...,
-        mode: str | None = ...,
-        scale: str | None = ...,
-        po: bool = ...,
-        dsel: str | None = ...,
-        asel: str | None = ...,
-        bsel: str | None = ...,
-        negate: str = ...,
-        semantics: str | None = ...,
-        **kwargs: Any,
-    ) -> Any: ...
-
-    def __call__(
-        self,
-        *arrays: Any,
-        dtype: str | None = None,
-        atype: str | None = None,
-        btype: str | None = None,
-        sat: bool = False,
-        op2: str | None = None,
-        cmp: str | None = None,
-        mode: str | None = None,
-        scale: str | None = None,
-        po: bool = False,
-        dsel: str | None = None,
-        asel: str | None = None,
-        bsel: str | None = None,
-        negate: str = "",
-        semantics: str | None = None,
-        **kwargs: Any,
-    ) -> Any:
-        """Applied to arrays it gives the result, without arrays the :class:`numpy.ufunc`.
-
-        Parameters
-        ----------
-        a, b, c : array_like of uint32 or int32
-            Words, broadcast against each other; c where d depends on it (``op2``, ``dsel``, and with ``vmad``).
-        dtype : str
-            ``"u32"`` or ``"s32"``: how the result is read, and the sources unless ``atype`` or ``btype`` say otherwise. It is
-            PTX's type and not an array's. ``"u32"`` where no type is given; but then an array of ``int32`` is refused, as
-            it is not said whether its words are signed.
-        atype, btype : str
-            The types of a and b, if they are others. (``vshl`` and ``vshr`` shift by a ``"u32"`` always.)
-        sat : bool
-            Clamp to the range of the destination instead of wrapping around.
-        op2 : str
-            The secondary operation with c: ``"add"``; with scalar mnemonics also ``"min"`` and ``"max"``.
-        cmp : str
-            ``vset``, ``vset2``, ``vset4``: ``"eq"``, ``"ne"``, ``"lt"``, ``"le"``, ``"gt"`` or ``"ge"``.
-        mode : str
-            ``vshl``, ``vshr``: ``"clamp"`` or ``"wrap"``.
-        scale, po, negate : str, bool, str
-            ``vmad``: shift the sum right (``"shr7"``, ``"shr15"``), add one, negate operands (``"a"``, ``"c"``, …).
-        dsel : str
-            Where the result goes, the rest being c's: a part (``"b0"``, ``"h1"``), or the lanes of a SIMD form (``"b20"``).
-        asel, bsel : str
-            What is taken from a and b: a part, or for each lane one of the lanes of both (``"b3210"``).
-        semantics : str
-            As of :func:`vop.ufunc`.
-        **kwargs
-            What ufuncs take, with arrays: ``out``, ``where``, ``casting``, ``order``, ``subok``.
-
-        Returns
-        -------
-        ndarray, or numpy.ufunc without arrays
-
-        Raises
-        ------
-        ParseError
-            The modifiers make no legal instruction; it shows what they make.
-        TypeError
-            There are too few or too many arrays, or one is of another type.
-
-        Examples
-        --------
-        >>> import numpy as np, vop
-        >>> a, b = np.array([0x01ff7f80], np.uint32), np.array([0x01010101], np.uint32)
-        >>> [hex(word) for word in vop.vadd4(a, b)]
-        ['0x2008081']
-        >>> [hex(word) for word in vop.vadd4(a, b, dtype="s32", sat=True)]
-        ['0x2007f81']
-        >>> vop.vabsdiff4(op2="add")
-        <ufunc 'vabsdiff4.u32.u32.u32.add'>
-        """
-        if dtype is atype is btype is None:
-            self._refuse_signed(arrays)
-        modifiers = (dtype, atype, btype, sat, op2, cmp, mode, scale, po, dsel, asel, bsel, negate)
-        function = _made(*_spelt(self.__name__, self._syntax, *modifiers, semantics or "isa"))
-        if not arrays:
-            if kwargs:
-                raise TypeError(f"{self.__name__}: {', '.join(kwargs)} without arrays")
-            return function
-        if len(arrays) != function.nin:
-            # NumPy would write the result to one too many.
-            names = "a, b and c" if function.nin == 3 else "a and b"
-            simd = "{.mask}" in self._syntax
-            unread = "; d does not depend on c, as all lanes are written" if simd and function.nin == 2 else ""
-            raise TypeError(f"{self.__name__}: `{function.__name__}` takes {names}, and {len(arrays)} arrays are given{unread}")
-        return function(*arrays, **kwargs)
-
-    def _refuse_signed(self, arrays: tuple[Any, ...]) -> None:
-        for name, array in zip("abc", arrays):
-            if getattr(getattr(array, "dtype", None), "kind", None) == "i":
-                raise TypeError(
-                    f"{self.__name__}: {name} is {array.dtype}, and whether its words are signed is not said: "
-                    f'give dtype="s32" or dtype="u32"'
-                )
-
-    def __repr__(self) -> str:
-        return f"<vop.{self.__name__}: {self._summary}>"
-
-    def __reduce__(self) -> str:
-        return self.__name__
+_COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
-@lru_cache(_KEPT)
-def _spelt(
+def _spell(
     name: str,
-    syntax: str,
-    dtype: str | None,
-    atype: str | None,
-    btype: str | None,
+    dtype: Any,
+    atype: Any,
+    btype: Any,
     sat: bool,
     op2: str | None,
     cmp: str | None,
@@ -273,24 +120,121 @@ def _spelt(
     asel: str | None,
     bsel: str | None,
     negate: str,
-    semantics: str,
+    semantics: str | None,
 ) -> tuple[str, str]:
-    """What :func:`_made` takes, of a mnemonic and its modifiers."""
-    types = [dtype or "u32", atype or dtype or "u32", btype or ("u32" if ".mode" in syntax else dtype or "u32")]
-    if ".dtype" not in syntax:
-        del types[0]
-    modifiers = [*types, *(["po"] if po else []), *(["sat"] if sat else [])]
-    modifiers += [one for one in (cmp, mode, scale, op2) if one is not None]
-    operands = [_selected("d", dsel)]
-    operands += [("-" if one in negate else "") + _selected(one, sel) for one, sel in (("a", asel), ("b", bsel))]
+    """The names of a form and of a semantics, of a mnemonic and its modifiers; :func:`apply` takes both."""
+    syntax = _SYNTAX[name]
+    all_types = _type(name, "dtype", dtype) or "u32"
+    types = [
+        *([all_types] if ".dtype" in syntax else []),
+        _type(name, "atype", atype) or all_types,
+        # Where the syntax says `.u32`, b is an amount to shift by.
+        _type(name, "btype", btype) or all_types if ".btype" in syntax else "u32",
+    ]
+    if strange := set(negate) - set("abc"):
+        raise VopError(f"{name}: negate={negate!r} names `{min(strange)}`", "write the operands to negate: a, b, c")
+    if cmp is not None:
+        cmp = _COMPARISONS.get(cmp, cmp)
+    modifiers = [("cmp", cmp), ("mode", mode), ("scale", scale), ("op2", op2)]
+    words = [*types, *(["po"] if po else []), *(["sat"] if sat else [])]
+    words += [_word(name, keyword, given) for keyword, given in modifiers if given is not None]
+    selectors = {operand: _selector(name, f"{operand}sel", given) for operand, given in zip("dab", (dsel, asel, bsel))}
+    operands = [("-" if one in negate else "") + one + selectors[one] for one in "dab"]
     if "{, c}" not in syntax or op2 is not None or dsel is not None:
         operands.append("-c" if "c" in negate else "c")
-    return _key(f"{name}.{'.'.join(modifiers)} {', '.join(operands)}", semantics)
+    return _key(f"{name}.{'.'.join(words)} {', '.join(operands)}", semantics or "isa")
 
 
-def _selected(operand: str, selector: str | None) -> str:
-    return operand if selector is None else f"{operand}.{selector.removeprefix('.')}"
+#: What :func:`_spell` returns, kept. All arguments can be hashed, which NumPy's annotations do not tell.
+spell: Callable[..., tuple[str, str]] = lru_cache(_KEPT)(_spell)
 
 
-Mnemonic.__module__ = "vop"
-ufunc.__module__ = "vop"
+def _type(name: str, keyword: str, given: Any) -> str | None:
+    """PTX's name of a type that PTX or NumPy names."""
+    if given is None:
+        return None
+    if isinstance(given, str) and given.removeprefix(".") in ("u32", "s32"):
+        return given.removeprefix(".")
+    shown = f"numpy.{given.__name__}" if isinstance(given, type) and given.__module__ == "numpy" else repr(given)
+    said = f"{name}: {keyword}={shown} is refused, as "
+    write = 'write "u32" (also numpy.uint32) for unsigned, or "s32" (also numpy.int32) for signed'
+    try:
+        dtype = np.dtype(given)
+    except (TypeError, ValueError):
+        raise VopError(f"{said}it is no type of a video instruction's operand", write) from None
+    if dtype.kind not in "ui":
+        raise VopError(f"{said}video instructions compute with integers", write)
+    if dtype.itemsize != 4:
+        lanes = {"2": "two half-words", "4": "four bytes"}.get(name[-1])
+        why = f", and the mnemonic `{name}` divides it into {lanes}" if lanes and dtype.itemsize < 4 else ""
+        raise VopError(f"{said}an operand is a register of 32 bits{why}", write)
+    if not dtype.isnative:
+        raise VopError(f"{said}a register has no byte order; NumPy converts the arrays", write)
+    return "u32" if dtype.kind == "u" else "s32"
+
+
+def _word(name: str, keyword: str, given: str) -> str:
+    """A modifier, without a dot before it."""
+    word = given.removeprefix(".")
+    if not (word.isascii() and word.isalnum()):
+        raise VopError(f"{name}: {keyword}={given!r} is no modifier", f"`help(vop.{name})` lists the values of {keyword}")
+    return word
+
+
+def _selector(name: str, keyword: str, given: str | None) -> str:
+    """A selector or a mask, with a dot before it; nothing for None."""
+    return "" if given is None else f".{_word(name, keyword, given)}"
+
+
+def apply(
+    key: tuple[str, str],
+    typed: bool,
+    a: Any,
+    b: Any,
+    c: Any,
+    out: Any,
+    where: Any,
+    casting: str,
+    order: str,
+    subok: bool,
+) -> Any:
+    """The result of a form for arrays; the form's ufunc where there are no arrays.
+
+    ``key`` is what :func:`spell` returns, and ``typed`` says whether the caller named a type.
+    """
+    function = _made(*key)
+    if a is None and b is None and c is None:
+        if out is not None or where is not True:
+            raise TypeError(f"`{function.__name__}`: `out` and `where` are given without arrays")
+        return function
+    arrays = (a, b) if c is None else (a, b, c)
+    if a is None or b is None or len(arrays) != function.nin:
+        arrays = _arrays(function, a, b, c)
+    if not typed:
+        for i, array in enumerate(arrays):
+            dtype: Any = getattr(array, "dtype", None)
+            # The ufunc refuses the types of other sizes.
+            if getattr(dtype, "kind", None) == "i" and dtype.itemsize <= 4:
+                raise TypeError(
+                    f"`{function.__name__}`: {'abc'[i]} is {dtype}, and no type says whether its words are signed: "
+                    f'write dtype="s32" or dtype="u32"'
+                )
+    if out is None and where is True and casting == "same_kind" and order == "K" and subok is True:
+        return function(*arrays)
+    return function(*arrays, out=out, where=where, casting=casting, order=order, subok=subok)
+
+
+def _arrays(function: np.ufunc, a: Any, b: Any, c: Any) -> tuple[Any, ...]:
+    """What the ufunc takes of the arrays, of which there is one too many or one too few."""
+    name = function.__name__
+    wanted = "a, b and c" if function.nin == 3 else "a and b"
+    missing = [letter for letter, array in zip("abc"[: function.nin], (a, b, c)) if array is None]
+    if missing:
+        raise TypeError(f"`{name}` takes {wanted}: {' and '.join(missing)} missing")
+    # PTX has instructions with a c that they do not read. It may be given, and must fit the others as if it were read.
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    if np.broadcast_shapes(shape, np.shape(c)) != shape:
+        raise ValueError(
+            f"`{name}` does not read c, and the shape of c {np.shape(c)} does not fit the result's, {shape}: leave c out"
+        )
+    return a, b
