@@ -9,13 +9,12 @@ use std::sync::{Arc, OnceLock};
 
 use vop_ptx::module::{Module, Scalar, StatementKind, lex};
 
-use super::decode::sample::Entry;
-use super::engine::access::{Gather, Scatter};
-use super::engine::lanes::{Linear, Loop, Operands, Slot, Width};
-use super::engine::level::Level;
-use super::error::{Place, RunError};
-use super::memory::Space;
-use super::types::Kind;
+use crate::column::{Area, Loop, Operands, Slot, Width};
+use crate::error::{Place, RunError, SourcePlace};
+use crate::level::Level;
+use crate::memory::Space;
+use crate::special::Special;
+use crate::types::Kind;
 
 /// Index of a step.
 pub(crate) type Pc = u32;
@@ -74,7 +73,7 @@ pub(crate) enum Op {
     },
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
-    Copy(Box<Copy>),
+    AsyncCopy(Box<AsyncCopy>),
     /// Nothing to do where every write is seen at once: fences, prefetches, `nanosleep`.
     Nothing,
     /// `trap`, `brkpt`.
@@ -105,18 +104,70 @@ pub(crate) struct Access {
     pub(crate) stride: Option<i32>,
 }
 
+/// Bytes of a thread's stack that stand together; no access is wider or crosses from one to the next. Those of all threads follow
+/// one another, so that the stack can grow and threads that work at the same depth are near each other.
+pub(crate) const GRANULE: usize = 32;
+
+/// The width of one element in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryWidth {
+    Bits8,
+    Bits16,
+    Bits32,
+    Bits64,
+}
+
+impl MemoryWidth {
+    /// The number of widths.
+    pub(crate) const COUNT: usize = 4;
+
+    /// The width of a type of this many bits; a `.b128` is two elements of 64 bits.
+    pub(crate) fn of_bits(bits: u32) -> MemoryWidth {
+        match bits {
+            ..=8 => MemoryWidth::Bits8,
+            ..=16 => MemoryWidth::Bits16,
+            ..=32 => MemoryWidth::Bits32,
+            _ => MemoryWidth::Bits64,
+        }
+    }
+}
+
+/// What fills the upper bits of a word whose lower 8 or 16 bits were loaded: `((x ^ sign) - sign) & mask`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extension {
+    /// The sign bit of the type in memory; 0 where zeros fill the word.
+    pub(crate) sign: u32,
+    /// The bits of the register: a register of 16 bits lives in a word, zero-extended.
+    pub(crate) mask: u32,
+}
+
+impl Extension {
+    /// Zeros fill the word.
+    pub(crate) const ZEROS: Extension = Extension { sign: 0, mask: u32::MAX };
+
+    /// A word from the bits that were loaded.
+    #[inline(always)]
+    pub(crate) fn of(self, x: u32) -> u32 {
+        (x ^ self.sign).wrapping_sub(self.sign) & self.mask
+    }
+}
+
+/// From memory to registers: elements of 64 bits to doubles, all others to words.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub(crate) access: Access,
-    pub(crate) gather: Gather,
+    pub(crate) memory: MemoryWidth,
+    pub(crate) extension: Extension,
     /// Destinations in the order of memory.
     pub(crate) d: Box<[Slot]>,
 }
 
+/// From registers to memory: the low bits of words, and doubles.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub(crate) access: Access,
-    pub(crate) scatter: Scatter,
+    pub(crate) memory: MemoryWidth,
+    /// In the order of memory.
     pub(crate) sources: Box<[Slot]>,
 }
 
@@ -142,8 +193,8 @@ pub(crate) enum AtomicKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) target: CallTarget,
-    pub(crate) arguments: Box<[Transfer]>,
-    pub(crate) results: Box<[Transfer]>,
+    pub(crate) arguments: Box<[Actual]>,
+    pub(crate) results: Box<[Actual]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +207,7 @@ pub(crate) enum CallTarget {
 
 /// One argument or result on the caller's side; it pairs with a [`Formal`] by its place in the list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Transfer {
+pub(crate) enum Actual {
     /// A `.param` variable: where it stands in the caller's part of the stack.
     Stack { offset: u32, bytes: u32 },
     /// A register, special register or immediate.
@@ -256,8 +307,8 @@ pub(crate) enum CollectiveKind {
 pub(crate) struct System {
     pub(crate) function: SystemFunction,
     /// Where the arguments stand in the caller's part of the stack, or the registers that hold them.
-    pub(crate) arguments: Box<[Transfer]>,
-    pub(crate) result: Transfer,
+    pub(crate) arguments: Box<[Actual]>,
+    pub(crate) result: Actual,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,6 +344,33 @@ pub(crate) struct Step {
     pub(crate) is_part: bool,
 }
 
+/// What is known of how a result follows from its sources a, b and c, up to multiples of two to the power of its width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linear {
+    No,
+    /// a + b, or a alone: operands that are not there read as zero.
+    Sum,
+    /// a - b
+    Difference,
+    /// a * b + c
+    Product(Width),
+    /// The same of words to doubles, with their signs or without.
+    WideProduct {
+        signed: bool,
+    },
+    /// a << b
+    Shift,
+    /// A double of a word.
+    Extension,
+    /// The low word of a double.
+    Low,
+    /// Whether a is on one side of b, by the order of numbers with a sign or without.
+    Order {
+        width: Width,
+        signed: bool,
+    },
+}
+
 /// How an operation touches a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -304,8 +382,8 @@ impl Op {
     /// Shows every slot of the operation, sources before results.
     pub(crate) fn slots(&mut self, see: &mut dyn FnMut(&mut Slot, Role)) {
         use Role::{Result, Source};
-        let transfer = |transfer: &mut Transfer, role, see: &mut dyn FnMut(&mut Slot, Role)| {
-            if let Transfer::Register(slot, _) = transfer {
+        let actual = |actual: &mut Actual, role, see: &mut dyn FnMut(&mut Slot, Role)| {
+            if let Actual::Register(slot, _) = actual {
                 see(slot, role);
             }
         };
@@ -338,8 +416,8 @@ impl Op {
                 if let CallTarget::Indirect(slot) = &mut call.target {
                     see(slot, Source);
                 }
-                call.arguments.iter_mut().for_each(|argument| transfer(argument, Source, see));
-                call.results.iter_mut().for_each(|result| transfer(result, Result, see));
+                call.arguments.iter_mut().for_each(|argument| actual(argument, Source, see));
+                call.results.iter_mut().for_each(|result| actual(result, Result, see));
             }
             Op::Barrier(barrier) => {
                 see(&mut barrier.id, Source);
@@ -358,10 +436,10 @@ impl Op {
                 see(&mut collective.p, Result);
             }
             Op::System(system) => {
-                system.arguments.iter_mut().for_each(|argument| transfer(argument, Source, see));
-                transfer(&mut system.result, Result, see);
+                system.arguments.iter_mut().for_each(|argument| actual(argument, Source, see));
+                actual(&mut system.result, Result, see);
             }
-            Op::Copy(copy) => {
+            Op::AsyncCopy(copy) => {
                 see(&mut copy.from.base, Source);
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
@@ -389,49 +467,11 @@ impl Op {
 
 /// `cp.async`: bytes from one space to another.
 #[derive(Debug, Clone)]
-pub(crate) struct Copy {
+pub(crate) struct AsyncCopy {
     pub(crate) from: Access,
     pub(crate) to: Access,
     /// How many bytes to read, where that is said; the others become zero.
     pub(crate) source_bytes: Option<Slot>,
-}
-
-/// What a special register's column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Special {
-    Tid(usize),
-    Laneid,
-    Warpid,
-    LaneMaskEq,
-    LaneMaskLe,
-    LaneMaskLt,
-    LaneMaskGe,
-    LaneMaskGt,
-    Ntid(usize),
-    Ctaid(usize),
-    Nctaid(usize),
-    Nwarpid,
-    /// Where the dynamic part of shared memory starts.
-    DynamicShared,
-    DynamicSharedSize,
-    TotalSharedSize,
-    /// Always zero: `%gridid`, `%smid`, and what a machine without clusters says of them.
-    Zero,
-    /// Always one: `%nsmid`, `%cluster_nctaid`.
-    One,
-}
-
-impl Special {
-    /// Whether it differs between the blocks of a launch.
-    pub(crate) fn is_of_block(self) -> bool {
-        matches!(self, Special::Ctaid(_))
-    }
-
-    /// Whether it differs between the threads of a block.
-    pub(crate) fn is_of_thread(self) -> bool {
-        use Special::*;
-        matches!(self, Tid(_) | Laneid | Warpid | LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt)
-    }
 }
 
 /// A parameter of an entry.
@@ -493,6 +533,59 @@ pub struct Kernel {
     pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
 }
 
+/// The steps of a kernel's entry before its registers had columns, and which columns they got.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) numbers: Numbers,
+    /// By register: where its column starts in its area.
+    pub(crate) offsets: Vec<u32>,
+    /// Registers that may be read before they are written.
+    pub(crate) entered: Vec<usize>,
+}
+
+/// Numbers for registers, before they have columns: predicates first, then words, then doubles.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    /// The numbers of the first register of each width.
+    starts: [usize; 3],
+    total: usize,
+}
+
+impl Numbers {
+    /// For this many predicates, words and doubles.
+    pub(crate) fn new([predicates, words, doubles]: [usize; 3]) -> Numbers {
+        Numbers { starts: [0, predicates, predicates + words], total: predicates + words + doubles }
+    }
+
+    /// The number of registers.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The number of the register that a slot names by its index among those of its width.
+    pub(crate) fn of(&self, slot: Slot) -> Option<usize> {
+        let area = match slot.area() {
+            Area::Predicates => 0,
+            Area::Words => 1,
+            Area::Doubles => 2,
+            Area::Thread | Area::Block | Area::Samples => return None,
+        };
+        Some(self.starts[area] + slot.offset() as usize)
+    }
+
+    /// The slot at an offset in the area of the register with this number.
+    pub(crate) fn slot(&self, number: usize, offset: u32) -> (Slot, Width) {
+        if number >= self.starts[2] {
+            (Slot::new(Area::Doubles, offset), Width::Double)
+        } else if number >= self.starts[1] {
+            (Slot::new(Area::Words, offset), Width::Word)
+        } else {
+            (Slot::new(Area::Predicates, offset), Width::Predicate)
+        }
+    }
+}
+
 /// What samples must show of each half of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
@@ -543,7 +636,7 @@ impl Kernel {
         place.source = self
             .module
             .source_line(index as usize)
-            .map(|line| super::error::SourcePlace { file: line.file.to_owned(), line: line.line });
+            .map(|line| SourcePlace { file: line.file.to_owned(), line: line.line });
         Some(place)
     }
 

@@ -51,19 +51,28 @@
 
 mod array;
 mod code;
+mod column;
 mod decode;
 mod engine;
 mod error;
+mod heap;
+#[doc(hidden)]
+pub mod internals;
+mod lanes;
 pub mod launch;
+mod level;
 mod memory;
+mod opcode;
 mod pure;
+mod special;
 mod types;
 
 pub use array::write_atomically;
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
 pub use engine::launch::{Arg, LaunchOptions, Progress, Report};
-pub use engine::{Level, Profile, StatementProfile};
+pub use engine::{Profile, StatementProfile};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use launch::{RunOptions, Summary, run_launch_file};
+pub use level::Level;
 pub use memory::{BufferId, Memory};

@@ -11,9 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::sample::Entry;
-use crate::code::{Formal, FunctionCode, Op, Pc, Role, Step};
-use crate::engine::lanes::{Area, Slot, Width};
+use crate::code::{Entry, Formal, FunctionCode, Numbers, Op, Pc, Role, Step};
+use crate::column::Slot;
 
 /// A stretch of steps that is only entered at its start.
 #[derive(Debug, Default)]
@@ -42,8 +41,8 @@ pub(super) fn allocate(
         ranks[blocks[*block].first..blocks[*block].end].fill(rank as u32);
     }
     let before = (start == 0).then(|| steps.to_vec());
-    let (numbers, places, entered) = place_registers(steps, &blocks, &order, code, counts);
-    (ranks, before.map(|steps| Entry { steps, numbers, places, entered }))
+    let (numbers, offsets, entered) = assign_columns(steps, &blocks, &order, code, counts);
+    (ranks, before.map(|steps| Entry { steps, numbers, offsets, entered }))
 }
 
 fn blocks(steps: &[Step], start: Pc) -> Vec<Block> {
@@ -181,42 +180,9 @@ impl Components {
     }
 }
 
-/// Numbers registers of all widths in one row.
-#[derive(Clone, Debug)]
-pub(super) struct Numbers {
-    starts: [usize; 3],
-    total: usize,
-}
-
-impl Numbers {
-    /// How many registers there are.
-    pub(super) fn total(&self) -> usize {
-        self.total
-    }
-
-    pub(super) fn of(&self, slot: Slot) -> Option<usize> {
-        let area = match slot.area() {
-            Area::Predicates => 0,
-            Area::Words => 1,
-            Area::Doubles => 2,
-            Area::Thread | Area::Block | Area::Samples => return None,
-        };
-        Some(self.starts[area] + slot.place() as usize)
-    }
-
-    pub(super) fn slot(&self, number: usize, place: u32) -> (Slot, Width) {
-        if number >= self.starts[2] {
-            (Slot::new(Area::Doubles, place), Width::Double)
-        } else if number >= self.starts[1] {
-            (Slot::new(Area::Words, place), Width::Word)
-        } else {
-            (Slot::new(Area::Predicates, place), Width::Predicate)
-        }
-    }
-}
-
-/// Returns the place of each register, and which may be read before they are written.
-fn place_registers(
+/// Gives each register a column. Returns the numbers of the registers, where their columns start, and which registers may be read before
+/// they are written.
+fn assign_columns(
     steps: &mut [Step],
     blocks: &[Block],
     order: &[usize],
@@ -224,8 +190,8 @@ fn place_registers(
     counts: [u32; 3],
 ) -> (Numbers, Vec<u32>, Vec<usize>) {
     let [p, w, d] = counts.map(|count| count as usize);
-    let total = p + w + d;
-    let numbers = Numbers { starts: [0, p, p + w], total };
+    let numbers = Numbers::new([p, w, d]);
+    let total = numbers.total();
     let registers = |formals: &[Formal]| -> Vec<usize> {
         let slots = formals.iter().filter_map(|formal| match formal {
             Formal::Register(slot, _) => numbers.of(*slot),
@@ -355,7 +321,7 @@ fn place_registers(
         extend(*number, 0);
     }
 
-    let mut places = vec![0u32; total];
+    let mut offsets = vec![0u32; total];
     for (area, range) in [0..p, p..p + w, p + w..total].into_iter().enumerate() {
         let size = [1, 4, 8][area];
         let mut by_start: Vec<usize> = range.filter(|number| intervals[*number].0 != u32::MAX).collect();
@@ -378,7 +344,7 @@ fn place_registers(
                 columns - 1
             });
             active.push(Reverse((end, column)));
-            places[number] = column * size;
+            offsets[number] = column * size;
         }
         code.registers[area] = columns * size;
     }
@@ -389,25 +355,25 @@ fn place_registers(
     };
     let entered: Vec<usize> =
         globals.iter().copied().filter(|number| entered(*number) && !parameters.contains(number)).collect();
-    code.cleared = entered.iter().map(|number| numbers.slot(*number, places[*number])).collect();
+    code.cleared = entered.iter().map(|number| numbers.slot(*number, offsets[*number])).collect();
 
-    let place = |slot: &mut Slot| {
+    let assign = |slot: &mut Slot| {
         if let Some(number) = numbers.of(*slot) {
-            *slot = numbers.slot(number, places[number]).0;
+            *slot = numbers.slot(number, offsets[number]).0;
         }
     };
     for step in steps {
         if let Some(guard) = &mut step.guard {
-            place(&mut guard.slot);
+            assign(&mut guard.slot);
         }
-        step.op.slots(&mut |slot, _| place(slot));
+        step.op.slots(&mut |slot, _| assign(slot));
     }
     for formal in code.parameters.iter_mut().chain(&mut code.results) {
         if let Formal::Register(slot, _) = formal {
-            place(slot);
+            assign(slot);
         }
     }
-    (numbers, places, entered)
+    (numbers, offsets, entered)
 }
 
 #[cfg(test)]

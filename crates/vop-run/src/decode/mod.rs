@@ -8,12 +8,16 @@
 //! is found is reported.
 
 mod allocate;
+mod barrier;
+mod control;
 mod function;
 mod initializer;
 mod instruction;
-pub(crate) mod opcode;
+mod memory;
+mod moves;
 mod operand;
-pub(crate) mod sample;
+mod sample;
+mod warp;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -21,13 +25,14 @@ use std::sync::Arc;
 
 use vop_ptx::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
 
-use super::code::{FunctionCode, Kernel, Parameter, Special};
-use super::engine::heap;
-use super::engine::lanes::{Area, Slot, WARP, Width};
-use super::engine::level::Level;
-use super::error::{Place, RunError, RunErrorKind, RunErrors};
-use super::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
-use super::pure::Pure;
+use crate::code::{FunctionCode, Kernel, Parameter};
+use crate::column::{Area, Slot, WARP, Width};
+use crate::error::{Place, RunError, RunErrorKind, RunErrors};
+use crate::heap;
+use crate::level::Level;
+use crate::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
+use crate::pure::Pure;
+use crate::special::Special;
 use function::Decoder;
 use initializer::Content;
 
@@ -322,7 +327,7 @@ impl<'p> Builder<'p> {
         }
         let slot = self.reserve(width);
         let size = width.bytes() as usize;
-        let elements = &mut self.kernel.constants[slot.place() as usize..][..size * WARP];
+        let elements = &mut self.kernel.constants[slot.offset() as usize..][..size * WARP];
         for element in elements.chunks_exact_mut(size.max(1)) {
             element.copy_from_slice(&bytes[..size]);
         }

@@ -14,10 +14,10 @@
 //! where a word becomes a double may a line break, where the word wraps; then the samples show it, and the block runs as if
 //! nothing were known.
 
-use super::allocate::Numbers;
-use crate::code::{Access, Claim, Kernel, Load, Op, Role, Sampled, Special, Step};
-use crate::engine::lanes::{Area, Linear, Operands, Slot, Width};
+use crate::code::{Access, Claim, Entry, Kernel, Linear, Load, Op, Role, Sampled, Step};
+use crate::column::{Area, Operands, Slot, Width};
 use crate::memory::Space;
+use crate::special::Special;
 
 /// Operations before each block: most kernels have few, and one that has thousands has them where few blocks come by.
 const MAX_EACH: usize = 256;
@@ -25,16 +25,6 @@ const MAX_EACH: usize = 256;
 const MAX_ONCE: usize = 4096;
 /// Threads of half a warp are less than 2^31 apart: a word wraps once between them at most.
 const MAX_STRIDE: i64 = 1 << 20;
-
-/// The steps of a kernel's entry before its registers had places, and what places they got.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(super) steps: Vec<Step>,
-    pub(super) numbers: Numbers,
-    pub(super) places: Vec<u32>,
-    /// Registers that may be read before they are written.
-    pub(super) entered: Vec<usize>,
-}
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +155,7 @@ impl Finder<'_> {
         if slot.area() != Area::Block || self.kernel.specials.iter().any(|(_, at, _)| *at == slot) {
             return None;
         }
-        let bytes = self.kernel.constants.get(slot.place() as usize..)?;
+        let bytes = self.kernel.constants.get(slot.offset() as usize..)?;
         match width {
             Width::Double => Some(u64::from_le_bytes(*bytes.first_chunk()?)),
             _ => Some(u64::from(u32::from_le_bytes(*bytes.first_chunk()?))),
@@ -405,7 +395,7 @@ impl Finder<'_> {
     fn place(&mut self, slot: Slot) -> Slot {
         match self.number(slot) {
             Some(number) if self.values[number].is_some_and(|line| line.uniform) => self.sample(number),
-            Some(number) => self.entry.numbers.slot(number, self.entry.places[number]).0,
+            Some(number) => self.entry.numbers.slot(number, self.entry.offsets[number]).0,
             None => slot,
         }
     }

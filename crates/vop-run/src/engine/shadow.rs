@@ -3,7 +3,8 @@
 //! Two accesses race if two threads make them on the same byte, one of them writes, not both are atomic, and no barrier stands
 //! between them. Any barrier of the block orders all; `bar.warp.sync` and the exchanges of a warp order that warp's threads.
 
-use super::lanes::WARP;
+use super::access::{LaneFault, Problem};
+use crate::column::WARP;
 
 /// What to check of shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(crate) struct SharedChecks {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum AccessKind {
     Read,
     Write,
     Atomic,
@@ -87,8 +88,8 @@ impl Shadow {
         warp: usize,
         active: &[u8; WARP],
         pointers: &[usize; WARP],
-        kind: Kind,
-    ) -> Result<(), super::access::LaneFault> {
+        kind: AccessKind,
+    ) -> Result<(), LaneFault> {
         for i in (0..WARP).filter(|i| active[*i] != 0) {
             let offset = pointers[i].wrapping_sub(shared);
             if offset >= self.bytes.len() {
@@ -96,23 +97,23 @@ impl Shadow {
             }
             for offset in offset..(offset + size).min(self.bytes.len()) {
                 if let Some(finding) = self.byte(offset, warp * WARP + i, kind) {
-                    return Err((i, super::access::Problem::Shadow(finding)));
+                    return Err((i, Problem::Shadow(finding)));
                 }
             }
         }
         Ok(())
     }
 
-    fn byte(&mut self, offset: usize, thread: usize, kind: Kind) -> Option<Finding> {
+    fn byte(&mut self, offset: usize, thread: usize, kind: AccessKind) -> Option<Finding> {
         let warp = thread / WARP;
         let now = Past {
             thread: thread as u16 + 1,
-            atomic: kind == Kind::Atomic,
+            atomic: kind == AccessKind::Atomic,
             statement: self.statement,
             epoch: self.epochs[warp],
         };
         let byte = &mut self.bytes[offset];
-        if self.checks.uninitialized && kind != Kind::Write && !byte.written {
+        if self.checks.uninitialized && kind != AccessKind::Write && !byte.written {
             return Some(Finding::Uninitialized { offset });
         }
         if self.checks.races {
@@ -131,13 +132,13 @@ impl Shadow {
             if races(&byte.write) {
                 return Some(found(&byte.write, true));
             }
-            if kind != Kind::Read
+            if kind != AccessKind::Read
                 && let Some(past) = byte.reads.iter().find(|past| races(past))
             {
                 return Some(found(past, false));
             }
         }
-        if kind == Kind::Read {
+        if kind == AccessKind::Read {
             let last = byte.reads[0];
             if last.thread != 0 && last.thread != now.thread {
                 if usize::from(last.thread - 1) / WARP == warp {

@@ -1,7 +1,7 @@
 //! Bits counted, found, moved and cut out: the rest of the integer instructions, shifts and `prmt`.
 
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 /// Shifts that give what is left beyond the width too: zeros or signs.
 trait Shift: Copy {

@@ -3,7 +3,7 @@
 use super::float::{Single, by_flag};
 use super::half::{Bf16, F16, Half, HalfExt, pair};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 const OPERATORS: [&str; 18] = [
     "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",

@@ -6,7 +6,7 @@ use super::float::{Single, by_flag, or_nan, saturation, to_single};
 use super::half::{Bf16, F16, Half, HalfExt, by_half, from_pair};
 use super::round::{self, Mode, by_mode};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 /// What fills a register of so many bits from a result of an integer type that is narrower, and lives in a column of its own width:
 /// zeros or its sign. `None` where the column is the register's already.

@@ -6,7 +6,7 @@
 use super::half::{HalfExt, by_half};
 use super::round::{self, Mode, by_mode};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 /// The expression with a constant for whether a modifier was there.
 macro_rules! by_flag {

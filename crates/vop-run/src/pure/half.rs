@@ -4,7 +4,8 @@
 use super::float::{Order, Single, by_flag};
 use super::round::{self, Mode};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::{Compute, Lane, Width};
+use crate::column::Width;
+use crate::lanes::{Compute, Lane};
 
 /// A number of 16 bits.
 pub(crate) trait Half: Lane {

@@ -1,7 +1,7 @@
 //! Logic and moves.
 
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 pub(super) fn logic(name: &str, call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;

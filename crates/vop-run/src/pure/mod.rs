@@ -13,25 +13,25 @@
 /// A loop from a closure of one to four operands, which becomes part of the loop.
 macro_rules! compute {
     (|$a:ident: $A:ty| $f:expr) => {
-        $crate::engine::lanes::unary(
+        $crate::lanes::unary(
             #[inline(always)]
             |$a: $A| $f,
         )
     };
     (|$a:ident: $A:ty, $b:ident: $B:ty| $f:expr) => {
-        $crate::engine::lanes::binary(
+        $crate::lanes::binary(
             #[inline(always)]
             |$a: $A, $b: $B| $f,
         )
     };
     (|$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| $f:expr) => {
-        $crate::engine::lanes::ternary(
+        $crate::lanes::ternary(
             #[inline(always)]
             |$a: $A, $b: $B, $c: $C| $f,
         )
     };
     (|$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty, $d:ident: $D:ty| $f:expr) => {
-        $crate::engine::lanes::quaternary(
+        $crate::lanes::quaternary(
             #[inline(always)]
             |$a: $A, $b: $B, $c: $C, $d: $D| $f,
         )
@@ -124,13 +124,13 @@ pub(crate) mod mbarrier;
 mod packed;
 mod round;
 mod small;
-#[cfg(test)]
-mod tests;
 
 use vop_ptx::module::Scalar;
 
-use super::decode::opcode::Opcode;
-use super::engine::lanes::{Compute, Linear, Width};
+use crate::code::Linear;
+use crate::column::Width;
+use crate::lanes::Compute;
+use crate::opcode::Opcode;
 
 pub(crate) use convert::{extend, low_word};
 

@@ -15,7 +15,7 @@
 use super::float::by_flag;
 use super::half::{Bf16, F16, Half, from_pair, pair};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 /// A float of a byte or less.
 trait Small: Copy + 'static {

@@ -7,6 +7,8 @@
 //! Blocks follow one another, each behind a header of two words. The search for a free one starts where the last one ended and joins
 //! free neighbours on its way. A kernel that writes beyond what it allocated hits a header, which is told from a whole one by its check.
 
+#![allow(unsafe_code, reason = "the heap is the kernel's memory, which is raw")]
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -38,7 +40,7 @@ fn check(at: u64, word: u64) -> u64 {
 
 /// What is wrong with a heap, or with an address that is to be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeapFault {
+pub(crate) enum HeapFault {
     /// The region is no heap.
     Foreign,
     /// The header at this offset has been overwritten.
@@ -47,13 +49,13 @@ pub(super) enum HeapFault {
     NotAllocated,
 }
 
-pub(super) struct Heap {
+pub(crate) struct Heap {
     region: Region,
     end: u64,
 }
 
 impl Heap {
-    pub(super) fn of(region: Region) -> Result<Heap, HeapFault> {
+    pub(crate) fn of(region: Region) -> Result<Heap, HeapFault> {
         let heap = Heap { region, end: region.len & !(HEADER - 1) };
         if heap.end < 2 * HEADER || heap.word(0) != SEAL { Err(HeapFault::Foreign) } else { Ok(heap) }
     }
@@ -87,7 +89,7 @@ impl Heap {
     }
 
     /// The offset of so many fresh bytes, at a multiple of 16; none if there is no room.
-    pub(super) fn allocate(&self, bytes: u64) -> Result<Option<u64>, HeapFault> {
+    pub(crate) fn allocate(&self, bytes: u64) -> Result<Option<u64>, HeapFault> {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(need) = bytes.max(1).checked_add(2 * HEADER - 1).map(|n| n & !(HEADER - 1)) else { return Ok(None) };
         let start = self.word(8);
@@ -126,7 +128,7 @@ impl Heap {
     }
 
     /// Gives back what starts at an offset.
-    pub(super) fn release(&self, offset: u64) -> Result<(), HeapFault> {
+    pub(crate) fn release(&self, offset: u64) -> Result<(), HeapFault> {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let at = offset.wrapping_sub(HEADER);
         if at < HEADER || at >= self.end || !at.is_multiple_of(HEADER) {
