@@ -43,7 +43,7 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn limit_reached(&self) -> Failure {
         let message = format!("the launch's limit of {} thread-instructions is reached", self.launch.limit);
-        let error = RunError::new(RunErrorKind::Limit, message).with_help("if the kernel's loops end, raise the limit");
+        let error = RunError::new(RunErrorKind::Limit, message).with_help("check that every loop ends, or raise the limit");
         // The step behind the join is one of the loop.
         let (pc, steps) = (self.running.pc, &self.launch.kernel.steps);
         let counted = (pc..).take(64).find(|pc| steps.get(*pc as usize).is_none_or(|step| step.counts));
@@ -57,7 +57,7 @@ impl Worker<'_> {
             self.launch.stack_limit
         );
         let error = RunError::new(RunErrorKind::StackOverflow, message)
-            .with_help("does a recursion not end? `--stack` sets the limit");
+            .with_help("check that every recursion ends; `--stack` sets the limit");
         self.fail(error, first(&self.running.mask), self.running.pc)
     }
 

@@ -186,7 +186,7 @@ impl Launch<'_> {
             }
             if self.executed.fetch_add(sum, Ordering::Relaxed) + sum > self.limit {
                 let message = format!("the launch's limit of {} thread-instructions is reached", self.limit);
-                let help = "if the kernel's loops end, raise the limit";
+                let help = "check that every loop ends, or raise the limit";
                 work.fail_behind_all(RunError::new(RunErrorKind::Limit, message).with_help(help));
                 self.failed.fetch_min(turn.end - 1, Ordering::Relaxed);
                 break;
