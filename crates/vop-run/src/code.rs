@@ -19,7 +19,7 @@ use crate::types::Kind;
 /// Index of a step.
 pub(crate) type Pc = u32;
 
-/// Folds two values of one type, as bits: what atomics and reductions do.
+/// Folds two values of one type, as bits: the operation of an atomic or a reduction.
 pub(crate) type Fold = fn(u64, u64) -> u64;
 
 /// One operation.
@@ -31,7 +31,7 @@ pub(crate) enum Op {
         operands: Operands,
         linear: Linear,
     },
-    /// So many steps, of which so many count, were executed before: see [`Sampled`].
+    /// Goes on `steps` steps later. The steps between were executed with samples, and `counts` of them count: see [`Sampled`].
     Skip {
         steps: u32,
         counts: u32,
@@ -100,7 +100,7 @@ pub(crate) struct Access {
     pub(crate) offset: u64,
     /// Whether the address is relative to the running function's part of the stack.
     pub(crate) in_frame: bool,
-    /// Where the base is told by samples: from one thread of half a warp to the next, so many bytes.
+    /// Where samples give the base: the bytes from one thread of half a warp to the next.
     pub(crate) stride: Option<i32>,
 }
 
@@ -177,7 +177,7 @@ pub(crate) struct Atomic {
     pub(crate) access: Access,
     pub(crate) kind: AtomicKind,
     pub(crate) width: Width,
-    /// Where the old value goes; nowhere for `red`.
+    /// The destination of the old value; `red` has none.
     pub(crate) d: Option<[Slot; 2]>,
     pub(crate) sources: [[Slot; 2]; 2],
 }
@@ -189,7 +189,7 @@ pub(crate) enum AtomicKind {
     CompareAndSwap,
 }
 
-/// A call: where to, and what goes there and comes back.
+/// A call: its target, arguments and results.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) target: CallTarget,
@@ -205,14 +205,14 @@ pub(crate) enum CallTarget {
     Indirect(Slot),
 }
 
-/// One argument or result on the caller's side; it pairs with a [`Formal`] by its place in the list.
+/// An argument or result as the caller gives it; it pairs with a [`Formal`] by its index in the list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Actual {
     /// A `.param` variable: where it stands in the caller's part of the stack.
     Stack { offset: u32, bytes: u32 },
     /// A register, special register or immediate.
     Register(Slot, Width),
-    /// A result that nobody wants.
+    /// A result that is not used.
     Nothing,
 }
 
@@ -241,7 +241,7 @@ pub(crate) struct FunctionCode {
 #[derive(Clone, Debug)]
 pub(crate) struct Barrier {
     pub(crate) id: Slot,
-    /// Threads that it waits for; all of the block if there is none.
+    /// The number of threads that it waits for; `None` stands for all of the block.
     pub(crate) count: Option<Slot>,
     pub(crate) kind: BarrierKind,
     /// Whether all threads of a warp must execute it together.
@@ -253,12 +253,12 @@ pub(crate) enum BarrierKind {
     Sync,
     /// Does not wait.
     Arrive,
-    /// How many threads had a true predicate, into a word.
+    /// Writes the number of threads whose predicate is true to a word.
     Count {
         d: Slot,
         p: Slot,
     },
-    /// Whether all, or any, had.
+    /// Writes whether the predicates of all threads, or of any thread, are true.
     All {
         d: Slot,
         p: Slot,
@@ -278,7 +278,7 @@ pub(crate) struct Collective {
     pub(crate) p: Slot,
     /// The lane's value, then `shfl`'s lane and clamp operands.
     pub(crate) sources: [Slot; 3],
-    /// The lanes that take part; none where the instruction takes those that are there.
+    /// The lanes that take part; `None` stands for those that execute the instruction together.
     pub(crate) members: Option<Slot>,
 }
 
@@ -340,11 +340,11 @@ pub(crate) struct Step {
     pub(crate) statement: u32,
     /// Whether executing the step counts as executing the statement: one step of each statement has it.
     pub(crate) counts: bool,
-    /// Whether its results are part of the statement's, as those of the other steps are: `mov` to a vector.
+    /// Whether its results are part of the statement's, beside those of the steps before: `mov` to a vector.
     pub(crate) is_part: bool,
 }
 
-/// What is known of how a result follows from its sources a, b and c, up to multiples of two to the power of its width.
+/// How a result follows from its sources a, b and c, up to multiples of two to the power of its width, if that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Linear {
     No,
@@ -354,7 +354,7 @@ pub(crate) enum Linear {
     Difference,
     /// a * b + c
     Product(Width),
-    /// The same of words to doubles, with their signs or without.
+    /// a * b + c, of words a and b to a double, with their signs or without.
     WideProduct {
         signed: bool,
     },
@@ -470,7 +470,7 @@ impl Op {
 pub(crate) struct AsyncCopy {
     pub(crate) from: Access,
     pub(crate) to: Access,
-    /// How many bytes to read, where that is said; the others become zero.
+    /// The number of bytes to read, if the instruction has it; the others become zero.
     pub(crate) source_bytes: Option<Slot>,
 }
 
@@ -589,7 +589,7 @@ impl Numbers {
 /// What samples must show of each half of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// A double that is so much more from thread to thread.
+    /// A double that grows by this stride from thread to thread.
     Straight(Slot, i32),
     /// A word or double that is nowhere followed by the other end of its range, in the order with a sign or without.
     Ordered { slot: Slot, width: Width, signed: bool, falls: bool },

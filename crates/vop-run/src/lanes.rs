@@ -309,7 +309,7 @@ impl Compute {
         }
         // SAFETY: each slot has a column of the widest elements, for one warp, and the mask has a byte for each of its threads.
         unsafe { self.at(level)(&file, &operands, [0xff; WARP].as_ptr()) };
-        // SAFETY: as for the sources: the loop has written elements of the results' widths.
+        // SAFETY: each slot has a column of the widest elements, for one warp.
         [0, 1].map(|i| unsafe { file.element(operands.results[i], self.results[i], 0) })
     }
 }

@@ -1,4 +1,4 @@
-//! Which instructions of the host the loops are compiled for.
+//! SIMD instructions of the host that loops are compiled for.
 
 /// A set of SIMD instructions, chosen when a kernel is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
+mod common;
 
 use vop_ptx::module::{Scalar, lex};
 use vop_run::Level;
@@ -76,13 +76,9 @@ fn found(opcode: &str, types: &[Vec<Scalar>], sources: &[&str], level: Level) ->
 
 #[test]
 fn rows() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
     let mut failures = String::new();
     let mut rows = 0;
-    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if path.extension().is_none_or(|extension| extension != "tsv") {
-            continue;
-        }
+    for path in common::data("run", "tsv") {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let [opcode, types, sources, result] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };

@@ -5,7 +5,7 @@
 //! Sarkar, "Linear Scan Register Allocation", 1999). Liveness is that of one thread, and a thread's elements are its own, so threads
 //! that have parted do not disturb each other.
 //!
-//! A block's rank is its place in a weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with widenings",
+//! A block's rank is its index in a weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with widenings",
 //! 1993): before all that can follow it, and each loop in one piece. The engine runs threads at the lowest rank first.
 
 use std::cmp::Reverse;
@@ -23,10 +23,10 @@ struct Block {
     successors: Vec<usize>,
 }
 
-/// How often a block is looked at for its rank, on the average: loops are seldom nested as deep.
+/// The average number of times that a block is looked at for its rank: loops are seldom nested as deep.
 const MAX_DEPTH: usize = 256;
 
-/// Gives every register of a function a place, and returns the rank of each step, and of a kernel's entry what it was before.
+/// Gives every register of a function a column. Returns the rank of each step, and for a kernel's entry the steps as they were before.
 /// `steps` starts at `start` of the kernel; `counts` says how many registers there are of each width.
 pub(super) fn allocate(
     steps: &mut [Step],
@@ -85,7 +85,7 @@ fn weak_topological_order(blocks: &[Block]) -> Vec<usize> {
     let mut work: Vec<Vec<usize>> = vec![(0..blocks.len()).collect()];
     let mut state = Components::new(blocks.len());
     let mut whole = true;
-    // Loops within one another are taken apart as deep as this allows: beyond it their blocks follow one another as they stand.
+    // Nested loops are taken apart as deep as this allows: deeper ones keep the order of their blocks.
     let mut budget = MAX_DEPTH.saturating_mul(blocks.len());
     while let Some(mut set) = work.pop() {
         if let [one] = set[..] {
@@ -201,7 +201,7 @@ fn assign_columns(
     };
     let (parameters, results) = (registers(&code.parameters), registers(&code.results));
 
-    // Uses and definitions of each step, in that order. What a guard may leave as it was is used, not defined.
+    // Uses and definitions of each step, in that order. A register that a guard may leave as it was is used, not defined.
     let mut touches: Vec<(u32, bool)> = Vec::new();
     let mut ends = Vec::with_capacity(steps.len());
     for step in steps.iter_mut() {
@@ -300,7 +300,7 @@ fn assign_columns(
             }
         }
     }
-    // What lives across a block's edge lives there: the first and the last of these places of each register are enough.
+    // A register that lives across a block's edge lives there: its first and its last edge are enough.
     let edges = |b: usize| [(&live_in, 2 * blocks[b].first, b), (&live_out, 2 * blocks[b].end - 1, b)];
     let mut first_seen = |edges: &mut dyn Iterator<Item = (&Vec<u64>, usize, usize)>| {
         let mut seen = vec![0u64; words];
@@ -338,7 +338,7 @@ fn assign_columns(
                 active.pop();
                 free.push(column);
             }
-            // The one that was used last is the likeliest to be in the cache.
+            // The column that was used last is most likely in the cache.
             let column = free.pop().unwrap_or_else(|| {
                 columns += 1;
                 columns - 1

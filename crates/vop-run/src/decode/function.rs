@@ -20,10 +20,10 @@ use crate::pure;
 use crate::special::{Named, Special};
 use crate::types::{Kind, mask};
 
-/// Numbers of registers that tables are as long as.
+/// The numbers of registers that are looked up in tables are less than this.
 const MANY: usize = 1 << 17;
 
-/// A register, before it has a place: a slot whose place is its number, and the second one of a `.b128`.
+/// A register before it has a column: a slot whose offset is the register's number, and the second slot of a `.b128`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Register {
     pub(super) slot: Slot,
@@ -50,16 +50,16 @@ pub(super) struct Decoder<'b, 'p> {
     index: usize,
     dense: u32,
     by_register: HashMap<(ScopeId, usize, Option<u32>), Register>,
-    /// The same of counted declarations, as far as the numbers are small.
+    /// Registers of counted declarations (`%r<100>`) by their numbers, where the numbers are small.
     by_number: HashMap<(ScopeId, usize), Vec<Option<Register>>>,
-    /// How many registers there are of each width.
+    /// The number of registers of each width.
     pub(super) counts: [u32; 3],
     carry: Option<Slot>,
     /// Offsets of parameters and of variables on the stack by where their names stand.
     offsets: HashMap<usize, u64>,
     stack: u64,
     start: Pc,
-    /// Steps of atomics whose old value depends on the order of blocks, and nothing else does.
+    /// Atomics of which only the old value depends on the order of blocks.
     ordered_results: Vec<Pc>,
     /// Branches by step, with the statements they go to.
     branches: Vec<(Pc, Vec<usize>)>,
@@ -151,7 +151,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         }
         self.span = self.function.header.clone();
         if body.is_empty() {
-            // Errors of steps point somewhere all the same.
+            // Errors of steps need a statement to point at.
             self.begin(self.function.statement);
         }
         (self.guard, self.counted) = (None, true);
@@ -189,7 +189,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Ok(())
     }
 
-    /// Gives every parameter and every variable of the function its place.
+    /// Lays out every parameter and every variable of the function.
     fn lay_out(&mut self) -> Result<(Vec<Formal>, Vec<Formal>), RunError> {
         let (module, function) = (self.builder.module, self.function);
         let is_entry = function.kind == FunctionKind::Entry;
@@ -362,7 +362,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         self.emit(Op::Compute { run, operands, linear: compute.linear });
     }
 
-    /// What stands for operands that are not there.
+    /// The slot that stands for an operand that is not there.
     pub(super) fn none(&mut self) -> Slot {
         self.builder.constant(0, Width::Double)
     }
@@ -621,7 +621,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         d
     }
 
-    /// The slot of a destination register; `_` is one that nobody reads.
+    /// The slot of a destination register; `_` stands for one that is never read.
     pub(super) fn destination(&mut self, text: &str, ty: Scalar) -> Result<Slot, RunError> {
         if text == "_" { Ok(self.fresh(width_of(ty))) } else { self.register(text, ty) }
     }

@@ -125,7 +125,7 @@ impl Decoder<'_, '_> {
         members: Option<Slot>,
     ) {
         let none = self.none();
-        // A result that nobody wants has a register all the same.
+        // A result that is not asked for has a register as well.
         let p = match (kind, p) {
             (_, Some(p)) => p,
             (

@@ -1,4 +1,4 @@
-//! The engine: who runs when, on columns and memory.
+//! The engine: which threads run when, on columns and memory.
 //!
 //! - [`launch`]: arguments in, blocks to cores, reports out.
 //! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where threads wait for each other.

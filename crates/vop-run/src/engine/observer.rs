@@ -9,7 +9,7 @@ use crate::column::{File, WARP, Width};
 use crate::error::ThreadId;
 use crate::special::Shape;
 
-/// Lines of a trace, at most.
+/// The greatest number of lines of a trace.
 const MAX_TRACE: usize = 1_000_000;
 
 /// What an observer sees of a worker.

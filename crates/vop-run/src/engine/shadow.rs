@@ -1,4 +1,4 @@
-//! What is known of each byte of shared memory, for the checks that a user asks for: reads of bytes that nothing wrote, and races.
+//! Shadow memory: the last accesses of each byte of shared memory, for checks on request: reads of bytes that nothing wrote, and races.
 //!
 //! Two accesses race if two threads make them on the same byte, one of them writes, not both are atomic, and no barrier stands
 //! between them. Any barrier of the block orders all; `bar.warp.sync` and the exchanges of a warp order that warp's threads.
@@ -27,7 +27,7 @@ struct Past {
     thread: u16,
     atomic: bool,
     statement: u32,
-    /// How often the thread's warp had synchronised.
+    /// The number of times that the thread's warp had synchronised.
     epoch: u32,
 }
 
@@ -35,12 +35,12 @@ struct Past {
 struct Byte {
     written: bool,
     write: Past,
-    /// The last read, the last one of another warp, and the last one of another thread of the same warp. Of the reads that a write
-    /// may race with, one is always among them.
+    /// The last read, the last one of another warp, and the last one of another thread of the same warp. If a write
+    /// races with any read, it races with one of these.
     reads: [Past; 3],
 }
 
-/// What was found.
+/// A problem that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     Uninitialized { offset: usize },
@@ -51,7 +51,7 @@ pub(crate) enum Finding {
 pub(crate) struct Shadow {
     checks: SharedChecks,
     bytes: Vec<Byte>,
-    /// By warp: how often it has synchronised.
+    /// By warp: the number of times that it has synchronised.
     epochs: Vec<u32>,
     /// The statement that is being executed.
     pub(crate) statement: u32,
@@ -80,7 +80,7 @@ impl Shadow {
         self.epochs[warp] += 1;
     }
 
-    /// Looks at a warp's access of `size` bytes a thread; those that are not in shared memory do not matter.
+    /// Looks at a warp's access of `size` bytes a thread. Accesses outside of shared memory are ignored.
     pub(crate) fn observe(
         &mut self,
         shared: usize,

@@ -54,10 +54,10 @@ fn check(seed: u64) -> Result<bool, String> {
             let mut memory = program.memory();
             let input = memory.allocate("input", &case.input);
             let out = memory.allocate("out", vec![0; out_len]);
-            let mut options = LaunchOptions::default();
-            options.cores = Some(cores);
-            options.instructions = 10 * MAX_EXECUTED;
-            options.profile = seed.is_multiple_of(4);
+            let options = LaunchOptions::default()
+                .with_cores(cores)
+                .with_instructions(10 * MAX_EXECUTED)
+                .with_profile(seed.is_multiple_of(4));
             let args = [input.into(), out.into(), Arg::from(case.elements)];
             let report = kernel
                 .launch(case.grid, case.block, &args, &mut memory, &options)

@@ -137,7 +137,7 @@ impl Reach {
             }
             return Some(Near { start, halves: [0; 2], adjacent: false, equal: false });
         }
-        // Those of adjacent threads, who are all active.
+        // The offsets of the first threads of both halves, if adjacent threads reach adjacent bytes and all are active.
         let halves = [check.any, check.any.wrapping_add(HALF as u32 * bytes)];
         Some(Near { start, halves, adjacent: check.apart == 0, equal: check.differ == 0 })
     }

@@ -369,7 +369,7 @@ macro_rules! moves {
     ($($load:ident $store:ident: $memory:ty, $element:ty, |$l:ident, $x:ident| $widened:expr, |$y:ident| $narrowed:expr;)*) => { $(
         leveled! {
             fn $load(reach: &mut Reach, $l: &Load, mask: *const u8) -> Result<(), WarpFault> {
-                // SAFETY: whoever calls a loop of `Moves` promises what `load` asks for.
+                // SAFETY: callers of the loops of `Moves` promise what `load` asks for.
                 unsafe {
                     load::<$memory, $element, _, { LEVEL as usize }>(reach, $l, mask, #[inline(always)] |$x| $widened)
                 }
@@ -377,7 +377,7 @@ macro_rules! moves {
         }
         leveled! {
             fn $store(reach: &mut Reach, s: &Store, mask: *const u8) -> Result<(), WarpFault> {
-                // SAFETY: whoever calls a loop of `Moves` promises what `store` asks for.
+                // SAFETY: callers of the loops of `Moves` promise what `store` asks for.
                 unsafe {
                     store::<$memory, $element, _, { LEVEL as usize }>(reach, s, mask, #[inline(always)] |$y| $narrowed)
                 }

@@ -43,7 +43,8 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn limit_reached(&self) -> Failure {
         let message = format!("the launch's limit of {} thread-instructions is reached", self.launch.limit);
-        let error = RunError::new(RunErrorKind::Limit, message).with_help("check that every loop ends, or raise the limit");
+        let error =
+            RunError::new(RunErrorKind::Limit, message).with_help("check that every loop ends, or raise the limit");
         // The step behind the join is one of the loop.
         let (pc, steps) = (self.running.pc, &self.launch.kernel.steps);
         let counted = (pc..).take(64).find(|pc| steps.get(*pc as usize).is_none_or(|step| step.counts));

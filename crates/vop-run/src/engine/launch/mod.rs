@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code, reason = "operands stand in columns, and cores share the kernel's memory, both of which are raw")]
 
+mod activity;
 mod arguments;
 mod options;
 mod report;
@@ -21,6 +22,7 @@ use crate::level::Level;
 use crate::memory::{Layout, Memory, Region};
 use crate::special::Shape;
 
+pub use activity::{Activity, Now};
 pub use arguments::Arg;
 use options::MAX_STACK;
 pub use options::{LaunchOptions, Progress};
@@ -41,7 +43,7 @@ const MAX_CORES: usize = 1024;
 /// A launch that is running: what all cores share.
 pub(super) struct Launch<'k> {
     pub(super) kernel: &'k Kernel,
-    /// What its blocks may execute instead where nobody watches.
+    /// The steps that blocks execute instead of the kernel's where no observer and no check needs every step.
     pub(super) sampled: Option<&'k Sampled>,
     pub(super) shape: Shape,
     /// The number of threads of a block.
@@ -65,6 +67,7 @@ pub(super) struct Launch<'k> {
     /// Bytes that blocks have printed.
     printed: AtomicU64,
     progress: Option<Progress>,
+    activity: Option<Activity>,
 }
 
 // SAFETY: the regions' pointers are to memory that is borrowed for the launch. Cores write to it at the same time as a GPU's do, see
@@ -184,6 +187,9 @@ impl Launch<'_> {
             if let Some(progress) = &self.progress {
                 progress.fetch_add(turn.end - turn.start, Ordering::Relaxed);
             }
+            if let Some(activity) = &self.activity {
+                activity.add(turn.end - turn.start, sum);
+            }
             if self.executed.fetch_add(sum, Ordering::Relaxed) + sum > self.limit {
                 let message = format!("the launch's limit of {} thread-instructions is reached", self.limit);
                 let help = "check that every loop ends, or raise the limit";
@@ -294,7 +300,9 @@ impl Kernel {
             executed: AtomicU64::new(0),
             printed: AtomicU64::new(0),
             progress: options.progress.clone(),
+            activity: options.activity.clone(),
         };
+        let _running = options.activity.as_ref().map(|activity| activity.start(&self.name, shape.blocks()));
         let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
         let work: Vec<Work> = if cores == 1 {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::activity::Activity;
 use crate::error::ThreadId;
 
 /// Local memory of a thread that the architecture allows.
@@ -41,6 +42,8 @@ pub struct LaunchOptions {
     pub trace: Option<ThreadId>,
     /// Counts the blocks that have ended.
     pub progress: Option<Progress>,
+    /// Says what is running.
+    pub activity: Option<Activity>,
 }
 
 impl Default for LaunchOptions {
@@ -56,6 +59,7 @@ impl Default for LaunchOptions {
             profile: false,
             trace: None,
             progress: None,
+            activity: None,
         }
     }
 }
@@ -107,6 +111,12 @@ impl LaunchOptions {
     #[must_use]
     pub fn with_trace(self, thread: ThreadId) -> LaunchOptions {
         LaunchOptions { trace: Some(thread), ..self }
+    }
+
+    /// Sets [`LaunchOptions::activity`].
+    #[must_use]
+    pub fn with_activity(self, activity: Activity) -> LaunchOptions {
+        LaunchOptions { activity: Some(activity), ..self }
     }
 
     /// Sets [`LaunchOptions::progress`].
