@@ -9,18 +9,17 @@ use std::sync::{Arc, OnceLock};
 
 use vop_ptx::module::{Module, Scalar, StatementKind, lex};
 
-use super::decode::sample::Entry;
-use super::engine::access::{Gather, Scatter};
-use super::engine::lanes::{Linear, Loop, Operands, Slot, Width};
-use super::engine::level::Level;
-use super::error::{Place, RunError};
-use super::memory::Space;
-use super::types::Kind;
+use crate::column::{Area, Loop, Operands, Slot, Width};
+use crate::error::{Place, RunError, SourcePlace};
+use crate::level::Level;
+use crate::memory::Space;
+use crate::special::Special;
+use crate::types::Kind;
 
 /// Index of a step.
 pub(crate) type Pc = u32;
 
-/// Folds two values of one type, as bits: what atomics and reductions do.
+/// Folds two values of one type, as bits: the operation of an atomic or a reduction.
 pub(crate) type Fold = fn(u64, u64) -> u64;
 
 /// One operation.
@@ -32,7 +31,7 @@ pub(crate) enum Op {
         operands: Operands,
         linear: Linear,
     },
-    /// So many steps, of which so many count, were executed before: see [`Sampled`].
+    /// Goes on `steps` steps later. The steps between were executed with samples, and `counts` of them count: see [`Sampled`].
     Skip {
         steps: u32,
         counts: u32,
@@ -74,7 +73,7 @@ pub(crate) enum Op {
     },
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
-    Copy(Box<Copy>),
+    AsyncCopy(Box<AsyncCopy>),
     /// Nothing to do where every write is seen at once: fences, prefetches, `nanosleep`.
     Nothing,
     /// `trap`, `brkpt`.
@@ -101,22 +100,74 @@ pub(crate) struct Access {
     pub(crate) offset: u64,
     /// Whether the address is relative to the running function's part of the stack.
     pub(crate) in_frame: bool,
-    /// Where the base is told by samples: from one thread of half a warp to the next, so many bytes.
+    /// Where samples give the base: the bytes from one thread of half a warp to the next.
     pub(crate) stride: Option<i32>,
 }
 
+/// Bytes of a thread's stack that stand together; no access is wider or crosses from one to the next. Those of all threads follow
+/// one another, so that the stack can grow and threads that work at the same depth are near each other.
+pub(crate) const GRANULE: usize = 32;
+
+/// The width of one element in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryWidth {
+    Bits8,
+    Bits16,
+    Bits32,
+    Bits64,
+}
+
+impl MemoryWidth {
+    /// The number of widths.
+    pub(crate) const COUNT: usize = 4;
+
+    /// The width of a type of this many bits; a `.b128` is two elements of 64 bits.
+    pub(crate) fn of_bits(bits: u32) -> MemoryWidth {
+        match bits {
+            ..=8 => MemoryWidth::Bits8,
+            ..=16 => MemoryWidth::Bits16,
+            ..=32 => MemoryWidth::Bits32,
+            _ => MemoryWidth::Bits64,
+        }
+    }
+}
+
+/// What fills the upper bits of a word whose lower 8 or 16 bits were loaded: `((x ^ sign) - sign) & mask`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extension {
+    /// The sign bit of the type in memory; 0 where zeros fill the word.
+    pub(crate) sign: u32,
+    /// The bits of the register: a register of 16 bits lives in a word, zero-extended.
+    pub(crate) mask: u32,
+}
+
+impl Extension {
+    /// Zeros fill the word.
+    pub(crate) const ZEROS: Extension = Extension { sign: 0, mask: u32::MAX };
+
+    /// A word from the bits that were loaded.
+    #[inline(always)]
+    pub(crate) fn of(self, x: u32) -> u32 {
+        (x ^ self.sign).wrapping_sub(self.sign) & self.mask
+    }
+}
+
+/// From memory to registers: elements of 64 bits to doubles, all others to words.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub(crate) access: Access,
-    pub(crate) gather: Gather,
+    pub(crate) memory: MemoryWidth,
+    pub(crate) extension: Extension,
     /// Destinations in the order of memory.
     pub(crate) d: Box<[Slot]>,
 }
 
+/// From registers to memory: the low bits of words, and doubles.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub(crate) access: Access,
-    pub(crate) scatter: Scatter,
+    pub(crate) memory: MemoryWidth,
+    /// In the order of memory.
     pub(crate) sources: Box<[Slot]>,
 }
 
@@ -126,7 +177,7 @@ pub(crate) struct Atomic {
     pub(crate) access: Access,
     pub(crate) kind: AtomicKind,
     pub(crate) width: Width,
-    /// Where the old value goes; nowhere for `red`.
+    /// The destination of the old value; `red` has none.
     pub(crate) d: Option<[Slot; 2]>,
     pub(crate) sources: [[Slot; 2]; 2],
 }
@@ -138,12 +189,12 @@ pub(crate) enum AtomicKind {
     CompareAndSwap,
 }
 
-/// A call: where to, and what goes there and comes back.
+/// A call: its target, arguments and results.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) target: CallTarget,
-    pub(crate) arguments: Box<[Transfer]>,
-    pub(crate) results: Box<[Transfer]>,
+    pub(crate) arguments: Box<[Actual]>,
+    pub(crate) results: Box<[Actual]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -154,14 +205,14 @@ pub(crate) enum CallTarget {
     Indirect(Slot),
 }
 
-/// One argument or result on the caller's side; it pairs with a [`Formal`] by its place in the list.
+/// An argument or result as the caller gives it; it pairs with a [`Formal`] by its index in the list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Transfer {
+pub(crate) enum Actual {
     /// A `.param` variable: where it stands in the caller's part of the stack.
     Stack { offset: u32, bytes: u32 },
     /// A register, special register or immediate.
     Register(Slot, Width),
-    /// A result that nobody wants.
+    /// A result that is not used.
     Nothing,
 }
 
@@ -190,7 +241,7 @@ pub(crate) struct FunctionCode {
 #[derive(Clone, Debug)]
 pub(crate) struct Barrier {
     pub(crate) id: Slot,
-    /// Threads that it waits for; all of the block if there is none.
+    /// The number of threads that it waits for; `None` stands for all of the block.
     pub(crate) count: Option<Slot>,
     pub(crate) kind: BarrierKind,
     /// Whether all threads of a warp must execute it together.
@@ -202,12 +253,12 @@ pub(crate) enum BarrierKind {
     Sync,
     /// Does not wait.
     Arrive,
-    /// How many threads had a true predicate, into a word.
+    /// Writes the number of threads whose predicate is true to a word.
     Count {
         d: Slot,
         p: Slot,
     },
-    /// Whether all, or any, had.
+    /// Writes whether the predicates of all threads, or of any thread, are true.
     All {
         d: Slot,
         p: Slot,
@@ -227,7 +278,7 @@ pub(crate) struct Collective {
     pub(crate) p: Slot,
     /// The lane's value, then `shfl`'s lane and clamp operands.
     pub(crate) sources: [Slot; 3],
-    /// The lanes that take part; none where the instruction takes those that are there.
+    /// The lanes that take part; `None` stands for those that execute the instruction together.
     pub(crate) members: Option<Slot>,
 }
 
@@ -256,8 +307,8 @@ pub(crate) enum CollectiveKind {
 pub(crate) struct System {
     pub(crate) function: SystemFunction,
     /// Where the arguments stand in the caller's part of the stack, or the registers that hold them.
-    pub(crate) arguments: Box<[Transfer]>,
-    pub(crate) result: Transfer,
+    pub(crate) arguments: Box<[Actual]>,
+    pub(crate) result: Actual,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,8 +340,35 @@ pub(crate) struct Step {
     pub(crate) statement: u32,
     /// Whether executing the step counts as executing the statement: one step of each statement has it.
     pub(crate) counts: bool,
-    /// Whether its results are part of the statement's, as those of the other steps are: `mov` to a vector.
+    /// Whether its results are part of the statement's, beside those of the steps before: `mov` to a vector.
     pub(crate) is_part: bool,
+}
+
+/// How a result follows from its sources a, b and c, up to multiples of two to the power of its width, if that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linear {
+    No,
+    /// a + b, or a alone: operands that are not there read as zero.
+    Sum,
+    /// a - b
+    Difference,
+    /// a * b + c
+    Product(Width),
+    /// a * b + c, of words a and b to a double, with their signs or without.
+    WideProduct {
+        signed: bool,
+    },
+    /// a << b
+    Shift,
+    /// A double of a word.
+    Extension,
+    /// The low word of a double.
+    Low,
+    /// Whether a is on one side of b, by the order of numbers with a sign or without.
+    Order {
+        width: Width,
+        signed: bool,
+    },
 }
 
 /// How an operation touches a slot.
@@ -304,8 +382,8 @@ impl Op {
     /// Shows every slot of the operation, sources before results.
     pub(crate) fn slots(&mut self, see: &mut dyn FnMut(&mut Slot, Role)) {
         use Role::{Result, Source};
-        let transfer = |transfer: &mut Transfer, role, see: &mut dyn FnMut(&mut Slot, Role)| {
-            if let Transfer::Register(slot, _) = transfer {
+        let actual = |actual: &mut Actual, role, see: &mut dyn FnMut(&mut Slot, Role)| {
+            if let Actual::Register(slot, _) = actual {
                 see(slot, role);
             }
         };
@@ -338,8 +416,8 @@ impl Op {
                 if let CallTarget::Indirect(slot) = &mut call.target {
                     see(slot, Source);
                 }
-                call.arguments.iter_mut().for_each(|argument| transfer(argument, Source, see));
-                call.results.iter_mut().for_each(|result| transfer(result, Result, see));
+                call.arguments.iter_mut().for_each(|argument| actual(argument, Source, see));
+                call.results.iter_mut().for_each(|result| actual(result, Result, see));
             }
             Op::Barrier(barrier) => {
                 see(&mut barrier.id, Source);
@@ -358,10 +436,10 @@ impl Op {
                 see(&mut collective.p, Result);
             }
             Op::System(system) => {
-                system.arguments.iter_mut().for_each(|argument| transfer(argument, Source, see));
-                transfer(&mut system.result, Result, see);
+                system.arguments.iter_mut().for_each(|argument| actual(argument, Source, see));
+                actual(&mut system.result, Result, see);
             }
-            Op::Copy(copy) => {
+            Op::AsyncCopy(copy) => {
                 see(&mut copy.from.base, Source);
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
@@ -389,49 +467,11 @@ impl Op {
 
 /// `cp.async`: bytes from one space to another.
 #[derive(Debug, Clone)]
-pub(crate) struct Copy {
+pub(crate) struct AsyncCopy {
     pub(crate) from: Access,
     pub(crate) to: Access,
-    /// How many bytes to read, where that is said; the others become zero.
+    /// The number of bytes to read, if the instruction has it; the others become zero.
     pub(crate) source_bytes: Option<Slot>,
-}
-
-/// What a special register's column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Special {
-    Tid(usize),
-    Laneid,
-    Warpid,
-    LaneMaskEq,
-    LaneMaskLe,
-    LaneMaskLt,
-    LaneMaskGe,
-    LaneMaskGt,
-    Ntid(usize),
-    Ctaid(usize),
-    Nctaid(usize),
-    Nwarpid,
-    /// Where the dynamic part of shared memory starts.
-    DynamicShared,
-    DynamicSharedSize,
-    TotalSharedSize,
-    /// Always zero: `%gridid`, `%smid`, and what a machine without clusters says of them.
-    Zero,
-    /// Always one: `%nsmid`, `%cluster_nctaid`.
-    One,
-}
-
-impl Special {
-    /// Whether it differs between the blocks of a launch.
-    pub(crate) fn is_of_block(self) -> bool {
-        matches!(self, Special::Ctaid(_))
-    }
-
-    /// Whether it differs between the threads of a block.
-    pub(crate) fn is_of_thread(self) -> bool {
-        use Special::*;
-        matches!(self, Tid(_) | Laneid | Warpid | LaneMaskEq | LaneMaskLe | LaneMaskLt | LaneMaskGe | LaneMaskGt)
-    }
 }
 
 /// A parameter of an entry.
@@ -493,10 +533,63 @@ pub struct Kernel {
     pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
 }
 
+/// The steps of a kernel's entry before its registers had columns, and which columns they got.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) numbers: Numbers,
+    /// By register: where its column starts in its area.
+    pub(crate) offsets: Vec<u32>,
+    /// Registers that may be read before they are written.
+    pub(crate) entered: Vec<usize>,
+}
+
+/// Numbers for registers, before they have columns: predicates first, then words, then doubles.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    /// The numbers of the first register of each width.
+    starts: [usize; 3],
+    total: usize,
+}
+
+impl Numbers {
+    /// For this many predicates, words and doubles.
+    pub(crate) fn new([predicates, words, doubles]: [usize; 3]) -> Numbers {
+        Numbers { starts: [0, predicates, predicates + words], total: predicates + words + doubles }
+    }
+
+    /// The number of registers.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The number of the register that a slot names by its index among those of its width.
+    pub(crate) fn of(&self, slot: Slot) -> Option<usize> {
+        let area = match slot.area() {
+            Area::Predicates => 0,
+            Area::Words => 1,
+            Area::Doubles => 2,
+            Area::Thread | Area::Block | Area::Samples => return None,
+        };
+        Some(self.starts[area] + slot.offset() as usize)
+    }
+
+    /// The slot at an offset in the area of the register with this number.
+    pub(crate) fn slot(&self, number: usize, offset: u32) -> (Slot, Width) {
+        if number >= self.starts[2] {
+            (Slot::new(Area::Doubles, offset), Width::Double)
+        } else if number >= self.starts[1] {
+            (Slot::new(Area::Words, offset), Width::Word)
+        } else {
+            (Slot::new(Area::Predicates, offset), Width::Predicate)
+        }
+    }
+}
+
 /// What samples must show of each half of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// A double that is so much more from thread to thread.
+    /// A double that grows by this stride from thread to thread.
     Straight(Slot, i32),
     /// A word or double that is nowhere followed by the other end of its range, in the order with a sign or without.
     Ordered { slot: Slot, width: Width, signed: bool, falls: bool },
@@ -543,7 +636,7 @@ impl Kernel {
         place.source = self
             .module
             .source_line(index as usize)
-            .map(|line| super::error::SourcePlace { file: line.file.to_owned(), line: line.line });
+            .map(|line| SourcePlace { file: line.file.to_owned(), line: line.line });
         Some(place)
     }
 

@@ -8,6 +8,7 @@ pub use vop::RunErrorKind;
 
 /// A line of the source code that PTX was compiled from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SourcePlace {
     /// The file as `.file` names it.
     pub file: String,
@@ -23,8 +24,9 @@ impl fmt::Display for SourcePlace {
 
 /// A place in the PTX, in the launch file or in a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
-    /// The file, where there is one: PTX may come from memory, and [`CommandLine::text`](super::launch::CommandLine::text) is none.
+    /// The file, if there is one: PTX may come from memory, and [`CommandLine::text`](crate::launch::CommandLine::text) is no file.
     pub file: Option<PathBuf>,
     /// Bytes of the text.
     pub span: Range<usize>,
@@ -70,8 +72,9 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// One failure.
+/// One error, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunError {
     /// Its kind, which has the stable code.
     pub kind: RunErrorKind,
@@ -85,7 +88,7 @@ pub struct RunError {
     pub thread: Option<ThreadId>,
     /// The address that an access failed at.
     pub address: Option<u64>,
-    /// What the thread that was [traced](super::LaunchOptions::trace) had executed until then.
+    /// What the thread that was [traced](crate::LaunchOptions::trace) had executed until then.
     pub trace: Box<[String]>,
 }
 
@@ -151,7 +154,7 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// One or more failures: reading a kernel or a launch file reports all it finds.
+/// One or more errors: reading a kernel or a launch file reports all that it finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunErrors(pub Vec<RunError>);
 

@@ -5,12 +5,12 @@
 //! ```
 //!
 //! - A [`Program`] is a module with its variables laid out. [`Program::kernel`] decodes an entry and the functions that it may call,
-//!   once, for the SIMD instructions of this CPU ([`Level`]). What cannot be run is refused here, before anything runs.
+//!   once, for the SIMD instructions of this CPU ([`Level`]). Statements that cannot be run are refused here, before anything runs.
 //! - [`Kernel::launch`] runs a grid: a register is a column over the threads of a block, an instruction a loop over columns, and
-//!   blocks are divided among cores ([`LaunchOptions::cores`]). Threads that part at a branch meet again where their ways do.
+//!   blocks are divided among cores ([`LaunchOptions::cores`]). Threads that part at a branch meet again where their paths join.
 //! - A [`Memory`] holds buffers and the module's variables, from launch to launch. Buffers are far apart, so an access beyond one's
 //!   end is an error, as are misaligned accesses, divisions by zero, barriers that are not reached, stacks that overflow and
-//!   loops without end. [`LaunchOptions`] has checks for races and uninitialised reads of shared memory.
+//!   endless loops. [`LaunchOptions`] has checks for races and uninitialised reads of shared memory.
 //! - [`run_launch_file`] does all of it for files, and [`launch::Job`] is what the command `vop run` does.
 //!
 //! ```
@@ -40,8 +40,8 @@
 //!
 //! # What is the same in every run
 //!
-//! What a block does depends on nothing but memory. A launch whose blocks do not read what others write gives the same on any number of
-//! cores; [`Report::order_dependent`] names the atomics by which they might.
+//! What a block does depends on nothing but memory. A launch whose blocks do not read what others write gives the same result on any
+//! number of cores; [`Report::order_dependent`] names the atomics that may make a difference.
 //!
 //! # What is refused
 //!
@@ -51,19 +51,28 @@
 
 mod array;
 mod code;
+mod column;
 mod decode;
 mod engine;
 mod error;
+mod heap;
+#[doc(hidden)]
+pub mod internals;
+mod lanes;
 pub mod launch;
+mod level;
 mod memory;
+mod opcode;
 mod pure;
+mod special;
 mod types;
 
 pub use array::write_atomically;
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
-pub use engine::launch::{Arg, LaunchOptions, Progress, Report};
-pub use engine::{Level, Profile, StatementProfile};
+pub use engine::launch::{Activity, Arg, LaunchOptions, Now, Progress, Report};
+pub use engine::{Profile, StatementProfile};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use launch::{RunOptions, Summary, run_launch_file};
+pub use level::Level;
 pub use memory::{BufferId, Memory};

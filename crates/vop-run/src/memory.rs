@@ -5,7 +5,9 @@
 //! the next region is the guard gap, so running off a buffer is always caught, and finding the allocation of an address is one
 //! shift.
 
-use super::error::{RunError, RunErrorKind};
+#![allow(unsafe_code, reason = "words are seen as bytes")]
+
+use crate::error::{RunError, RunErrorKind};
 
 /// A region's size as a power of two.
 pub(crate) const REGION_BITS: u32 = 36;
@@ -46,7 +48,7 @@ impl Space {
         }
     }
 
-    /// What turns an address of this space into a generic one when added.
+    /// The sum of this and an address of the space is the generic address.
     pub(crate) fn base(self) -> u64 {
         match self {
             Space::Generic | Space::Global | Space::Const => 0,
@@ -92,15 +94,13 @@ impl Bytes {
         self.words.as_mut_ptr().cast()
     }
 
-    #[allow(unsafe_code, reason = "words seen as bytes")]
     pub(crate) fn as_slice(&self) -> &[u8] {
-        // SAFETY: the words hold at least `len` bytes, and any bytes will do.
+        // SAFETY: the words hold at least `len` bytes, which are borrowed for as long as the slice, and any bytes are valid.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
     }
 
-    #[allow(unsafe_code, reason = "words seen as bytes")]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and they are borrowed for as long as the slice.
+        // SAFETY: the words hold at least `len` bytes, which are borrowed mutably for as long as the slice, and any bytes are valid.
         unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.len) }
     }
 }
@@ -172,7 +172,7 @@ impl Memory {
         regions.collect()
     }
 
-    /// What a launch says of an address, by the names of the allocations.
+    /// The names and sizes of the allocations, for errors.
     pub(crate) fn names(&self) -> Vec<(String, u64)> {
         self.allocations.iter().map(|a| (a.name.clone(), a.bytes.len() as u64)).collect()
     }
@@ -197,7 +197,7 @@ pub(crate) fn address_of(index: usize) -> u64 {
     (FIRST_REGION + index as u64) << REGION_BITS
 }
 
-/// An access that cannot be made; [`Layout::explain`] puts it in words.
+/// An access that cannot be made; [`Layout::explain`] describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Misaligned { address: u64, bytes: u64 },
@@ -211,7 +211,7 @@ pub(crate) fn plural(bytes: u64) -> String {
     format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" })
 }
 
-/// Names and sizes of all memory that a thread can reach, to speak of faults.
+/// Names and sizes of all memory that a thread can reach, to explain faults.
 pub(crate) struct Layout<'m> {
     /// The allocations' names and sizes.
     pub(crate) allocations: &'m [(String, u64)],

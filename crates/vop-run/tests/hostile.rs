@@ -11,6 +11,7 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
 mod random;
 
 use std::path::{Path, PathBuf};
@@ -20,15 +21,7 @@ use random::Random;
 use vop_run::{Arg, LaunchOptions, Level, Program, ThreadId};
 
 fn sources() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let mut files: Vec<PathBuf> = ["run", "kernels"]
-        .iter()
-        .flat_map(|name| std::fs::read_dir(folder.join(name)).unwrap())
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "ptx"))
-        .collect();
-    files.sort();
-    files
+    ["kernels", "run"].into_iter().flat_map(|folder| common::data(folder, "ptx")).collect()
 }
 
 /// Words, numbers, blanks and single characters, which give the text back when joined.

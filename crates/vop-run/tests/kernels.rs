@@ -6,15 +6,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::collections::BTreeMap;
+
+use common::{bits, bytes, data, size};
 use vop_ptx::module::Scalar;
 use vop_run::{Arg, BufferId, LaunchOptions, Memory, Program};
-
-fn size(ty: Scalar) -> usize {
-    ty.bits().unwrap() as usize / 8
-}
 
 fn is_float(ty: Scalar) -> bool {
     matches!(ty, Scalar::F32 | Scalar::F64)
@@ -28,18 +26,6 @@ fn is_signed(ty: Scalar) -> bool {
 fn scalar(name: &str) -> Option<Scalar> {
     let unsigned = |ty| matches!(ty, Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64);
     Scalar::from_name(name).filter(|ty| is_float(*ty) || is_signed(*ty) || unsigned(*ty))
-}
-
-/// The bits of a number as a case writes it.
-fn bits(text: &str, ty: Scalar) -> u64 {
-    match ty {
-        Scalar::F32 => u64::from(text.parse::<f32>().unwrap().to_bits()),
-        Scalar::F64 => text.parse::<f64>().unwrap().to_bits(),
-        _ => match text.strip_prefix("0x") {
-            Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
-            None => text.parse::<i128>().unwrap() as u64,
-        },
-    }
 }
 
 /// The elements that `@lcg COUNT seed SEED [range LOW HIGH]` stands for.
@@ -78,7 +64,7 @@ fn content(words: &[&str], ty: Scalar) -> Vec<u8> {
     } else {
         words.iter().map(|word| bits(word, ty)).collect()
     };
-    elements.iter().flat_map(|bits| bits.to_le_bytes()[..size(ty)].to_vec()).collect()
+    bytes(elements, ty)
 }
 
 /// A structure as C lays it out: `u8 1 f32 0.5 2.5`.
@@ -287,10 +273,7 @@ fn run(ptx: &str, case: &str) -> Vec<String> {
 
 #[test]
 fn kernels_compute_what_their_sources_do_on_a_host() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kernels");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
-    files.sort();
+    let files = data("kernels", "ptx");
     let only = std::env::var("VOP_KERNEL").unwrap_or_default();
     let (mut cases, mut failures) = (BTreeMap::new(), String::new());
     for path in files.iter().filter(|path| path.to_string_lossy().contains(&only)) {

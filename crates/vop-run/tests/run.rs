@@ -17,36 +17,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::path::Path;
+
+use common::{bits, bytes, data, size};
 use vop::Semantics;
 use vop_ptx::module::Scalar;
-use vop_run::{Arg, BufferId, LaunchOptions, Memory, Program, RunOptions, run_launch_file};
-
-fn data(extension: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == extension)).collect();
-    files.sort();
-    assert!(!files.is_empty());
-    files
-}
-
-fn size(ty: Scalar) -> usize {
-    ty.bits().unwrap() as usize / 8
-}
-
-/// The bits of a number as a case writes it.
-fn bits(text: &str, ty: Scalar) -> u64 {
-    match ty {
-        Scalar::F32 => u64::from(text.parse::<f32>().unwrap().to_bits()),
-        Scalar::F64 => text.parse::<f64>().unwrap().to_bits(),
-        _ => match text.strip_prefix("0x") {
-            Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
-            None => text.parse::<i128>().unwrap() as u64,
-        },
-    }
-}
+use vop_run::{Activity, Arg, BufferId, LaunchOptions, Memory, Program, RunOptions, run_launch_file};
 
 fn numbers(bytes: &[u8], ty: Scalar) -> String {
     let number = |chunk: &[u8]| {
@@ -101,9 +79,7 @@ fn run_case(text: &str) -> String {
                 let ty = Scalar::from_name(ty).unwrap();
                 let content = match words[3].strip_prefix('*') {
                     Some(count) => vec![0; count.parse::<usize>().unwrap() * size(ty)],
-                    None => {
-                        words[3..].iter().flat_map(|word| bits(word, ty).to_le_bytes()[..size(ty)].to_vec()).collect()
-                    }
+                    None => bytes(words[3..].iter().map(|word| bits(word, ty)), ty),
                 };
                 let id = memory.allocate(name, content.clone());
                 args.push(id.into());
@@ -135,7 +111,7 @@ fn run_case(text: &str) -> String {
 fn kernels() {
     let bless = std::env::var_os("VOP_BLESS").is_some();
     let mut failures = String::new();
-    for path in data("ptx") {
+    for path in data("run", "ptx") {
         let text = std::fs::read_to_string(&path).unwrap();
         let (case, expected) = text.split_once("// =>\n").expect("a case ends with what comes out");
         let found: String = run_case(&text).lines().map(|line| format!("// {line}\n")).collect();
@@ -157,7 +133,7 @@ fn kernels() {
 fn single_instructions() {
     let mut failures = String::new();
     let mut rows = 0;
-    for path in data("tsv") {
+    for path in data("run", "tsv") {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let [opcode, types, sources, result] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
@@ -342,8 +318,7 @@ fn a_launch_has_the_semantics_asked_for() {
     for (semantics, d) in [(Semantics::Isa, 7), (Semantics::Ptxas, 0xffff_0007), (Semantics::PtxasTo13_2, 7)] {
         let mut memory = program.memory();
         let out = memory.allocate("out", vec![0; 4]);
-        let mut options = LaunchOptions::default();
-        options.semantics = semantics;
+        let options = LaunchOptions::default().with_semantics(semantics);
         kernel.launch([1; 3], [1; 3], &[out.into()], &mut memory, &options).unwrap();
         assert_eq!(memory.bytes(out), u32::to_le_bytes(d), "{semantics}");
     }
@@ -513,8 +488,7 @@ fn an_atomic_depends_on_the_order_of_blocks_if_its_old_value_is_read() {
         ));
         let mut memory = program.memory();
         let out = memory.allocate("out", [0; 8]);
-        let mut options = LaunchOptions::default();
-        options.cores = Some(2);
+        let options = LaunchOptions::default().with_cores(2);
         let kernel = program.kernel("k").unwrap();
         kernel.launch([2, 1, 1], [1, 1, 1], &[out.into()], &mut memory, &options).unwrap().order_dependent
     };
@@ -526,4 +500,38 @@ fn an_atomic_depends_on_the_order_of_blocks_if_its_old_value_is_read() {
     assert_eq!(lines("atom.global.add.u32 %r1, [%rd1], 1;\nsetp.eq.u32 p, %r1, 0;"), [3]);
     assert_eq!(lines("atom.global.add.f32 %f1, [%rd1], 0f3F800000;"), [3]);
     assert_eq!(lines("atom.global.exch.b32 %r1, [%rd1], 1;"), [3]);
+}
+
+/// What another thread sees of a launch that runs, and that it sees nothing afterwards.
+#[test]
+fn a_launch_says_what_is_running() {
+    let program = Program::read(
+        ".entry spin(.param .u64 n) {
+            .reg .b64 %rd<2>; .reg .pred p;
+            ld.param.u64 %rd1, [n];
+        AGAIN:
+            sub.s64 %rd1, %rd1, 1; setp.ne.s64 p, %rd1, 0; @p bra AGAIN;
+        }",
+    );
+    let kernel = program.kernel("spin").unwrap();
+    let activity = Activity::default();
+    let options = LaunchOptions::default().with_activity(activity.clone()).with_cores(1);
+    let seen = std::thread::scope(|scope| {
+        let launch = scope.spawn(|| {
+            let mut memory = program.memory();
+            kernel.launch([50, 1, 1], [32, 1, 1], &[50_000u64.into()], &mut memory, &options).unwrap();
+        });
+        let mut seen = Vec::new();
+        while !launch.is_finished() {
+            seen.extend(activity.now());
+            std::thread::yield_now();
+        }
+        seen
+    });
+    let last = seen.last().expect("the launch takes longer than a look at it");
+    assert_eq!((last.launch, last.entry.as_str(), last.blocks), (1, "spin", 50));
+    // Each thread executes 1 + 3 * 50,000 statements.
+    assert!(seen.iter().all(|now| now.done <= 50 && now.instructions <= 50 * 32 * 150_001), "{last:?}");
+    assert!(seen.is_sorted_by_key(|now| now.done) && last.done > 0, "{last:?}");
+    assert_eq!(activity.now(), None);
 }

@@ -241,8 +241,7 @@ fn run(ptx: &str, bytes: usize, grid: [u32; 3], block: [u32; 3], values: (u32, u
     // In the middle of the buffer.
     let args: [Arg; 4] =
         [Arg::from(memory.address(input) + IN as u64 / 2), out.into(), values.0.into(), values.1.into()];
-    let mut options = LaunchOptions::default();
-    (options.profile, options.cores) = (profile, Some(1));
+    let options = LaunchOptions::default().with_profile(profile).with_cores(1);
     let result = kernel.launch(grid, block, &args, &mut memory, &options);
     let result = result.map(|report| report.instructions).map_err(|errors| format!("{errors:?}"));
     (result, memory.bytes(input).to_vec(), memory.bytes(out).to_vec())

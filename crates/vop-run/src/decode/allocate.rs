@@ -5,15 +5,14 @@
 //! Sarkar, "Linear Scan Register Allocation", 1999). Liveness is that of one thread, and a thread's elements are its own, so threads
 //! that have parted do not disturb each other.
 //!
-//! A block's rank is its place in a weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with widenings",
+//! A block's rank is its index in a weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with widenings",
 //! 1993): before all that can follow it, and each loop in one piece. The engine runs threads at the lowest rank first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::sample::Entry;
-use crate::code::{Formal, FunctionCode, Op, Pc, Role, Step};
-use crate::engine::lanes::{Area, Slot, Width};
+use crate::code::{Entry, Formal, FunctionCode, Numbers, Op, Pc, Role, Step};
+use crate::column::Slot;
 
 /// A stretch of steps that is only entered at its start.
 #[derive(Debug, Default)]
@@ -24,10 +23,10 @@ struct Block {
     successors: Vec<usize>,
 }
 
-/// How often a block is looked at for its rank, on the average: loops are seldom nested as deep.
+/// The average number of times that a block is looked at for its rank: loops are seldom nested as deep.
 const MAX_DEPTH: usize = 256;
 
-/// Gives every register of a function a place, and returns the rank of each step, and of a kernel's entry what it was before.
+/// Gives every register of a function a column. Returns the rank of each step, and for a kernel's entry the steps as they were before.
 /// `steps` starts at `start` of the kernel; `counts` says how many registers there are of each width.
 pub(super) fn allocate(
     steps: &mut [Step],
@@ -42,8 +41,8 @@ pub(super) fn allocate(
         ranks[blocks[*block].first..blocks[*block].end].fill(rank as u32);
     }
     let before = (start == 0).then(|| steps.to_vec());
-    let (numbers, places, entered) = place_registers(steps, &blocks, &order, code, counts);
-    (ranks, before.map(|steps| Entry { steps, numbers, places, entered }))
+    let (numbers, offsets, entered) = assign_columns(steps, &blocks, &order, code, counts);
+    (ranks, before.map(|steps| Entry { steps, numbers, offsets, entered }))
 }
 
 fn blocks(steps: &[Step], start: Pc) -> Vec<Block> {
@@ -86,7 +85,7 @@ fn weak_topological_order(blocks: &[Block]) -> Vec<usize> {
     let mut work: Vec<Vec<usize>> = vec![(0..blocks.len()).collect()];
     let mut state = Components::new(blocks.len());
     let mut whole = true;
-    // Loops within one another are taken apart as deep as this allows: beyond it their blocks follow one another as they stand.
+    // Nested loops are taken apart as deep as this allows: deeper ones keep the order of their blocks.
     let mut budget = MAX_DEPTH.saturating_mul(blocks.len());
     while let Some(mut set) = work.pop() {
         if let [one] = set[..] {
@@ -181,42 +180,9 @@ impl Components {
     }
 }
 
-/// Numbers registers of all widths in one row.
-#[derive(Clone, Debug)]
-pub(super) struct Numbers {
-    starts: [usize; 3],
-    total: usize,
-}
-
-impl Numbers {
-    /// How many registers there are.
-    pub(super) fn total(&self) -> usize {
-        self.total
-    }
-
-    pub(super) fn of(&self, slot: Slot) -> Option<usize> {
-        let area = match slot.area() {
-            Area::Predicates => 0,
-            Area::Words => 1,
-            Area::Doubles => 2,
-            Area::Thread | Area::Block | Area::Samples => return None,
-        };
-        Some(self.starts[area] + slot.place() as usize)
-    }
-
-    pub(super) fn slot(&self, number: usize, place: u32) -> (Slot, Width) {
-        if number >= self.starts[2] {
-            (Slot::new(Area::Doubles, place), Width::Double)
-        } else if number >= self.starts[1] {
-            (Slot::new(Area::Words, place), Width::Word)
-        } else {
-            (Slot::new(Area::Predicates, place), Width::Predicate)
-        }
-    }
-}
-
-/// Returns the place of each register, and which may be read before they are written.
-fn place_registers(
+/// Gives each register a column. Returns the numbers of the registers, where their columns start, and which registers may be read before
+/// they are written.
+fn assign_columns(
     steps: &mut [Step],
     blocks: &[Block],
     order: &[usize],
@@ -224,8 +190,8 @@ fn place_registers(
     counts: [u32; 3],
 ) -> (Numbers, Vec<u32>, Vec<usize>) {
     let [p, w, d] = counts.map(|count| count as usize);
-    let total = p + w + d;
-    let numbers = Numbers { starts: [0, p, p + w], total };
+    let numbers = Numbers::new([p, w, d]);
+    let total = numbers.total();
     let registers = |formals: &[Formal]| -> Vec<usize> {
         let slots = formals.iter().filter_map(|formal| match formal {
             Formal::Register(slot, _) => numbers.of(*slot),
@@ -235,7 +201,7 @@ fn place_registers(
     };
     let (parameters, results) = (registers(&code.parameters), registers(&code.results));
 
-    // Uses and definitions of each step, in that order. What a guard may leave as it was is used, not defined.
+    // Uses and definitions of each step, in that order. A register that a guard may leave as it was is used, not defined.
     let mut touches: Vec<(u32, bool)> = Vec::new();
     let mut ends = Vec::with_capacity(steps.len());
     for step in steps.iter_mut() {
@@ -334,7 +300,7 @@ fn place_registers(
             }
         }
     }
-    // What lives across a block's edge lives there: the first and the last of these places of each register are enough.
+    // A register that lives across a block's edge lives there: its first and its last edge are enough.
     let edges = |b: usize| [(&live_in, 2 * blocks[b].first, b), (&live_out, 2 * blocks[b].end - 1, b)];
     let mut first_seen = |edges: &mut dyn Iterator<Item = (&Vec<u64>, usize, usize)>| {
         let mut seen = vec![0u64; words];
@@ -355,7 +321,7 @@ fn place_registers(
         extend(*number, 0);
     }
 
-    let mut places = vec![0u32; total];
+    let mut offsets = vec![0u32; total];
     for (area, range) in [0..p, p..p + w, p + w..total].into_iter().enumerate() {
         let size = [1, 4, 8][area];
         let mut by_start: Vec<usize> = range.filter(|number| intervals[*number].0 != u32::MAX).collect();
@@ -372,13 +338,13 @@ fn place_registers(
                 active.pop();
                 free.push(column);
             }
-            // The one that was used last is the likeliest to be in the cache.
+            // The column that was used last is most likely in the cache.
             let column = free.pop().unwrap_or_else(|| {
                 columns += 1;
                 columns - 1
             });
             active.push(Reverse((end, column)));
-            places[number] = column * size;
+            offsets[number] = column * size;
         }
         code.registers[area] = columns * size;
     }
@@ -389,25 +355,25 @@ fn place_registers(
     };
     let entered: Vec<usize> =
         globals.iter().copied().filter(|number| entered(*number) && !parameters.contains(number)).collect();
-    code.cleared = entered.iter().map(|number| numbers.slot(*number, places[*number])).collect();
+    code.cleared = entered.iter().map(|number| numbers.slot(*number, offsets[*number])).collect();
 
-    let place = |slot: &mut Slot| {
+    let assign = |slot: &mut Slot| {
         if let Some(number) = numbers.of(*slot) {
-            *slot = numbers.slot(number, places[number]).0;
+            *slot = numbers.slot(number, offsets[number]).0;
         }
     };
     for step in steps {
         if let Some(guard) = &mut step.guard {
-            place(&mut guard.slot);
+            assign(&mut guard.slot);
         }
-        step.op.slots(&mut |slot, _| place(slot));
+        step.op.slots(&mut |slot, _| assign(slot));
     }
     for formal in code.parameters.iter_mut().chain(&mut code.results) {
         if let Formal::Register(slot, _) = formal {
-            place(slot);
+            assign(slot);
         }
     }
-    (numbers, places, entered)
+    (numbers, offsets, entered)
 }
 
 #[cfg(test)]

@@ -4,24 +4,26 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use vop_ptx::module::{
-    FoundRegister, Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable, lex,
+    FoundRegister, Function, FunctionKind, Scalar, ScopeId, Space as Declared, StatementKind, Variable as Declaration,
+    lex,
 };
 
 use super::allocate::allocate;
 use super::operand::Operand;
 use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
-use crate::code::{Formal, Guard, Op, Pc, Role, Special, Step};
-use crate::engine::access::GRANULE;
-use crate::engine::lanes::{Area, Compute, Linear, Operands, Slot, Width, binary, unary};
+use crate::code::{Formal, GRANULE, Guard, Linear, Op, Pc, Role, Step};
+use crate::column::{Area, Operands, Slot, Width};
 use crate::error::{RunError, RunErrorKind};
+use crate::lanes::{Compute, binary, unary};
 use crate::memory::Space;
 use crate::pure;
+use crate::special::{Named, Special};
 use crate::types::{Kind, mask};
 
-/// Numbers of registers that tables are as long as.
+/// The numbers of registers that are looked up in tables are less than this.
 const MANY: usize = 1 << 17;
 
-/// A register, before it has a place: a slot whose place is its number, and the second one of a `.b128`.
+/// A register before it has a column: a slot whose offset is the register's number, and the second slot of a `.b128`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Register {
     pub(super) slot: Slot,
@@ -31,7 +33,7 @@ pub(super) struct Register {
 
 /// Where a variable stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum Variable {
     /// At an address of a state space that is known now.
     At(Space, u64),
     /// On the function's part of the stack.
@@ -48,16 +50,16 @@ pub(super) struct Decoder<'b, 'p> {
     index: usize,
     dense: u32,
     by_register: HashMap<(ScopeId, usize, Option<u32>), Register>,
-    /// The same of counted declarations, as far as the numbers are small.
+    /// Registers of counted declarations (`%r<100>`) by their numbers, where the numbers are small.
     by_number: HashMap<(ScopeId, usize), Vec<Option<Register>>>,
-    /// How many registers there are of each width.
+    /// The number of registers of each width.
     pub(super) counts: [u32; 3],
     carry: Option<Slot>,
     /// Offsets of parameters and of variables on the stack by where their names stand.
     offsets: HashMap<usize, u64>,
     stack: u64,
     start: Pc,
-    /// Steps of atomics whose old value depends on the order of blocks, and nothing else does.
+    /// Atomics of which only the old value depends on the order of blocks.
     ordered_results: Vec<Pc>,
     /// Branches by step, with the statements they go to.
     branches: Vec<(Pc, Vec<usize>)>,
@@ -149,7 +151,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         }
         self.span = self.function.header.clone();
         if body.is_empty() {
-            // Errors of steps point somewhere all the same.
+            // Errors of steps need a statement to point at.
             self.begin(self.function.statement);
         }
         (self.guard, self.counted) = (None, true);
@@ -187,7 +189,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Ok(())
     }
 
-    /// Gives every parameter and every variable of the function its place.
+    /// Lays out every parameter and every variable of the function.
     fn lay_out(&mut self) -> Result<(Vec<Formal>, Vec<Formal>), RunError> {
         let (module, function) = (self.builder.module, self.function);
         let is_entry = function.kind == FunctionKind::Entry;
@@ -223,7 +225,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Ok((parameters, results))
     }
 
-    fn formal(&mut self, variable: &Variable) -> Result<Formal, RunError> {
+    fn formal(&mut self, variable: &Declaration) -> Result<Formal, RunError> {
         if variable.space == Declared::Reg {
             let name = self.builder.module.slice(&variable.name);
             let scope = self.scope;
@@ -242,7 +244,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Ok(Formal::Stack { offset: offset as u32, bytes })
     }
 
-    fn on_stack(&mut self, variable: &Variable) -> Result<u64, RunError> {
+    fn on_stack(&mut self, variable: &Declaration) -> Result<u64, RunError> {
         let align = Some(variable.alignment()).filter(|align| align.is_power_of_two() && *align <= 4096);
         // `.param .b8 x[]` of a variable number of arguments has no size: nothing of it can be reached.
         let bytes = match variable.bytes() {
@@ -360,7 +362,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         self.emit(Op::Compute { run, operands, linear: compute.linear });
     }
 
-    /// What stands for operands that are not there.
+    /// The slot that stands for an operand that is not there.
     pub(super) fn none(&mut self) -> Slot {
         self.builder.constant(0, Width::Double)
     }
@@ -470,51 +472,22 @@ impl<'b, 'p> Decoder<'b, 'p> {
     /// A special register, read at a width.
     pub(super) fn special(&mut self, name: &str, width: Width) -> Result<Option<Slot>, RunError> {
         let Some(bare) = name.strip_prefix('%') else { return Ok(None) };
-        let axis = |suffix: &str| ["x", "y", "z"].iter().position(|axis| *axis == suffix);
-        let special = match bare.split_once('.') {
-            Some(("tid", suffix)) => axis(suffix).map(Special::Tid),
-            Some(("ntid", suffix)) => axis(suffix).map(Special::Ntid),
-            Some(("ctaid" | "clusterid", suffix)) => axis(suffix).map(Special::Ctaid),
-            Some(("nctaid" | "nclusterid", suffix)) => axis(suffix).map(Special::Nctaid),
-            // Without clusters every block is a cluster of its own.
-            Some(("cluster_ctaid", suffix)) => axis(suffix).map(|_| Special::Zero),
-            Some(("cluster_nctaid", suffix)) => axis(suffix).map(|_| Special::One),
-            _ => match bare {
-                "laneid" => Some(Special::Laneid),
-                "warpid" => Some(Special::Warpid),
-                "nwarpid" => Some(Special::Nwarpid),
-                "lanemask_eq" => Some(Special::LaneMaskEq),
-                "lanemask_le" => Some(Special::LaneMaskLe),
-                "lanemask_lt" => Some(Special::LaneMaskLt),
-                "lanemask_ge" => Some(Special::LaneMaskGe),
-                "lanemask_gt" => Some(Special::LaneMaskGt),
-                "dynamic_smem_size" => Some(Special::DynamicSharedSize),
-                "total_smem_size" | "aggr_smem_size" => Some(Special::TotalSharedSize),
-                "reserved_smem_offset_begin" | "reserved_smem_offset_0" | "reserved_smem_offset_1" => {
-                    let start = self.builder.reserved_shared();
-                    return Ok(Some(self.builder.constant(start, width)));
-                }
-                "reserved_smem_offset_end" | "reserved_smem_offset_cap" => {
-                    let start = self.builder.reserved_shared();
-                    return Ok(Some(self.builder.constant(start + RESERVED_SHARED, width)));
-                }
-                "gridid" | "smid" | "cluster_ctarank" | "is_explicit_cluster" => Some(Special::Zero),
-                "nsmid" | "cluster_nctarank" => Some(Special::One),
-                "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => {
-                    let d = self.fresh(width);
-                    self.emit(Op::Clock { d, width, high: bare.ends_with("hi") });
-                    return Ok(Some(d));
-                }
-                _ => None,
-            },
-        };
-        let Some(special) = special else {
-            let known = bare.starts_with("pm") || bare.starts_with("envreg") || bare.starts_with("current_");
-            return if known {
-                Err(self.unsupported(format!("special register `{name}` is not supported by vop run")))
-            } else {
-                Ok(None)
-            };
+        let special = match Special::named(bare) {
+            None => return Ok(None),
+            Some(Named::Special(special)) => special,
+            Some(Named::ReservedShared { end }) => {
+                let start = self.builder.reserved_shared();
+                let offset = if end { start + RESERVED_SHARED } else { start };
+                return Ok(Some(self.builder.constant(offset, width)));
+            }
+            Some(Named::Clock { high }) => {
+                let d = self.fresh(width);
+                self.emit(Op::Clock { d, width, high });
+                return Ok(Some(d));
+            }
+            Some(Named::Unsupported) => {
+                return Err(self.unsupported(format!("special register `{name}` is not supported by vop run")));
+            }
         };
         let slot = self.builder.special(special, width);
         if special.is_of_thread() && width == Width::Double {
@@ -526,7 +499,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
     }
 
     /// Where a variable or parameter stands.
-    pub(super) fn variable(&mut self, name: &str) -> Result<Option<Home>, RunError> {
+    pub(super) fn variable(&mut self, name: &str) -> Result<Option<Variable>, RunError> {
         let module = self.builder.module;
         let Some(variable) = module.variable(self.scope, name, self.span.start) else { return Ok(None) };
         if variable.count.is_some() {
@@ -536,20 +509,20 @@ impl<'b, 'p> Decoder<'b, 'p> {
             && self.function.parameters.iter().any(|parameter| parameter.name == variable.name);
         Ok(Some(match variable.space {
             Declared::Shared => match self.builder.shared_offset(variable)? {
-                Some(offset) => Home::At(Space::Shared, offset),
-                None => Home::DynamicShared,
+                Some(offset) => Variable::At(Space::Shared, offset),
+                None => Variable::DynamicShared,
             },
             Declared::Local | Declared::Param => match self.offsets.get(&variable.name.start) {
-                Some(offset) if is_parameter => Home::At(Space::Param, *offset),
-                Some(offset) => Home::Stack(*offset),
+                Some(offset) if is_parameter => Variable::At(Space::Param, *offset),
+                Some(offset) => Variable::Stack(*offset),
                 None => {
                     return Err(
                         self.unsupported(format!("variable `{name}` is of a kind that vop run does not support"))
                     );
                 }
             },
-            Declared::Const => Home::At(Space::Const, self.builder.program.address(variable)?),
-            _ => Home::At(Space::Global, self.builder.program.address(variable)?),
+            Declared::Const => Variable::At(Space::Const, self.builder.program.address(variable)?),
+            _ => Variable::At(Space::Global, self.builder.program.address(variable)?),
         }))
     }
 
@@ -609,19 +582,19 @@ impl<'b, 'p> Decoder<'b, 'p> {
             return Ok(None);
         }
         let width = width_of(ty);
-        let home = match self.variable(name)? {
-            Some(home) => home,
+        let variable = match self.variable(name)? {
+            Some(variable) => variable,
             None => match self.builder.program.function_address(name) {
-                Some(address) => Home::At(Space::Global, address),
+                Some(address) => Variable::At(Space::Global, address),
                 None => return Ok(None),
             },
         };
-        Ok(Some(match home {
-            Home::At(Space::Global | Space::Const, _) if ty.width() == 32 => {
+        Ok(Some(match variable {
+            Variable::At(Space::Global | Space::Const, _) if ty.width() == 32 => {
                 return Err(self.malformed(format!("the address of `{name}` takes 64 bits")));
             }
-            Home::At(_, address) => self.builder.constant(address.wrapping_add(offset) & mask(ty.width()), width),
-            Home::DynamicShared => {
+            Variable::At(_, address) => self.builder.constant(address.wrapping_add(offset) & mask(ty.width()), width),
+            Variable::DynamicShared => {
                 let start = self.builder.special(Special::DynamicShared, width);
                 if offset == 0 {
                     start
@@ -630,7 +603,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
                     self.sum(start, offset, width)
                 }
             }
-            Home::Stack(at) => {
+            Variable::Stack(at) => {
                 let d = self.fresh(width);
                 self.emit(Op::StackAddress { d, width, offset: at.wrapping_add(offset) });
                 d
@@ -648,7 +621,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         d
     }
 
-    /// The slot of a destination register; `_` is one that nobody reads.
+    /// The slot of a destination register; `_` stands for one that is never read.
     pub(super) fn destination(&mut self, text: &str, ty: Scalar) -> Result<Slot, RunError> {
         if text == "_" { Ok(self.fresh(width_of(ty))) } else { self.register(text, ty) }
     }

@@ -1,4 +1,4 @@
-//! What a variable holds when its module is loaded (manual, "Initializers").
+//! The content of a variable when its module is loaded (manual, "Initializers").
 
 use vop_ptx::module::{Linkage, Module, Variable, lex};
 
@@ -9,7 +9,7 @@ use crate::error::{RunError, RunErrorKind};
 use crate::memory::Bytes;
 use crate::types::Kind;
 
-/// What a variable holds: some bytes, and zeros behind them. Most large variables are zeros only, which then take no memory.
+/// The content of a variable: some bytes, and zeros behind them. Most large variables are all zeros, which take no memory here.
 #[derive(Clone, Debug)]
 pub(super) struct Content {
     start: Vec<u8>,
@@ -24,7 +24,7 @@ impl Content {
     }
 }
 
-/// The bytes of a variable: its initialiser's, the rest zero. `total` sums up the sizes of a module's variables.
+/// The bytes of a variable: those of its initialiser, then zeros. `total` sums up the sizes of a module's variables.
 pub(super) fn content(
     module: &Module,
     variable: &Variable,
@@ -70,13 +70,13 @@ fn braced(text: &str) -> Option<&str> {
     text.trim().strip_prefix('{')?.strip_suffix('}')
 }
 
-/// Arrays of more dimensions are refused: each takes a call within a call.
+/// Arrays of more dimensions are refused: each dimension takes a nested call.
 const MAX_DIMENSIONS: usize = 64;
 
 struct Fill<'a> {
-    /// As many of the variable's bytes as have been written.
+    /// The variable's bytes up to the last that has been written.
     start: &'a mut Vec<u8>,
-    /// All of them.
+    /// The number of all its bytes.
     len: usize,
     /// Bytes of one element.
     size: usize,
@@ -84,7 +84,7 @@ struct Fill<'a> {
 }
 
 impl Fill<'_> {
-    /// Writes a braced list of one dimension, or one value; the error is the text that has no reading.
+    /// Writes a braced list of one dimension, or one value; the error is the text that cannot be read.
     fn level(&mut self, text: &str, offset: usize, dimensions: &[u64]) -> Result<(), String> {
         if dimensions.len() > MAX_DIMENSIONS {
             return Err(format!("{} dimensions", dimensions.len()));

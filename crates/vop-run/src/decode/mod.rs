@@ -4,16 +4,20 @@
 //! statements ──function──► steps over registers without places ──allocate──► columns, ranks
 //! ```
 //!
-//! A kernel is decoded with all functions that it may call. What cannot be run is refused here, before anything runs; all that
-//! is found is reported.
+//! A kernel is decoded with all functions that it may call. What cannot be run is refused here, before anything runs, and all errors
+//! are reported.
 
 mod allocate;
+mod barrier;
+mod control;
 mod function;
 mod initializer;
 mod instruction;
-pub(crate) mod opcode;
+mod memory;
+mod moves;
 mod operand;
-pub(crate) mod sample;
+mod sample;
+mod warp;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -21,20 +25,21 @@ use std::sync::Arc;
 
 use vop_ptx::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
 
-use super::code::{FunctionCode, Kernel, Parameter, Special};
-use super::engine::heap;
-use super::engine::lanes::{Area, Slot, WARP, Width};
-use super::engine::level::Level;
-use super::error::{Place, RunError, RunErrorKind, RunErrors};
-use super::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
-use super::pure::Pure;
+use crate::code::{FunctionCode, Kernel, Parameter};
+use crate::column::{Area, Slot, WARP, Width};
+use crate::error::{Place, RunError, RunErrorKind, RunErrors};
+use crate::heap;
+use crate::level::Level;
+use crate::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
+use crate::pure::Pure;
+use crate::special::Special;
 use function::Decoder;
 use initializer::Content;
 
 /// Long kernels look up each name: a hash that is faster than the standard one, and seeded as that is.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
-/// A module to run kernels of: its text read, its variables laid out.
+/// A module whose kernels can be run: its text is read, its variables are laid out.
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Arc<Module>,
@@ -48,7 +53,7 @@ pub struct Program {
 struct GlobalVariable {
     name: Range<usize>,
     read_only: bool,
-    /// The content at load, or why there is none; that matters only to a kernel that uses the variable.
+    /// The content at load, or the error that a kernel gets which uses the variable.
     content: Result<Content, RunError>,
 }
 
@@ -57,14 +62,14 @@ const MAX_VARIABLES: u64 = 4 << 30;
 /// Bytes that one function's variables may take of a thread's stack, or a block's shared variables.
 const MAX_LOCAL: u64 = 512 * 1024;
 
-/// Bytes of a kernel's constants: each takes a warp's worth of them.
+/// Bytes of a kernel's constants: each constant takes one element for every thread of a warp.
 const MAX_CONSTANTS: usize = 64 << 20;
 
 /// Bytes of shared memory that sm_80 and later keep for system software. CUDA's cooperative groups have their barriers there.
 const RESERVED_SHARED: u64 = 1024;
 
 impl Program {
-    /// Reads PTX. Nothing is judged yet: [`Program::kernel`] reports what is wrong with an entry.
+    /// Reads PTX. [`Program::kernel`] reports what is wrong with an entry.
     pub fn read(ptx: &str) -> Program {
         let mut program =
             Program { module: Arc::new(Module::parse(ptx)), variables: Vec::new(), by_name: HashMap::default() };
@@ -103,11 +108,17 @@ impl Program {
     }
 
     /// Decodes an entry, for the best SIMD instructions of this CPU.
+    ///
+    /// # Errors
+    /// If there is no such entry, or if the entry or a function that it may call cannot be run: every such statement is reported.
     pub fn kernel(&self, entry: &str) -> Result<Kernel, RunErrors> {
         self.kernel_at(entry, Level::best())
     }
 
-    /// Decodes an entry for a level of SIMD. An error if this CPU does not have it.
+    /// Decodes an entry for a level of SIMD.
+    ///
+    /// # Errors
+    /// As for [`Program::kernel`], and if this CPU does not have the level.
     pub fn kernel_at(&self, entry: &str, level: Level) -> Result<Kernel, RunErrors> {
         if !level.is_available() {
             let message = format!("this CPU does not have the instructions of {level:?}");
@@ -240,7 +251,7 @@ impl<'p> Builder<'p> {
             next += 1;
             Decoder::new(&mut self, index).decode();
             if self.calls_by_address && next == self.queue.len() {
-                // Any function might be meant.
+                // The address may be that of any function.
                 let defined = module.functions().iter().enumerate();
                 let defined = defined.filter(|(_, f)| f.kind == FunctionKind::Func && f.body.is_some());
                 for (index, _) in defined {
@@ -295,7 +306,7 @@ impl<'p> Builder<'p> {
         let mut place = constants.len().next_multiple_of(64);
         if place + width.bytes() as usize * WARP > MAX_CONSTANTS {
             if self.errors.is_empty() {
-                let message = "a kernel of so many different constants is not supported by vop run";
+                let message = "a kernel of more than 64 MiB of constants is not supported by vop run";
                 self.errors.push(RunError::new(RunErrorKind::Unsupported, message));
             }
             place = 0;
@@ -313,7 +324,7 @@ impl<'p> Builder<'p> {
             Width::Predicate => u64::from(value != 0).wrapping_neg().to_le_bytes(),
             _ => value.to_le_bytes(),
         };
-        // Predicates are as rare as constants that are the same in both other widths are not.
+        // Predicates are too rare to be looked up.
         let key = (u64::from_le_bytes(bytes), width == Width::Double);
         if width != Width::Predicate
             && let Some(slot) = self.by_constant.get(&key)
@@ -322,7 +333,7 @@ impl<'p> Builder<'p> {
         }
         let slot = self.reserve(width);
         let size = width.bytes() as usize;
-        let elements = &mut self.kernel.constants[slot.place() as usize..][..size * WARP];
+        let elements = &mut self.kernel.constants[slot.offset() as usize..][..size * WARP];
         for element in elements.chunks_exact_mut(size.max(1)) {
             element.copy_from_slice(&bytes[..size]);
         }

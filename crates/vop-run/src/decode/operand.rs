@@ -1,4 +1,4 @@
-//! One operand's text: what it says before anything is looked up.
+//! The text of an operand, before any name is looked up.
 
 use vop_ptx::module::lex;
 
@@ -111,14 +111,14 @@ pub(super) fn constant<'a>(text: &str) -> Option<Operand<'a>> {
 /// an operand is (manual, "Constant Expressions").
 struct Expression<'a> {
     rest: &'a str,
-    /// How many operands enclose this one.
+    /// The number of operands that enclose this one.
     depth: usize,
 }
 
-/// Operands within operands beyond this are refused: each takes a call within a call.
+/// Operands nested deeper than this are refused: each takes a nested call.
 const MAX_DEPTH: usize = 64;
 
-/// Binary operators, those that bind weaker first; an operator stands before those that it starts with.
+/// Binary operators by precedence, the weakest first; a longer operator stands before a shorter one that it starts with.
 const LEVELS: [&[&str]; 10] = [
     &["||"],
     &["&&"],

@@ -1,47 +1,38 @@
-//! Values that are the same for all threads, or a straight line over those of half a warp: computed once a block, from samples.
+//! Finds values that are computed once a block, from samples: those that are the same for all threads, or a straight line over the
+//! threads of half a warp.
 //!
 //! Much of what a kernel executes finds addresses: parameters, `%ctaid`, `%tid`, and sums and products of them. A register that is
 //! written at one place, from nothing but such values, has one value for each thread whenever it is read. If the value is a straight
-//! line over the threads of each half of a warp, the first and the last thread of each tell all of it. These *samples* are computed before
+//! line over the threads of each half of a warp, the values of the first and the last thread of each half give all others. These *samples* are computed before
 //! the block starts, by the loops that compute columns: one column of samples does for a thousand threads. Loads and stores then know
 //! how far the threads' addresses are apart. (Such values are called affine and compute for one thread of a warp in: Collange, Defour
 //! and Zhang, "Dynamic detection of uniform and affine vectors in GPGPU computations", 2009. Here they are found before the kernel
 //! runs.)
 //!
-//! Whether a line is on one side of a bound is mostly the same for all threads of a half: the samples show that as well.
+//! All threads of a half are mostly on the same side of a bound: the samples show that as well.
 //!
 //! Lines are taken up to multiples of two to the power of the register's width, in which sums and products of them are exact. Only
 //! where a word becomes a double may a line break, where the word wraps; then the samples show it, and the block runs as if
 //! nothing were known.
 
-use super::allocate::Numbers;
-use crate::code::{Access, Claim, Kernel, Load, Op, Role, Sampled, Special, Step};
-use crate::engine::lanes::{Area, Linear, Operands, Slot, Width};
+use crate::code::{Access, Claim, Entry, Kernel, Linear, Load, Op, Role, Sampled, Step};
+use crate::column::{Area, Operands, Slot, Width};
 use crate::memory::Space;
+use crate::special::Special;
 
-/// Operations before each block: most kernels have few, and one that has thousands has them where few blocks come by.
+/// Operations before each block. Most kernels have few; a kernel of thousands has most of them where few blocks come by.
 const MAX_EACH: usize = 256;
 /// Operations before a launch.
 const MAX_ONCE: usize = 4096;
 /// Threads of half a warp are less than 2^31 apart: a word wraps once between them at most.
 const MAX_STRIDE: i64 = 1 << 20;
 
-/// The steps of a kernel's entry before its registers had places, and what places they got.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(super) steps: Vec<Step>,
-    pub(super) numbers: Numbers,
-    pub(super) places: Vec<u32>,
-    /// Registers that may be read before they are written.
-    pub(super) entered: Vec<usize>,
-}
-
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Line {
     /// From one thread of half a warp to the next.
     stride: i64,
-    /// Where a word became a double: a wrap of the word shows as so many times 2^32.
+    /// Where a word became a double: the factor by which a wrap of the word shows, times 2^32.
     wrap: u64,
     /// Whether all threads of the block have the same value.
     uniform: bool,
@@ -57,11 +48,11 @@ impl Line {
     }
 
     fn checked(self) -> Option<Line> {
-        // So few times 2^32, with either sign, is no multiple of 2^64.
+        // A factor below 2^31 times 2^32, with either sign, is no multiple of 2^64.
         (self.stride.abs() <= MAX_STRIDE && self.wrap < 1 << 31).then_some(self)
     }
 
-    /// The sum of this and so many times the other.
+    /// The sum of this line and `times` times the other.
     fn plus(self, other: Line, times: i64) -> Option<Line> {
         // Two that wrap at different threads might cancel out in the samples.
         let wrap = if self.wrap == 0 { other.wrap } else { self.wrap };
@@ -88,7 +79,7 @@ impl Line {
     }
 }
 
-/// Whatever is computed from values that are the same for all threads of half a warp is so too.
+/// The result of any computation on values that are the same for all threads of half a warp: it is the same for them too.
 fn flat(sources: &[Option<Line>]) -> Option<Line> {
     let mut result = Line::UNIFORM;
     for source in sources {
@@ -120,7 +111,7 @@ struct Finder<'k> {
 }
 
 impl Kernel {
-    /// What can be computed from samples in blocks where `%tid` is a straight line over half a warp, or in any block. `None` if
+    /// What can be computed from samples: in blocks where `%tid` is a straight line over half a warp (`lines`), or in any block. `None` if
     /// nothing can.
     pub(crate) fn sampled(&self, lines: bool) -> Option<&Sampled> {
         let entry = self.entry.as_deref()?;
@@ -165,7 +156,7 @@ impl Finder<'_> {
         if slot.area() != Area::Block || self.kernel.specials.iter().any(|(_, at, _)| *at == slot) {
             return None;
         }
-        let bytes = self.kernel.constants.get(slot.place() as usize..)?;
+        let bytes = self.kernel.constants.get(slot.offset() as usize..)?;
         match width {
             Width::Double => Some(u64::from_le_bytes(*bytes.first_chunk()?)),
             _ => Some(u64::from(u32::from_le_bytes(*bytes.first_chunk()?))),
@@ -205,7 +196,7 @@ impl Finder<'_> {
             },
             Linear::Extension => Some(x?.extended()),
             Linear::Low => Some(Line { wrap: 0, ..x? }),
-            // Of those that do not differ between blocks many differ between threads of a half: the last steps of a reduction.
+            // Comparisons that do not differ between blocks often differ between threads of a half, as in the last steps of a reduction.
             Linear::Order { .. } => {
                 let (x, y) = (x?, y?);
                 let one_is_flat = [x, y].iter().any(|line| line.stride == 0 && line.wrap == 0);
@@ -271,11 +262,11 @@ impl Finder<'_> {
         let steps = &self.entry.steps;
         let (mut dropped, mut computed) = (vec![false; steps.len()], vec![false; steps.len()]);
         let mut needs = Needs { column: vec![false; self.values.len()], sample: vec![false; self.values.len()] };
-        // First all that were not found: they may stand before what they use, as jumps go both ways.
+        // First the steps that were not found: they may stand before the steps that they use, as jumps go both ways.
         for (step, _) in steps.iter().zip(found).filter(|(_, found)| !**found) {
             self.add_uses(step, false, true, &mut needs);
         }
-        // What was found uses only what was found before it.
+        // A step that was found uses only steps that were found before it.
         for (i, step) in steps.iter().enumerate().rev().filter(|(i, _)| found[*i]) {
             let results = || step.op.results().into_iter().filter_map(|(slot, _)| self.number(slot));
             computed[i] = results().any(|number| needs.sample[number]);
@@ -289,10 +280,10 @@ impl Finder<'_> {
         self.values[number].is_some_and(|line| line.uniform)
     }
 
-    /// What a step needs that computes samples, or that blocks execute.
+    /// Adds what a step needs: as one that computes samples, and as one that blocks execute.
     fn add_uses(&self, step: &Step, computes: bool, executes: bool, needs: &mut Needs) {
         let mut op = step.op.clone();
-        // Of a load or store the address is shown first, and may be stored as well.
+        // `Op::slots` shows the address of a load or store first. A store may store the address as well.
         let mut is_base = access(&mut op).is_some();
         op.slots(&mut |slot, role| {
             let is_base = std::mem::take(&mut is_base);
@@ -309,7 +300,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The number of a register of which something is known, and what that is.
+    /// The number of a register whose line is known, and the line.
     fn known(&self, slot: Slot) -> Option<(usize, Line)> {
         let number = self.number(slot)?;
         Some((number, self.values[number]?))
@@ -370,7 +361,7 @@ impl Finder<'_> {
             new.op.slots(&mut |slot, _| *slot = self.place(*slot));
             sampled.steps[i] = new;
         }
-        // Steps in a row that are not needed are one.
+        // A row of steps that are not needed becomes one step.
         let mut i = 0;
         while i < dropped.len() {
             let row = dropped[i..].iter().take_while(|dropped| **dropped).count();
@@ -401,11 +392,11 @@ impl Finder<'_> {
         sampled.claim(Claim::Flat(samples.results[0]));
     }
 
-    /// Where a step reads or writes what it did: registers that all threads share are read from their samples.
+    /// The slot of an operand of a step that blocks execute: registers that all threads share are read from their samples.
     fn place(&mut self, slot: Slot) -> Slot {
         match self.number(slot) {
             Some(number) if self.values[number].is_some_and(|line| line.uniform) => self.sample(number),
-            Some(number) => self.entry.numbers.slot(number, self.entry.places[number]).0,
+            Some(number) => self.entry.numbers.slot(number, self.entry.offsets[number]).0,
             None => slot,
         }
     }

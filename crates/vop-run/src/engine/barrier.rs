@@ -1,32 +1,34 @@
 //! `bar` and `barrier`: threads of a block wait for each other.
 
-use super::block::{Failure, Wait, Worker, count, union};
-use super::lanes::{WARP, Width};
+#![allow(unsafe_code, reason = "operands stand in columns, which are raw memory")]
+
+use super::block::{Failure, Wait, Worker, count, first, subtract, threads, union};
 use crate::code::{Barrier, BarrierKind, Pc};
+use crate::column::{WARP, Width};
 use crate::error::{RunError, RunErrorKind};
 
-/// Barriers of a block.
+/// The number of barriers of a block.
 const BARRIERS: usize = 16;
 
 /// Threads that wait at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     id: u32,
-    /// How many threads it waits for; all if it does not say.
+    /// The number of threads that it waits for; all if it does not say.
     count: Option<u32>,
     kind: BarrierKind,
-    /// Of warps that came in part, the threads that did not come along though they had not ended; empty if there are none.
+    /// The threads of partly arrived warps that did not come along though they had not ended; empty if there are none.
     absent: Vec<u8>,
 }
 
 impl Arrival {
-    /// What there is to say where nobody waits elsewhere.
+    /// The message of a deadlock where no thread waits elsewhere.
     pub(super) fn lonely(&self) -> String {
         match self.count {
             Some(count) => {
-                format!("this thread waits at barrier {} for {count} threads, and not as many come", self.id)
+                format!("this thread waits at barrier {} for {count} threads, and fewer arrive", self.id)
             }
-            None => format!("this thread waits at barrier {} for threads that do not come", self.id),
+            None => format!("this thread waits at barrier {} for threads that never arrive", self.id),
         }
     }
 }
@@ -47,40 +49,41 @@ impl Arrivals {
 impl Worker<'_> {
     /// Threads reach a barrier; false if the running group waits now.
     pub(super) fn barrier(&mut self, pc: Pc, barrier: &Barrier, mask: Vec<u8>) -> Result<bool, Failure> {
-        let first = self.first(&mask);
-        // SAFETY: both are columns of words.
-        let of = |worker: &Self, thread| unsafe {
-            let id = worker.element(barrier.id, Width::Word, thread) as u32;
-            (id, barrier.count.map(|slot| worker.element(slot, Width::Word, thread) as u32))
+        let (first, file) = (first(&mask), self.reach.file);
+        // SAFETY: the decoder laid both out as words.
+        let of = |thread| unsafe {
+            let id = file.element(barrier.id, Width::Word, thread) as u32;
+            (id, barrier.count.map(|slot| file.element(slot, Width::Word, thread) as u32))
         };
-        let (id, threads) = of(self, first);
+        let (id, expected) = of(first);
         let wrong = |worker: &Self, message: String| {
             Err(worker.fail(RunError::new(RunErrorKind::Deadlock, message), first, pc))
         };
         if id as usize >= BARRIERS {
-            return wrong(self, format!("barrier {id}: a block has {BARRIERS}, numbered from 0"));
+            return wrong(self, format!("barrier {id} does not exist: a block has {BARRIERS}, numbered from 0"));
         }
-        if let Some(threads) = threads
+        if let Some(threads) = expected
             && (threads == 0 || threads % WARP as u32 != 0)
         {
-            return wrong(self, format!("a barrier for {threads} threads: it must be a multiple of {WARP}, and not 0"));
+            return wrong(
+                self,
+                format!("a barrier for {threads} threads: the number must be a multiple of {WARP}, and not 0"),
+            );
         }
-        // Threads that name another barrier go there on their own.
+        // Threads that name another barrier go there by themselves.
         let mut same = mask.clone();
         for (t, same) in same.iter_mut().enumerate() {
-            if *same != 0 && of(self, t) != (id, threads) {
+            if *same != 0 && of(t) != (id, expected) {
                 *same = 0;
             }
         }
         if same != mask {
             let mut rest = mask;
-            for (rest, same) in rest.iter_mut().zip(&same) {
-                *rest &= !same;
-            }
+            subtract(&mut rest, &same);
             let others = count(&rest);
             self.undo(pc, &rest, others, true);
-            self.take_out(&rest, others);
-            self.park(self.frame, pc, rest, Wait::Ready);
+            self.running.take_out(&rest, others);
+            self.groups.park(&self.frames, self.running.frame, pc, rest, Wait::Ready);
         }
         let active = count(&same);
         if barrier.kind == BarrierKind::Arrive {
@@ -92,29 +95,29 @@ impl Worker<'_> {
             self.release(id)?;
             return Ok(true);
         }
-        let whole = active == self.live_count && barrier.kind == BarrierKind::Sync && threads.is_none();
-        if whole && self.parked.is_empty() && self.barriers.threads[id as usize].is_empty() {
+        let whole = active == self.live.count && barrier.kind == BarrierKind::Sync && expected.is_none();
+        if whole && self.groups.parked.is_empty() && self.barriers.threads[id as usize].is_empty() {
             if let Some(shadow) = &mut self.reach.shadow {
                 shadow.barrier();
             }
             return Ok(true);
         }
         let absent = if barrier.aligned { self.absent(&same) } else { Vec::new() };
-        let arrival = Arrival { id, count: threads, kind: barrier.kind, absent };
-        let others = self.take_out(&same, active);
-        self.park(self.frame, pc + 1, same, Wait::Barrier(arrival));
+        let arrival = Arrival { id, count: expected, kind: barrier.kind, absent };
+        let others = self.running.take_out(&same, active);
+        self.groups.park(&self.frames, self.running.frame, pc + 1, same, Wait::Barrier(arrival));
         self.release(id)?;
         Ok(others)
     }
 
-    /// Of the warps that a mask has in part: the threads that are not in it and have not ended.
+    /// The threads of partly masked warps that are not in the mask and have not ended.
     fn absent(&self, mask: &[u8]) -> Vec<u8> {
         let mut absent = vec![0; mask.len()];
         let mut any = false;
         for warp in (0..mask.len()).step_by(WARP) {
             if mask[warp..warp + WARP].iter().any(|m| *m != 0) {
                 for t in warp..warp + WARP {
-                    absent[t] = self.live[t] & !mask[t];
+                    absent[t] = self.live.mask[t] & !mask[t];
                     any |= absent[t] != 0;
                 }
             }
@@ -122,27 +125,27 @@ impl Worker<'_> {
         if any { absent } else { Vec::new() }
     }
 
-    /// Lets the threads at a barrier go on if all have come that it waits for; whether that is so.
+    /// Lets the threads at a barrier go on if all have come that it waits for; returns whether they go on.
     pub(super) fn release(&mut self, id: u32) -> Result<bool, Failure> {
         let here = |wait: &Wait| matches!(wait, Wait::Barrier(arrival) if arrival.id == id);
-        if !self.parked.iter().any(|group| here(&group.wait)) {
+        if !self.groups.parked.iter().any(|group| here(&group.wait)) {
             return Ok(false);
         }
         let mut arrived = self.barriers.threads[id as usize].clone();
-        arrived.resize(self.live.len(), 0);
+        arrived.resize(self.live.mask.len(), 0);
         let mut expected = None;
-        for group in self.parked.iter().filter(|group| here(&group.wait)) {
+        for group in self.groups.parked.iter().filter(|group| here(&group.wait)) {
             union(&mut arrived, &group.mask);
             if let Wait::Barrier(arrival) = &group.wait {
                 expected = arrival.count;
             }
         }
         let complete = match expected {
-            None => self.live.iter().zip(&arrived).all(|(live, arrived)| live & !arrived == 0),
-            // A warp that has come as a whole counts as one, whatever has ended of it.
+            None => self.live.mask.iter().zip(&arrived).all(|(live, arrived)| live & !arrived == 0),
+            // A warp whose threads have all come counts as a whole one, even if some of its threads have ended.
             Some(expected) => {
                 let warps = (0..arrived.len()).step_by(WARP).map(|warp| {
-                    let (arrived, live) = (&arrived[warp..warp + WARP], &self.live[warp..warp + WARP]);
+                    let (arrived, live) = (&arrived[warp..warp + WARP], &self.live.mask[warp..warp + WARP]);
                     let whole = live.iter().zip(arrived).all(|(live, arrived)| live & !arrived == 0);
                     if count(arrived) > 0 && whole { WARP as u32 } else { count(arrived) }
                 });
@@ -154,7 +157,7 @@ impl Worker<'_> {
         }
         self.check_together(id)?;
         self.reduce(id);
-        for group in &mut self.parked {
+        for group in &mut self.groups.parked {
             if here(&group.wait) {
                 group.wait = Wait::Ready;
             }
@@ -163,24 +166,24 @@ impl Worker<'_> {
         if let Some(shadow) = &mut self.reach.shadow {
             shadow.barrier();
         }
-        self.rescan();
+        self.groups.rescan(&self.frames);
         Ok(true)
     }
 
-    /// `bar` asks that all threads of a warp execute it together: whoever was left behind must have come to the same one since. Threads
-    /// that have ended are not missed: compilers make one of `if (i < n) { … barrier … }` and of a return before the barrier, and GPUs
-    /// take both.
+    /// `bar` asks that all threads of a warp execute it together: threads that were left behind must have come to the same one since.
+    /// Threads that have ended are not missed: compilers turn `if (i < n) { … barrier … }` into a return before the barrier and the
+    /// other way, and GPUs take both.
     fn check_together(&self, id: u32) -> Result<(), Failure> {
-        for group in &self.parked {
+        for group in &self.groups.parked {
             let Wait::Barrier(arrival) = &group.wait else { continue };
             if arrival.id != id || arrival.absent.is_empty() {
                 continue;
             }
-            for t in (0..arrival.absent.len()).filter(|t| arrival.absent[*t] != 0) {
-                let came = self.parked.iter().any(|other| {
+            for t in threads(&arrival.absent) {
+                let came = self.groups.parked.iter().any(|other| {
                     other.mask[t] != 0 && other.pc == group.pc && matches!(&other.wait, Wait::Barrier(a) if a.id == id)
                 });
-                if !came && self.live[t] != 0 {
+                if !came && self.live.mask[t] != 0 {
                     let message = format!(
                         "a barrier in divergent code: this thread waits at it, and {} of the same warp went another way",
                         self.thread_id(t)
@@ -197,53 +200,48 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// `bar.red`: the predicates of all that wait at a barrier, into each one's destination.
+    /// `bar.red`: folds the predicates of all threads that wait at a barrier into the destination of each.
     fn reduce(&mut self, id: u32) {
-        let waiting: Vec<usize> = (0..self.parked.len())
-            .filter(|i| matches!(&self.parked[*i].wait, Wait::Barrier(arrival) if arrival.id == id))
-            .collect();
+        let kind_of = |worker: &Self, i: usize| worker.groups.arrival(i).filter(|a| a.id == id).map(|a| a.kind);
         let predicate = |kind| match kind {
             BarrierKind::Count { p, .. } | BarrierKind::All { p, .. } | BarrierKind::Any { p, .. } => Some(p),
             _ => None,
         };
-        let kind_of = |worker: &Self, i: usize| match &worker.parked[i].wait {
-            Wait::Barrier(arrival) => arrival.kind,
-            _ => BarrierKind::Sync,
-        };
-        if waiting.iter().all(|i| predicate(kind_of(self, *i)).is_none()) {
+        let reducing: Vec<(usize, BarrierKind)> = (0..self.groups.parked.len())
+            .filter_map(|i| kind_of(self, i).filter(|kind| predicate(*kind).is_some()).map(|kind| (i, kind)))
+            .collect();
+        if reducing.is_empty() {
             return;
         }
-        let home = self.frame;
+        let home = self.running.frame;
         let (mut yes, mut all) = (0u64, 0u64);
-        for &i in &waiting {
-            let (frame, mask) = (self.parked[i].frame, self.parked[i].mask.clone());
-            self.enter_again(frame);
-            if let Some(p) = predicate(kind_of(self, i)) {
-                for t in (0..mask.len()).filter(|t| mask[*t] != 0) {
-                    // SAFETY: it is a column of predicates.
-                    yes += unsafe { self.element(p, Width::Predicate, t) };
-                    all += 1;
-                }
+        for &(i, kind) in &reducing {
+            self.enter_again(self.groups.parked[i].frame);
+            let Some(p) = predicate(kind) else { continue };
+            for t in threads(&self.groups.parked[i].mask) {
+                // SAFETY: the decoder laid the slot out as a predicate of the frame that was entered.
+                yes += unsafe { self.reach.file.element(p, Width::Predicate, t) };
+                all += 1;
             }
         }
-        for &i in &waiting {
-            let (frame, mask) = (self.parked[i].frame, self.parked[i].mask.clone());
-            self.enter_again(frame);
-            let (d, width, value) = match kind_of(self, i) {
+        for &(i, kind) in &reducing {
+            self.enter_again(self.groups.parked[i].frame);
+            let (d, width, value) = match kind {
                 BarrierKind::Count { d, .. } => (d, Width::Word, yes),
                 BarrierKind::All { d, .. } => (d, Width::Predicate, u64::from(yes == all)),
                 BarrierKind::Any { d, .. } => (d, Width::Predicate, u64::from(yes > 0)),
                 _ => continue,
             };
-            for t in (0..mask.len()).filter(|t| mask[*t] != 0) {
-                // SAFETY: it was laid out for this width.
-                unsafe { self.set_element(d, width, t, value) };
+            for t in threads(&self.groups.parked[i].mask) {
+                // SAFETY: the decoder laid the slot out for this width, in the frame that was entered.
+                unsafe { self.reach.file.set_element(d, width, t, value) };
             }
         }
         self.enter_again(home);
     }
 
-    /// Where nothing runs: barriers that wait only for threads that have ended, and warps whose lanes are all there.
+    /// Where nothing runs: releases a barrier that waits only for threads that have ended, or warps whose lanes are all there. False if
+    /// there is none.
     pub(super) fn release_waiting(&mut self) -> Result<bool, Failure> {
         if self.gather_warps() {
             return Ok(true);

@@ -1,29 +1,19 @@
-//! The engine: columns, loops over them, and who runs when.
+//! The engine: which threads run when, on columns and memory.
 //!
-//! - [`lanes`]: from a function of one thread to a loop over all; [`level`]: for which instructions of the host.
-//! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of shared memory's bytes.
-//! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where they wait for each other.
-//! - [`system`]: `printf`, `assert`, `malloc` and `free`, the latter from the [`heap`]; [`observer`]: profile and trace.
 //! - [`launch`]: arguments in, blocks to cores, reports out.
+//! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where threads wait for each other.
+//! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of shared memory's bytes.
+//! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace.
 
-// Loops over raw columns and raw memory; what is safe about each is said there.
-#![allow(unsafe_code)]
-// A lane's number is an index of many arrays at once.
-#![allow(clippy::needless_range_loop)]
-
-pub(crate) mod access;
+mod access;
 mod barrier;
 mod block;
-mod decimal;
-pub(crate) mod heap;
-pub(crate) mod lanes;
+pub(crate) mod decimal;
 pub(crate) mod launch;
-pub(crate) mod level;
 mod observer;
-pub(crate) mod shadow;
-mod storage;
+mod printf;
+mod shadow;
 mod system;
 mod warp;
 
-pub use level::Level;
 pub use observer::{Profile, StatementProfile};

@@ -1,14 +1,24 @@
 //! Looks at every step: for `--profile` and `--trace`.
 
+#![allow(unsafe_code, reason = "traced values stand in columns, which are raw memory")]
+
 use std::fmt::Write as _;
 
-use super::block::Worker;
-use super::lanes::Width;
-use super::launch::Launch;
 use crate::code::{Kernel, Op, Pc};
+use crate::column::{File, WARP, Width};
+use crate::error::ThreadId;
+use crate::special::Shape;
 
-/// Lines of a trace, at most.
+/// The greatest number of lines of a trace.
 const MAX_TRACE: usize = 1_000_000;
+
+/// What an observer sees of a worker.
+pub(super) struct View<'v> {
+    pub(super) kernel: &'v Kernel,
+    /// The block that runs.
+    pub(super) ctaid: [u32; 3],
+    pub(super) file: &'v File,
+}
 
 /// What one core saw.
 pub(super) struct Observer {
@@ -33,43 +43,40 @@ struct StepCounts {
 }
 
 impl Observer {
-    pub(super) fn new(launch: &Launch<'_>) -> Observer {
-        let [x, y, _] = launch.block.map(|n| n as usize);
-        let index = |thread: [u32; 3]| {
-            let [a, b, c] = thread.map(|n| n as usize);
-            a + x * (b + y * c)
-        };
+    /// Counts what each step of a kernel executes, if `profile` asks for it, and follows a thread.
+    pub(super) fn new(kernel: &Kernel, shape: &Shape, profile: bool, traced: Option<ThreadId>) -> Observer {
         Observer {
-            counts: if launch.profile { vec![StepCounts::default(); launch.kernel.steps.len()] } else { Vec::new() },
-            traced: launch.trace.map(|id| (id.block, index(id.thread))),
+            counts: if profile { vec![StepCounts::default(); kernel.steps.len()] } else { Vec::new() },
+            traced: traced.map(|id| (id.block, Shape::thread(id.thread, shape.block))),
             trace: Vec::new(),
             pending: None,
             follows: false,
         }
     }
 
+    /// Groups parted at a step.
     pub(super) fn parted(&mut self, pc: Pc) {
         if let Some(counts) = self.counts.get_mut(pc as usize) {
             counts.parted += 1;
         }
     }
 
-    pub(super) fn before(&mut self, worker: &Worker<'_>, pc: Pc, mask: &[u8], active: u32) {
+    /// Threads come to a step.
+    pub(super) fn before(&mut self, view: &View<'_>, pc: Pc, mask: &[u8], active: u32) {
         if let Some(counts) = self.counts.get_mut(pc as usize) {
             counts.threads += u64::from(active);
-            counts.warps += mask.chunks(super::lanes::WARP).filter(|warp| warp.iter().any(|m| *m != 0)).count() as u64;
+            counts.warps += mask.chunks(WARP).filter(|warp| warp.iter().any(|m| *m != 0)).count() as u64;
         }
-        let step = &worker.launch.kernel.steps[pc as usize];
-        self.follows = self
-            .traced
-            .is_some_and(|(block, thread)| block == worker.ctaid && mask.get(thread).is_some_and(|m| *m != 0));
+        let step = &view.kernel.steps[pc as usize];
+        self.follows =
+            self.traced.is_some_and(|(block, thread)| block == view.ctaid && mask.get(thread).is_some_and(|m| *m != 0));
         if self.follows && step.counts {
-            self.flush(worker.launch.kernel);
+            self.flush(view.kernel);
             self.pending = Some((step.statement, Vec::new()));
         }
     }
 
-    /// Threads did not execute the step after all: they will come to it again.
+    /// Threads have not executed the step after all: they will come to it again.
     pub(super) fn undo(&mut self, pc: Pc, gone: &[u8], counts: bool) {
         if let Some(counts) = self.counts.get_mut(pc as usize) {
             counts.threads -= gone.iter().map(|m| u64::from(m & 1)).sum::<u64>();
@@ -80,13 +87,14 @@ impl Observer {
         }
     }
 
-    pub(super) fn after(&mut self, worker: &Worker<'_>, pc: Pc) {
+    /// Threads have executed a step.
+    pub(super) fn after(&mut self, view: &View<'_>, pc: Pc) {
         let (true, Some((_, thread))) = (self.follows, self.traced) else { return };
-        let step = &worker.launch.kernel.steps[pc as usize];
+        let step = &view.kernel.steps[pc as usize];
         let mut values = Vec::new();
         for (slot, width) in step.op.results() {
-            // SAFETY: the slot was laid out for this width.
-            let value = unsafe { worker.element(slot, width, thread) };
+            // SAFETY: the decoder laid the slot out for this width.
+            let value = unsafe { view.file.element(slot, width, thread) };
             values.push(match width {
                 Width::Predicate => (value != 0).to_string(),
                 Width::Word if value > 9 => format!("{value:#x} ({})", value as u32 as i32),
@@ -95,7 +103,7 @@ impl Observer {
             });
         }
         if let (Some((_, results)), false) = (&mut self.pending, values.is_empty()) {
-            // Of steps that prepare another one only the last matters, but for the parts of a vector.
+            // Of steps that prepare another one only the last matters, except for the parts of a vector.
             if !step.is_part {
                 results.clear();
             }
@@ -119,7 +127,7 @@ impl Observer {
         self.trace.push(line);
     }
 
-    /// The lines, and what was pending.
+    /// Ends the trace.
     pub(super) fn finish(&mut self, kernel: &Kernel) {
         self.flush(kernel);
     }

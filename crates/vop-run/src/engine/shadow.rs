@@ -1,9 +1,10 @@
-//! What is known of each byte of shared memory, for the checks that a user asks for: reads of bytes that nothing wrote, and races.
+//! Shadow memory: the last accesses of each byte of shared memory, for checks on request: reads of bytes that nothing wrote, and races.
 //!
 //! Two accesses race if two threads make them on the same byte, one of them writes, not both are atomic, and no barrier stands
 //! between them. Any barrier of the block orders all; `bar.warp.sync` and the exchanges of a warp order that warp's threads.
 
-use super::lanes::WARP;
+use super::access::{LaneFault, Problem};
+use crate::column::WARP;
 
 /// What to check of shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(crate) struct SharedChecks {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum AccessKind {
     Read,
     Write,
     Atomic,
@@ -26,7 +27,7 @@ struct Past {
     thread: u16,
     atomic: bool,
     statement: u32,
-    /// How often the thread's warp had synchronised.
+    /// The number of times that the thread's warp had synchronised.
     epoch: u32,
 }
 
@@ -34,12 +35,12 @@ struct Past {
 struct Byte {
     written: bool,
     write: Past,
-    /// The last read, the last one of another warp, and the last one of another thread of the same warp. Of the reads that a write
-    /// may race with, one is always among them.
+    /// The last read, the last one of another warp, and the last one of another thread of the same warp. If a write
+    /// races with any read, it races with one of these.
     reads: [Past; 3],
 }
 
-/// What was found.
+/// A problem that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     Uninitialized { offset: usize },
@@ -50,7 +51,7 @@ pub(crate) enum Finding {
 pub(crate) struct Shadow {
     checks: SharedChecks,
     bytes: Vec<Byte>,
-    /// By warp: how often it has synchronised.
+    /// By warp: the number of times that it has synchronised.
     epochs: Vec<u32>,
     /// The statement that is being executed.
     pub(crate) statement: u32,
@@ -79,7 +80,7 @@ impl Shadow {
         self.epochs[warp] += 1;
     }
 
-    /// Looks at a warp's access of `size` bytes a thread; those that are not in shared memory do not matter.
+    /// Looks at a warp's access of `size` bytes a thread. Accesses outside of shared memory are ignored.
     pub(crate) fn observe(
         &mut self,
         shared: usize,
@@ -87,8 +88,8 @@ impl Shadow {
         warp: usize,
         active: &[u8; WARP],
         pointers: &[usize; WARP],
-        kind: Kind,
-    ) -> Result<(), super::access::LaneFault> {
+        kind: AccessKind,
+    ) -> Result<(), LaneFault> {
         for i in (0..WARP).filter(|i| active[*i] != 0) {
             let offset = pointers[i].wrapping_sub(shared);
             if offset >= self.bytes.len() {
@@ -96,23 +97,23 @@ impl Shadow {
             }
             for offset in offset..(offset + size).min(self.bytes.len()) {
                 if let Some(finding) = self.byte(offset, warp * WARP + i, kind) {
-                    return Err((i, super::access::Problem::Shadow(finding)));
+                    return Err((i, Problem::Shadow(finding)));
                 }
             }
         }
         Ok(())
     }
 
-    fn byte(&mut self, offset: usize, thread: usize, kind: Kind) -> Option<Finding> {
+    fn byte(&mut self, offset: usize, thread: usize, kind: AccessKind) -> Option<Finding> {
         let warp = thread / WARP;
         let now = Past {
             thread: thread as u16 + 1,
-            atomic: kind == Kind::Atomic,
+            atomic: kind == AccessKind::Atomic,
             statement: self.statement,
             epoch: self.epochs[warp],
         };
         let byte = &mut self.bytes[offset];
-        if self.checks.uninitialized && kind != Kind::Write && !byte.written {
+        if self.checks.uninitialized && kind != AccessKind::Write && !byte.written {
             return Some(Finding::Uninitialized { offset });
         }
         if self.checks.races {
@@ -131,13 +132,13 @@ impl Shadow {
             if races(&byte.write) {
                 return Some(found(&byte.write, true));
             }
-            if kind != Kind::Read
+            if kind != AccessKind::Read
                 && let Some(past) = byte.reads.iter().find(|past| races(past))
             {
                 return Some(found(past, false));
             }
         }
-        if kind == Kind::Read {
+        if kind == AccessKind::Read {
             let last = byte.reads[0];
             if last.thread != 0 && last.thread != now.thread {
                 if usize::from(last.thread - 1) / WARP == warp {

@@ -1,11 +1,13 @@
 //! What the lanes of a warp do together: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
 //!
 //! A lane makes such an operation when all lanes that its mask names have come to it; lanes that have ended are not waited for. The
-//! lanes of a group mostly come together, and then nobody waits.
+//! lanes of a group mostly come together, and then none waits.
+
+#![allow(unsafe_code, reason = "operands stand in columns, which are raw memory")]
 
 use super::block::{Failure, Wait, Worker, count, union};
-use super::lanes::{WARP, Width};
 use crate::code::{Collective, CollectiveKind, Op, Pc};
+use crate::column::{WARP, Width};
 
 impl Worker<'_> {
     /// Lanes reach a collective; false if the running group has nothing else to do.
@@ -17,7 +19,7 @@ impl Worker<'_> {
                 continue;
             }
             let ready = self.complete(collective, warp, lanes, lanes);
-            // Lanes that name others do it among themselves.
+            // Lanes that name other lanes make it among themselves.
             let mut left = ready;
             while left != 0 {
                 let first = self.named(collective, warp, left.trailing_zeros() as usize);
@@ -38,76 +40,52 @@ impl Worker<'_> {
         }
         // They will execute it when the others have come.
         self.undo(pc, &waiting, active, !matches!(collective.kind, CollectiveKind::Sync));
-        let others = self.take_out(&waiting, active);
-        self.park(self.frame, pc, waiting, Wait::Warp);
+        let others = self.running.take_out(&waiting, active);
+        self.groups.park(&self.frames, self.running.frame, pc, waiting, Wait::Warp);
         self.gather_warps();
         Ok(others)
     }
 
-    /// Threads have come to a step that they will execute later; whether it is then observed.
-    pub(super) fn undo(&mut self, pc: Pc, mask: &[u8], active: u32, observed: bool) {
-        let counts = self.steps[pc as usize].counts;
-        if counts {
-            self.executed -= u64::from(active);
-        }
-        if let (Some(observer), true) = (&mut self.observer, observed) {
-            observer.undo(pc, mask, counts);
-        }
-    }
-
     /// The lanes that a lane names; none where the instruction takes those that are there.
     fn named(&self, collective: &Collective, warp: usize, lane: usize) -> u32 {
-        // SAFETY: it is a column of words.
-        let element = |slot| unsafe { self.element(slot, Width::Word, warp * WARP + lane) as u32 };
+        // SAFETY: the decoder laid the slot out as a word.
+        let element = |slot| unsafe { self.reach.file.element(slot, Width::Word, warp * WARP + lane) as u32 };
         collective.members.map_or(0, element)
     }
 
-    /// Those of `lanes` that name no lane but those that are `there`, or have ended.
+    /// The lanes of `lanes` that name only lanes that are `there` or have ended.
     fn complete(&self, collective: &Collective, warp: usize, lanes: u32, there: u32) -> u32 {
-        let missing = bits(&self.live[warp * WARP..]) & !there;
+        let missing = bits(&self.live.mask[warp * WARP..]) & !there;
         let complete = |lane: &usize| lanes >> lane & 1 != 0 && self.named(collective, warp, *lane) & missing == 0;
         (0..WARP).filter(complete).fold(0, |bits, lane| bits | 1 << lane)
     }
 
-    /// Lets those lanes go on that wait for each other and are all there; whether there are any.
+    /// Lets those lanes go on that wait for each other and are all there; returns whether there are any.
     pub(super) fn gather_warps(&mut self) -> bool {
         // Lanes that came to one step by different ways are together now.
-        let mut i = 0;
-        while i < self.parked.len() {
-            let mut j = i + 1;
-            while j < self.parked.len() {
-                let (a, b) = (&self.parked[i], &self.parked[j]);
-                if a.wait == Wait::Warp && b.wait == Wait::Warp && (a.frame, a.pc) == (b.frame, b.pc) {
-                    let group = self.parked.swap_remove(j);
-                    union(&mut self.parked[i].mask, &group.mask);
-                    self.parked[i].active += group.active;
-                } else {
-                    j += 1;
-                }
-            }
-            i += 1;
-        }
+        self.groups.merge_warps();
         let steps = self.steps;
-        let home = self.frame;
+        let home = self.running.frame;
         let collective_at = |pc: Pc| match &steps[pc as usize].op {
             Op::Warp(collective) => Some(collective),
             _ => None,
         };
         let is_sync = |pc: Pc| collective_at(pc).is_some_and(|c| matches!(c.kind, CollectiveKind::Sync));
         // `bar.warp.sync` may be met at different places.
-        let mut at_sync = vec![0; self.live.len()];
-        for group in self.parked.iter().filter(|group| group.wait == Wait::Warp && is_sync(group.pc)) {
+        let mut at_sync = vec![0; self.live.mask.len()];
+        for group in self.groups.parked.iter().filter(|group| group.wait == Wait::Warp && is_sync(group.pc)) {
             union(&mut at_sync, &group.mask);
         }
-        // Who can go on is found for all groups before one goes.
+        // The lanes that can go on are found for all groups before one goes.
         let mut released = Vec::new();
-        for i in 0..self.parked.len() {
-            let (frame, pc) = (self.parked[i].frame, self.parked[i].pc);
-            let (true, Some(collective)) = (self.parked[i].wait == Wait::Warp, collective_at(pc)) else { continue };
+        for i in 0..self.groups.parked.len() {
+            let group = &self.groups.parked[i];
+            let (frame, pc) = (group.frame, group.pc);
+            let (true, Some(collective)) = (group.wait == Wait::Warp, collective_at(pc)) else { continue };
             self.enter_again(frame);
-            let mut ready = vec![0; self.live.len()];
+            let mut ready = vec![0; self.live.mask.len()];
             for warp in 0..self.reach.file.warps {
-                let lanes = bits(&self.parked[i].mask[warp * WARP..]);
+                let lanes = bits(&self.groups.parked[i].mask[warp * WARP..]);
                 let there = if is_sync(pc) { bits(&at_sync[warp * WARP..]) } else { lanes };
                 set(&mut ready[warp * WARP..], self.complete(collective, warp, lanes, there));
             }
@@ -118,11 +96,11 @@ impl Worker<'_> {
         self.enter_again(home);
         let any = !released.is_empty();
         for (i, ready) in released {
-            let (frame, mut pc, active) = (self.parked[i].frame, self.parked[i].pc, count(&ready));
+            let mut pc = self.groups.parked[i].pc;
             if is_sync(pc) {
-                // At different places none would ever see the others: what there is to do, nothing, is done here.
+                // Lanes at different steps do not see each other there. A `bar.warp.sync` has nothing else to do, so it is done.
                 if steps[pc as usize].counts {
-                    self.executed += u64::from(active);
+                    self.done.executed += u64::from(count(&ready));
                 }
                 if let Some(shadow) = &mut self.reach.shadow {
                     let warps = (0..self.reach.file.warps).filter(|warp| bits(&ready[warp * WARP..]) != 0);
@@ -130,25 +108,21 @@ impl Worker<'_> {
                 }
                 pc += 1;
             }
-            let rest = &mut self.parked[i];
-            for (rest, gone) in rest.mask.iter_mut().zip(&ready) {
-                *rest &= !gone;
-            }
-            rest.active -= active;
-            self.park(frame, pc, ready, Wait::Ready);
+            self.groups.let_go(&self.frames, i, pc, ready);
         }
         if any {
-            self.parked.retain(|group| group.active > 0);
-            self.rescan();
+            self.groups.parked.retain(|group| group.active > 0);
+            self.groups.rescan(&self.frames);
         }
         any
     }
 
+    /// Makes the operation for lanes of a warp.
     fn perform(&mut self, collective: &Collective, warp: usize, lanes: u32) {
         let on = |lane: usize| lanes >> lane & 1 != 0;
-        // SAFETY: the slots were laid out for what the kind of collective takes.
-        let value =
-            |worker: &Self, slot, width, lane: usize| unsafe { worker.element(slot, width, warp * WARP + lane) };
+        let file = self.reach.file;
+        // SAFETY: the decoder laid the slots out for the widths that this kind of collective takes.
+        let value = |slot, width, lane: usize| unsafe { file.element(slot, width, warp * WARP + lane) };
         let [a, b, c] = collective.sources;
         let width = match collective.kind {
             CollectiveKind::All | CollectiveKind::Any | CollectiveKind::Uniform | CollectiveKind::Ballot => {
@@ -158,7 +132,7 @@ impl Worker<'_> {
             CollectiveKind::Sync | CollectiveKind::Active | CollectiveKind::Elect => Width::None,
             _ => Width::Word,
         };
-        let values: [u64; WARP] = std::array::from_fn(|lane| value(self, a, width, lane));
+        let values: [u64; WARP] = std::array::from_fn(|lane| value(a, width, lane));
         let votes = (0..WARP).filter(|l| on(*l) && values[*l] != 0).fold(0u32, |bits, lane| bits | 1 << lane);
         let first = lanes.trailing_zeros() as usize & 31;
         let mut d = [0u64; WARP];
@@ -194,12 +168,8 @@ impl Worker<'_> {
             kind => {
                 pw = Width::Predicate;
                 for lane in 0..WARP {
-                    let (from, inside) = source_lane(
-                        kind,
-                        lane as u64,
-                        value(self, b, Width::Word, lane) & 31,
-                        value(self, c, Width::Word, lane),
-                    );
+                    let (from, inside) =
+                        source_lane(kind, lane as u64, value(b, Width::Word, lane) & 31, value(c, Width::Word, lane));
                     // The manual leaves a source lane that takes no part undefined: here the lane keeps its own value.
                     d[lane] = if on(from) { values[from] } else { values[lane] };
                     p[lane] = inside;
@@ -207,10 +177,10 @@ impl Worker<'_> {
             }
         }
         for lane in (0..WARP).filter(|l| on(*l)) {
-            // SAFETY: as above.
+            // SAFETY: the decoder laid both destinations out for the widths of this kind's results.
             unsafe {
-                self.set_element(collective.d, dw, warp * WARP + lane, d[lane]);
-                self.set_element(collective.p, pw, warp * WARP + lane, u64::from(p[lane]));
+                file.set_element(collective.d, dw, warp * WARP + lane, d[lane]);
+                file.set_element(collective.p, pw, warp * WARP + lane, u64::from(p[lane]));
             }
         }
     }
@@ -221,7 +191,7 @@ fn bits(mask: &[u8]) -> u32 {
     mask[..WARP].iter().enumerate().fold(0, |bits, (lane, m)| bits | u32::from(m & 1) << lane)
 }
 
-/// The other way.
+/// Writes a warp's part of a mask from bits.
 fn set(mask: &mut [u8], bits: u32) {
     for (lane, m) in mask[..WARP].iter_mut().enumerate() {
         *m = ((bits >> lane & 1) as u8).wrapping_neg();

@@ -1,7 +1,7 @@
 //! The instructions that the manual calls approximate.
 //!
-//! Hardware's bits are not published. Each is computed in double precision and rounded to the nearest, so its error is half a unit
-//! in the last place, and what the manual bounds the errors by holds:
+//! The results of hardware are not published to the bit. Each function is computed in double precision and rounded to the nearest, so its
+//! error is half a unit in the last place, which is within the manual's bounds:
 //!
 //! | instruction | maximum error by the manual |
 //! |---|---|
@@ -124,7 +124,7 @@ pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     Pure::of(compute, ty, &[ty])
 }
 
-// The library's functions are calls, so there is nothing to gain from making them part of the loops.
+// The library's functions are calls, so inlining these into the loops gains nothing.
 
 fn sine(a: f64) -> f32 {
     a.sin() as f32

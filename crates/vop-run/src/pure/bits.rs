@@ -1,9 +1,9 @@
-//! Bits counted, found, moved and cut out: the rest of the integer instructions, shifts and `prmt`.
+//! Integer instructions on bits: counts, searches, shifts, bit fields and `prmt`.
 
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
-/// Shifts that give what is left beyond the width too: zeros or signs.
+/// Shifts by any distance: beyond the width, zeros or signs are left.
 trait Shift: Copy {
     fn shift_left(self, by: u32) -> Self;
     fn shift_right(self, by: u32) -> Self;
@@ -37,7 +37,7 @@ shifts! { u16 i16 u32 i32; u32 i32 u32 i32; u64 i64 u64 i64; }
 
 /// Bit fields of a word. A start and a length are the low bytes of their operands.
 trait Field: Copy {
-    /// The field, extended by its highest bit that is there where the type is signed.
+    /// The field. Where the type is signed, the highest bit of the field that the value has extends it.
     fn extract(self, start: u32, length: u32) -> Self;
 }
 
@@ -53,7 +53,7 @@ macro_rules! fields {
             #[inline(always)]
             fn extract(self, start: u32, length: u32) -> $signed {
                 let length = length & 255;
-                // Up to the top and down again, which leaves nothing alone of a field without bits.
+                // The field is shifted to the top and down again. A field without bits would be left as it was.
                 let unused = $signed::BITS.saturating_sub(length);
                 let field = self.shift_right(start & 255) << (unused & ($signed::BITS - 1)) >> (unused & ($signed::BITS - 1));
                 if length == 0 { 0 } else { field }
@@ -124,7 +124,7 @@ pub(super) fn manipulation(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     }
 }
 
-/// The highest bit that is no sign, or how far it is from the top; all ones where there is none.
+/// The position of the highest bit that is not a copy of the sign, or its distance from the top; all ones where there is none.
 fn find(ty: Ty, shift_amount: bool) -> Option<Compute> {
     Some(match (ty, shift_amount) {
         (Ty::U32, false) => compute!(|a: u32| 31u32.wrapping_sub(a.leading_zeros())),
@@ -179,7 +179,7 @@ fn extend(ty: Ty, mode: &str) -> Option<Compute> {
     })
 }
 
-/// `bmsk`: ones from a position, so many.
+/// `bmsk`: `length` ones, from the bit `start` on.
 #[inline(always)]
 fn bit_mask(start: u32, length: u32) -> u32 {
     (!u32::MAX.shift_left(length)).shift_left(start)
@@ -197,7 +197,7 @@ fn funnel_right(a: u32, b: u32, by: u32) -> u32 {
     a >> by | b << 1 << (31 - by)
 }
 
-/// The byte of `b:a` that the low three bits of a selector name, in the low bits of what is returned.
+/// The byte of `b:a` that the low three bits of a selector name, in the low byte of the result; the other bits may be anything.
 #[inline(always)]
 fn byte(a: u32, b: u32, selector: u32) -> u32 {
     (if selector & 4 == 0 { a } else { b }) >> (8 * (selector & 3))

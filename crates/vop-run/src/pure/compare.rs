@@ -3,14 +3,14 @@
 use super::float::{Single, by_flag};
 use super::half::{Bf16, F16, Half, HalfExt, pair};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 const OPERATORS: [&str; 18] = [
     "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
 ];
 
-/// A macro with the comparison of floats that an operator names. Those that end in `u` hold where a number is missing, the plain
-/// ones do not.
+/// A macro with the comparison of floats that an operator names. Operators that end in `u` hold if an
+/// operand is a NaN, the plain ones do not.
 macro_rules! by_operator {
     ($operator:expr, $with:ident) => {
         match $operator {
@@ -83,7 +83,7 @@ fn integers(operator: &str, ty: Ty) -> Option<Compute> {
     Some(match operator {
         "eq" => by_width!(ty, compute!(|a: T, b: T| a == b)),
         "ne" => by_width!(ty, compute!(|a: T, b: T| a != b)),
-        // The unsigned spellings.
+        // These are for unsigned types.
         "lo" | "ls" | "hi" | "hs" if ty.is_signed() => return None,
         "lt" | "lo" => by_integer!(ty, compute!(|a: T, b: T| a < b)),
         "le" | "ls" => by_integer!(ty, compute!(|a: T, b: T| a <= b)),
@@ -198,7 +198,7 @@ pub(super) fn set(mut call: Call<'_, '_>) -> Option<Pure> {
     let combine = call.opcode.take_of(&["and", "or", "xor"]);
     let ftz = has_ftz(from) && call.take("ftz");
     let steps = comparison(operator, from, ftz)?;
-    /// The result for a truth, with a predicate or without.
+    /// The result of a comparison, combined with a predicate or not.
     macro_rules! truth {
         ($yes:expr) => {
             match combine {

@@ -6,10 +6,10 @@ use super::float::{Single, by_flag, or_nan, saturation, to_single};
 use super::half::{Bf16, F16, Half, HalfExt, by_half, from_pair};
 use super::round::{self, Mode, by_mode};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
-/// What fills a register of so many bits from a result of an integer type that is narrower, and lives in a column of its own width:
-/// zeros or its sign. `None` where the column is the register's already.
+/// Extends a result of a narrower integer type to a register of `register` bits: by zeros, or by its sign. `None` where the result's
+/// column is the register's column.
 pub(crate) fn extend(ty: Scalar, register: u32) -> Option<Compute> {
     Some(match (ty, register) {
         (Scalar::S8, 16) => compute!(|a: i8| i16::from(a)),
@@ -110,7 +110,7 @@ macro_rules! by_any_width {
     };
 }
 
-/// `cvt`; what is rare takes several steps.
+/// `cvt`; rare conversions take several steps.
 pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
     let to = call.ty;
     if call.take("pack") {
@@ -118,7 +118,7 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
     }
     let from = call.take_type()?;
     let steps = match (to.is_integer(), from.is_integer()) {
-        // Where every value fits, `.sat` is no modifier of the instruction.
+        // Where every value fits, the instruction has no `.sat`.
         (true, true) if !holds(to, from) && call.take("sat") => clamped(to, from)?,
         (true, true) => vec![by_any_integer!(from, S, by_any_width!(to, D, compute!(|a: S| a as D)))],
         (true, false) => {
@@ -252,7 +252,7 @@ macro_rules! odd {
         impl Odd for $int {
             #[inline(always)]
             fn odd(self) -> f64 {
-                // 11 bits too many: those of 2^53 and more lose them, the last that stays tells whether any was set.
+                // Values of 2^53 and more have 11 bits too many and lose them; the last bit that stays tells whether any was set.
                 let short = self >> 11 | $int::from(self & 0x7ff != 0);
                 let small = self.unsigned() >> 53 == 0;
                 if small { self as f64 } else { short as f64 * 2048.0 }

@@ -1,12 +1,12 @@
 //! Arithmetic in `.f32` and `.f64`, exact to the last bit in every rounding mode.
 //!
-//! A NaN that arithmetic gives is `0x7fffffff` in `.f32`. In `.f64` it is the first operand that is a NaN, quiet; where none is,
+//! In `.f32`, a result that is a NaN is `0x7fffffff`. In `.f64` it is the first operand that is a NaN, made quiet; if none is,
 //! `0xfff8000000000000`.
 
 use super::half::{HalfExt, by_half};
 use super::round::{self, Mode, by_mode};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 /// The expression with a constant for whether a modifier was there.
 macro_rules! by_flag {
@@ -22,13 +22,13 @@ macro_rules! by_flag {
 }
 pub(super) use by_flag;
 
-/// What is done before and after an operation in single precision.
+/// Steps before and after an operation in single precision.
 pub(super) trait Single {
     /// Subnormals to zero of the same sign where `FTZ` is.
     fn flush<const FTZ: bool>(self) -> Self;
     /// Clamped to 0 to 1, NaN to +0.0.
     fn saturate(self) -> Self;
-    /// NaN as arithmetic gives it.
+    /// The value, with the NaN of arithmetic for every NaN.
     fn canonical(self) -> Self;
     /// The result of an operation.
     fn finish<const FTZ: bool>(self) -> Self;
@@ -131,7 +131,7 @@ macro_rules! order {
 }
 order! { f32 f64 }
 
-/// What `min` and `max` do in single precision beside the choice itself.
+/// `min` and `max` in single precision: flush, choose, treat NaN.
 #[inline(always)]
 fn extreme<const MAX: bool, const FTZ: bool, const NAN: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (a.flush::<FTZ>(), b.flush::<FTZ>());
@@ -328,7 +328,7 @@ fn extremes(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     Some(if three { pure.then(compute) } else { pure })
 }
 
-/// What changes the sign alone, and the choice in double precision.
+/// `neg`, `abs` and `copysign`, and `min` and `max` in double precision.
 fn signs(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     const SIGN: u32 = 1 << 31;

@@ -3,7 +3,7 @@
 use super::float::{Order, Single, or_nan};
 use super::half::{Bf16, F16, Half, HalfExt, from_pair, pair};
 
-/// An operation on two values as bits, zero-extended: what is there, and the operand.
+/// An operation on two values as bits, zero-extended: the value in memory, and the operand.
 pub(crate) type Fold = fn(u64, u64) -> u64;
 
 /// The operation that a name and a type give.
@@ -11,7 +11,7 @@ pub(crate) type Fold = fn(u64, u64) -> u64;
 /// - Integers: `add min max and or xor exch inc dec`.
 /// - Floats: `add min max`. `add.ftz` of `.f32` flushes subnormals, as `atom` and `red` do in global memory; in shared memory, and
 ///   with halves, they do not.
-/// - `redux` has `min` and `max` of `.f32`, which give a number where one is there; `min.NaN` and the like a NaN, and `min.abs`
+/// - `redux` has `min` and `max` of `.f32`, which give a number if one operand is a number; `min.NaN` and the like give a NaN, and `min.abs`
 ///   and `min.abs.NaN` take magnitudes.
 pub(crate) fn fold(operation: &str, ty: &str) -> Option<Fold> {
     macro_rules! integers {
@@ -90,7 +90,7 @@ pub(crate) fn fold(operation: &str, ty: &str) -> Option<Fold> {
     })
 }
 
-/// What does not depend on the type.
+/// Operations that do not depend on the type.
 fn bits(operation: &str) -> Option<Fold> {
     Some(match operation {
         "and" => |a, b| a & b,

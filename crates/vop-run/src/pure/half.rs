@@ -4,7 +4,8 @@
 use super::float::{Order, Single, by_flag};
 use super::round::{self, Mode};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::{Compute, Lane, Width};
+use crate::column::Width;
+use crate::lanes::{Compute, Lane};
 
 /// A number of 16 bits.
 pub(crate) trait Half: Lane {
@@ -12,7 +13,7 @@ pub(crate) trait Half: Lane {
     const NORMAL: u16;
     /// The largest number.
     const LARGEST: u16;
-    /// What NaN is, and the infinity below it.
+    /// The bits of NaN, and of the infinity below it.
     const NAN: u16 = 0x7fff;
 
     fn from_bits(bits: u16) -> Self;
@@ -68,7 +69,7 @@ impl Half for F16 {
     #[inline(always)]
     fn single(self) -> f32 {
         let magnitude = u32::from(self.0 & 0x7fff);
-        // The exponent is 224 too large then, and the largest is that of infinity: multiplying leaves it there.
+        // The exponent is then 224 too large; the largest one is that of infinity, which multiplying does not change.
         let normal = f32::from_bits((magnitude << 13) + (0xe0 << 23)) * f32::from_bits(15 << 23);
         // As the fraction of a half, less the half.
         let subnormal = f32::from_bits(magnitude | 0x3f00_0000) - 0.5;
@@ -121,7 +122,7 @@ impl Half for Bf16 {
     }
 }
 
-/// What follows from the trait.
+/// Operations that follow from [`Half`]'s.
 pub(super) trait HalfExt: Half {
     /// Rounds by a mode, from what is exact or rounded to odd.
     #[inline(always)]

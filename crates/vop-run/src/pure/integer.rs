@@ -2,7 +2,7 @@
 
 use super::{Call, Pure, Ty};
 
-/// What the integer types share that Rust has no common name for.
+/// Operations of all integer types for which Rust has no common name.
 trait Int: Copy {
     /// The high half of the product.
     fn mul_high(self, b: Self) -> Self;
@@ -10,7 +10,7 @@ trait Int: Copy {
     fn distance(self, b: Self) -> Self;
     /// The quotient, towards zero; any value where `b` is zero.
     fn quotient(self, b: Self) -> Self;
-    /// What the quotient leaves, with the sign of the dividend; any value where `b` is zero.
+    /// The remainder, with the sign of the dividend; any value where `b` is zero.
     fn remainder(self, b: Self) -> Self;
 }
 
@@ -112,7 +112,7 @@ impl Int for u64 {
 impl Int for i64 {
     #[inline(always)]
     fn mul_high(self, b: i64) -> i64 {
-        // As unsigned numbers each factor is larger by 2^64 where it is negative.
+        // As an unsigned number, a negative factor is larger by 2^64.
         let high = (self as u64).mul_high(b as u64) as i64;
         high.wrapping_sub(self >> 63 & b).wrapping_sub(b >> 63 & self)
     }
@@ -290,8 +290,8 @@ fn dot(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
 }
 
 /// Sums with a carry in, and the carry out. A difference is the sum with the complement and a carry in: `CC.CF` is 1 after `sub.cc`
-/// if nothing was borrowed. The manual only speaks of "borrow-in" and "borrow-out"; the code that ptxas makes, and the division of 128
-/// bits in CUDA's own library, which reads the flag of `subc.cc` with `addc`, have it so.
+/// if nothing was borrowed. The manual only speaks of "borrow-in" and "borrow-out"; ptxas's code agrees with this, and so
+/// does the division of 128 bits in CUDA's own library, which reads the flag of `subc.cc` with `addc`.
 trait Carry: Sized {
     fn add_carry(self, b: Self, carry: bool) -> (Self, bool);
 }
@@ -314,7 +314,7 @@ carry! { u32 as u32; u64 as u64; i32 as u32; i64 as u64; }
 fn extended(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     let carry_in = matches!(name, "addc" | "subc" | "madc");
-    // Without a carry in, it is the `.cc` already taken that leads here.
+    // An instruction without a carry in comes here because of its `.cc`, which has been taken.
     let carry_out = !carry_in || call.take("cc");
     let part = if name.starts_with("mad") { Some(call.opcode.take_of(&["lo", "hi"])?) } else { None };
     if !ty.is_integer() {

@@ -1,7 +1,7 @@
 //! Logic and moves.
 
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 pub(super) fn logic(name: &str, call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
@@ -46,7 +46,7 @@ fn by_table(a: u32, b: u32, c: u32, table: u32) -> u32 {
     choose(a, choose(b, pair(6), pair(4)), choose(b, pair(2), pair(0)))
 }
 
-/// The loop for a table that compilers write often, which is a few operations rather than two dozen.
+/// The loop for a table that compilers write often: a few operations instead of two dozen.
 fn common_table(table: u64) -> Option<Compute> {
     macro_rules! tables {
         ($($table:literal: |$a:ident, $b:ident, $c:ident| $f:expr;)*) => {
@@ -94,7 +94,7 @@ fn common_table(table: u64) -> Option<Compute> {
     })
 }
 
-/// `lop3.b32 d, a, b, c, table`; and with `d|p` and `q`, where `p` tells whether `d` is not zero, combined with `q`.
+/// `lop3.b32 d, a, b, c, table`; and with `d|p` and `q`, where `p` is whether `d` is not zero, combined with `q`.
 fn lop3(call: Call<'_, '_>) -> Option<Pure> {
     if call.ty != Ty::B32 {
         return None;

@@ -11,13 +11,14 @@
 const COUNT: u32 = 20;
 const COUNTS: u64 = (1 << COUNT) - 1;
 
-/// A new object, whose phases complete with so many arrivals.
+/// A new object, whose phases complete after `count` arrivals.
 pub(crate) fn new(count: u32) -> u64 {
     let count = u64::from(count) & COUNTS;
     count | count << COUNT
 }
 
-/// After so many arrivals, as a fold. More than are missing complete one phase and no more; the manual leaves that undefined.
+/// The object after a number of arrivals, as a fold. More arrivals than are missing complete one phase only; the manual leaves that
+/// undefined.
 pub(crate) fn arrive(object: u64, count: u64) -> u64 {
     let missing = object & COUNTS;
     if count < missing { object - count } else { next(object) }

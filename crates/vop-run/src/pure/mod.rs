@@ -4,34 +4,34 @@
 //! mad.wide.s32 ──pure──► Pure { compute: |a: i32, b: i32, c: i64| …, results: [s64], sources: [s32, s32, s64] }
 //! ```
 //!
-//! [`pure`] takes what it knows of an opcode's modifiers; what it leaves is no modifier of the instruction. A family of
-//! instructions has a file of its own, and each instruction there is a closure over Rust's types: unsigned and signed integers,
-//! `f32`, `f64`, and the half precisions of [`half`].
+//! [`pure`] takes the modifiers that it knows from an opcode; a modifier that it leaves is none of the instruction. Each family of
+//! instructions has a file, and each instruction there is a closure over Rust's types: unsigned and signed integers, `f32`, `f64`, and
+//! the half precisions of [`half`].
 //!
 //! All closures are total. They run for inactive threads too, whose operands may be anything.
 
-/// A loop from a closure of one to four operands, which becomes part of the loop.
+/// Compiles a closure of one to four operands into a loop.
 macro_rules! compute {
     (|$a:ident: $A:ty| $f:expr) => {
-        $crate::engine::lanes::unary(
+        $crate::lanes::unary(
             #[inline(always)]
             |$a: $A| $f,
         )
     };
     (|$a:ident: $A:ty, $b:ident: $B:ty| $f:expr) => {
-        $crate::engine::lanes::binary(
+        $crate::lanes::binary(
             #[inline(always)]
             |$a: $A, $b: $B| $f,
         )
     };
     (|$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| $f:expr) => {
-        $crate::engine::lanes::ternary(
+        $crate::lanes::ternary(
             #[inline(always)]
             |$a: $A, $b: $B, $c: $C| $f,
         )
     };
     (|$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty, $d:ident: $D:ty| $f:expr) => {
-        $crate::engine::lanes::quaternary(
+        $crate::lanes::quaternary(
             #[inline(always)]
             |$a: $A, $b: $B, $c: $C, $d: $D| $f,
         )
@@ -80,8 +80,8 @@ macro_rules! by_wide_integer {
     };
 }
 
-/// The expression with `T` for the unsigned integer of 16, 32 or 64 bits that is as wide as the type: for what does not depend on
-/// signedness, so that one loop serves all types of a width.
+/// The expression with `T` for the unsigned integer of 16, 32 or 64 bits that is as wide as the type. One loop then serves all types of
+/// a width, where signedness does not matter.
 macro_rules! by_width {
     ($ty:expr, $compute:expr) => {
         match $ty {
@@ -124,13 +124,13 @@ pub(crate) mod mbarrier;
 mod packed;
 mod round;
 mod small;
-#[cfg(test)]
-mod tests;
 
 use vop_ptx::module::Scalar;
 
-use super::decode::opcode::Opcode;
-use super::engine::lanes::{Compute, Linear, Width};
+use crate::code::Linear;
+use crate::column::Width;
+use crate::lanes::Compute;
+use crate::opcode::Opcode;
 
 pub(crate) use convert::{extend, low_word};
 
@@ -140,7 +140,7 @@ pub(crate) struct Pure {
     pub(crate) compute: Compute,
     /// The types that registers of the results must fit: `p|q` are two.
     pub(crate) results: Vec<Scalar>,
-    /// The same for the sources as they are written. The carry that goes in is not among them.
+    /// The types that registers of the sources must fit, as they are written. The carry flag is not among them.
     pub(crate) sources: Vec<Scalar>,
     /// Whether registers may be wider than the types: a source gives its low bits ([`low_word`]), a result is extended by its
     /// type ([`extend`]).
@@ -275,14 +275,14 @@ impl Ty {
     }
 }
 
-/// What is left to say of an instruction once its first type is known.
+/// An instruction whose first type has been taken from its opcode.
 struct Call<'o, 'a> {
     opcode: &'o mut Opcode<'a>,
     /// Of an instruction that names several, the first.
     ty: Ty,
     operands: usize,
     immediates: &'o [Option<u64>],
-    /// Whether any of them was asked for.
+    /// Whether the value of an immediate was asked for.
     looked_at: &'o std::cell::Cell<bool>,
 }
 
@@ -302,10 +302,10 @@ impl Call<'_, '_> {
     }
 }
 
-/// The instruction of an opcode with so many operands, `p|q` counted as two.
+/// The instruction of an opcode with `operands` operands, `p|q` counted as two.
 ///
-/// `immediates` has an element for each operand: its value where it is an integer constant. `None` stands for an instruction
-/// that is none of these, or not legal. The caller must check the number of operands, and that nothing is left of the opcode.
+/// `immediates` has an element for each operand: its value where it is an integer constant. `None` means that the
+/// instruction is none of these, or is not legal. The caller must check the number of operands, and that nothing is left of the opcode.
 pub(crate) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates: &[Option<u64>]) -> Option<Pure> {
     let name = opcode.name;
     let linear = linear(opcode);
@@ -331,14 +331,14 @@ pub(crate) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates: &[Optio
         _ => None,
     };
     let mut pure = pure?;
-    // One closure: of several none is the whole instruction.
+    // A property of one closure: of several, none is the whole instruction.
     if pure.then.is_empty() {
         pure.compute = pure.compute.linear(linear);
     }
     Some(Pure { by_immediates: looked_at.get(), ..pure })
 }
 
-/// What is known of the instruction's result as a sum or product; the modifiers must be these and no more.
+/// Whether the instruction's result is a sum or product of its sources; the modifiers must be exactly these.
 fn linear(opcode: &Opcode<'_>) -> Linear {
     let is_word = |ty: &str| matches!(ty, "b32" | "u32" | "s32");
     let is_double = |ty: &str| matches!(ty, "b64" | "u64" | "s64");

@@ -1,8 +1,8 @@
 //! Rounding: by modes, and to odd.
 //!
 //! Results of narrow formats are computed in a wider one and rounded again. That is right for every mode if the first rounding
-//! is *to odd*: towards zero, and where it is inexact the last bit is set. It keeps apart what the second must tell apart, as
-//! the wider format has two bits more at least (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums").
+//! is *to odd*: towards zero, and where it is inexact the last bit is set. Values that the second rounding must tell apart stay apart, as
+//! the wider format has at least two more bits (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums").
 
 use rustc_apfloat::{Float as _, Round, ieee::Double};
 
@@ -83,7 +83,7 @@ macro_rules! by_mode {
 }
 pub(super) use by_mode;
 
-/// `rounded` is what `exact` is to the nearest, and `error` has the sign of what is missing: the same rounded to odd.
+/// A result rounded to odd: from the result rounded to the nearest, and the sign of the error that this left.
 #[inline(always)]
 fn odd(rounded: f64, error: f64) -> f64 {
     let bits = rounded.to_bits();

@@ -9,13 +9,13 @@
 //! | `.e2m1` | 2 | 1 | 6 | none |
 //! | `.ue8m0` | 8, and nothing else: a power of two from 2^-127 | 0 | 2^127 | 0xff |
 //!
-//! To the nearest, what is too large becomes the largest number, as `.satfinite` says, which must be written. A pair of `.e2m1` is a
-//! byte; the others are halves of 16 bits.
+//! Values are rounded to the nearest. Those that are too large become the largest number, as `.satfinite` says, which must be written. A
+//! pair of `.e2m1` is a byte; a pair of any other type has 16 bits.
 
 use super::float::by_flag;
 use super::half::{Bf16, F16, Half, from_pair, pair};
 use super::{Call, Pure, Ty};
-use crate::engine::lanes::Compute;
+use crate::lanes::Compute;
 
 /// A float of a byte or less.
 trait Small: Copy + 'static {
@@ -23,7 +23,7 @@ trait Small: Copy + 'static {
     const FRACTION: u32;
     /// The bits of the largest number.
     const LARGEST: u8;
-    /// What a NaN becomes.
+    /// The bits that a NaN becomes.
     const NAN: u8;
     const BIAS: i32 = (1 << (Self::EXPONENT - 1)) - 1;
 
@@ -93,7 +93,7 @@ small! {
     E2m1: 2 1, 0x07 0x07;
 }
 
-/// Negative numbers, and the negative zero, to zero.
+/// Turns negative numbers, and the negative zero, to zero where `RELU` is.
 fn positive<const RELU: bool>(a: f32) -> f32 {
     if RELU && a.is_sign_negative() && !a.is_nan() { 0.0 } else { a }
 }
@@ -186,7 +186,7 @@ fn nibbles(to: Ty, from: Ty, relu: bool) -> Option<Compute> {
     })
 }
 
-/// The exponent of a magnitude, which is all that `.ue8m0` holds: that below it, or the one above.
+/// The power of two below a magnitude, or above it, as `.ue8m0` holds it: an exponent and nothing else.
 fn exponent<const UP: bool, const FINITE: bool>(a: f32) -> u8 {
     let magnitude = a.to_bits() & 0x7fff_ffff;
     let below = magnitude >> 23;

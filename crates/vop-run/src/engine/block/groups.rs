@@ -1,219 +1,266 @@
-//! Which group runs: they part, wait, and meet again.
+//! Groups of threads: the one that runs, and those that are parked.
 
-use super::*;
+use super::frames::Frames;
+use crate::code::Pc;
+use crate::engine::barrier::Arrival;
 
-impl Worker<'_> {
-    /// The place in the kernel that frame and step stand for: where the kernel is, or where it called from.
-    pub(in crate::engine) fn place_in_kernel(&self, frame: u32, pc: Pc) -> u64 {
-        let frame = &self.frames[frame as usize];
-        if frame.depth == 0 { self.place(pc) } else { frame.place_in_kernel }
+/// The turns of a loop that a group has before others that could run have theirs: at first, and at least.
+const PATIENCE: (u32, u32) = (4096, 16);
+
+/// Why a group does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::engine) enum Wait {
+    /// It could run.
+    Ready,
+    /// It is behind a barrier's step.
+    Barrier(Arrival),
+    /// It is before a step that other lanes of the warp must come to.
+    Warp,
+}
+
+/// Threads at one position that are parked.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Group {
+    pub(in crate::engine) frame: u32,
+    pub(in crate::engine) pc: Pc,
+    /// A byte for each thread of the padded block.
+    pub(in crate::engine) mask: Vec<u8>,
+    pub(in crate::engine) active: u32,
+    pub(in crate::engine) wait: Wait,
+    /// When it was parked.
+    stamp: u64,
+}
+
+/// The threads that run.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Running {
+    pub(in crate::engine) frame: u32,
+    pub(in crate::engine) pc: Pc,
+    /// A byte for each thread of the padded block.
+    pub(in crate::engine) mask: Vec<u8>,
+    pub(in crate::engine) active: u32,
+    /// Where the guard of the current step is true.
+    pub(in crate::engine) guard: Vec<u8>,
+}
+
+impl Running {
+    /// Of a block of `lanes` threads, with padding.
+    pub(super) fn new(lanes: usize) -> Running {
+        Running { frame: 0, pc: 0, mask: vec![0; lanes], active: 0, guard: vec![0; lanes] }
     }
 
-    /// What orders the places of one function.
+    /// Takes threads out; true if some are left.
+    pub(in crate::engine) fn take_out(&mut self, mask: &[u8], active: u32) -> bool {
+        subtract(&mut self.mask, mask);
+        self.active -= active;
+        self.active > 0
+    }
+}
+
+/// The threads of a block that have not ended.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Live {
+    pub(in crate::engine) mask: Vec<u8>,
+    pub(in crate::engine) count: u32,
+}
+
+impl Live {
+    /// The first `threads` of `lanes`.
+    pub(super) fn new(threads: usize, lanes: usize) -> Live {
+        Live { mask: (0..lanes).map(|t| if t < threads { 0xff } else { 0 }).collect(), count: threads as u32 }
+    }
+
+    /// All `threads` of a new block.
+    pub(super) fn start(&mut self, threads: usize) {
+        self.mask[..threads].fill(0xff);
+        self.count = threads as u32;
+    }
+
+    /// Threads end.
+    pub(super) fn end(&mut self, mask: &[u8], active: u32) {
+        subtract(&mut self.mask, mask);
+        self.count -= active;
+    }
+}
+
+/// The parked groups of a block.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Groups {
+    pub(in crate::engine) parked: Vec<Group>,
+    /// The number of parked groups that are ready, and the lowest order in the kernel among those.
+    ready: usize,
+    lowest: u64,
+    stamp: u64,
+    turns: u32,
+    patience: u32,
+    /// Turns for which the running group need not wait for a group that is behind.
+    free: u32,
+}
+
+impl Groups {
+    /// A new block: nothing is parked.
+    pub(super) fn start(&mut self) {
+        let parked = std::mem::take(&mut self.parked);
+        *self = Groups { parked, lowest: u64::MAX, patience: PATIENCE.0, ..Groups::default() };
+        self.parked.clear();
+    }
+
+    /// Whether a parked group could run.
     #[inline(always)]
-    pub(in crate::engine) fn place(&self, pc: Pc) -> u64 {
-        u64::from(self.launch.kernel.ranks[pc as usize]) << 32 | u64::from(pc)
+    pub(super) fn any_ready(&self) -> bool {
+        self.ready != 0
     }
 
-    /// Which of two places is behind: by the kernel's own places first, then by those of the functions called there.
-    pub(in crate::engine) fn compare(&self, a: (u32, Pc), b: (u32, Pc)) -> std::cmp::Ordering {
-        let depth = |frame: u32| self.frames[frame as usize].depth;
-        let caller = |(frame, _): (u32, Pc)| {
-            let frame = &self.frames[frame as usize];
-            (frame.parent, frame.call)
-        };
-        // Up to the frame that both have in common; there they are at different steps, or one is in the call that the other is at.
-        let (mut x, mut y) = (a, b);
-        while x.0 != y.0 {
-            if depth(x.0) >= depth(y.0) {
-                let shallower = depth(x.0) > depth(y.0);
-                x = caller(x);
-                if shallower {
-                    continue;
-                }
-            }
-            y = caller(y);
-        }
-        self.place(x.1).cmp(&self.place(y.1)).then(depth(a.0).cmp(&depth(b.0)))
+    /// Whether a parked group waits for something.
+    pub(super) fn any_waiting(&self) -> bool {
+        self.parked.len() > self.ready
     }
 
     /// Parks threads.
-    pub(in crate::engine) fn park(&mut self, frame: u32, pc: Pc, mask: Vec<u8>, wait: Wait) {
+    pub(in crate::engine) fn park(&mut self, frames: &Frames<'_>, frame: u32, pc: Pc, mask: Vec<u8>, wait: Wait) {
         let active = count(&mask);
         debug_assert!(active > 0);
         self.stamp += 1;
         if wait == Wait::Ready {
             self.ready += 1;
-            self.lowest = self.lowest.min(self.place_in_kernel(frame, pc));
+            self.lowest = self.lowest.min(frames.order_in_kernel(frame, pc));
         }
         self.parked.push(Group { frame, pc, mask, active, wait, stamp: self.stamp });
     }
 
-    /// What is kept about parked groups, from scratch.
-    pub(in crate::engine) fn rescan(&mut self) {
+    /// Counts the groups that are ready again, after some were changed.
+    pub(in crate::engine) fn rescan(&mut self, frames: &Frames<'_>) {
         let ready = self.parked.iter().filter(|group| group.wait == Wait::Ready);
         self.ready = ready.clone().count();
-        self.lowest = ready.map(|group| self.place_in_kernel(group.frame, group.pc)).min().unwrap_or(u64::MAX);
+        self.lowest = ready.map(|group| frames.order_in_kernel(group.frame, group.pc)).min().unwrap_or(u64::MAX);
     }
 
-    /// Lets the parked group that is furthest behind run; false if none can.
-    pub(in crate::engine) fn resume(&mut self) -> bool {
-        if self.ready == 0 {
-            return false;
-        }
-        let ready = (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready);
+    fn ready(&self) -> impl Iterator<Item = usize> {
+        (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready)
+    }
+
+    /// The index of the group that is furthest behind of those that could run.
+    pub(super) fn furthest_behind(&self, frames: &Frames<'_>) -> Option<usize> {
         let at = |i: usize| (self.parked[i].frame, self.parked[i].pc);
-        match ready.min_by(|a, b| self.compare(at(*a), at(*b)).then(self.parked[*a].stamp.cmp(&self.parked[*b].stamp)))
-        {
-            Some(i) => {
-                self.resume_group(i);
-                true
+        let stamp = |i: usize| self.parked[i].stamp;
+        self.ready().min_by(|a, b| frames.compare(at(*a), at(*b)).then(stamp(*a).cmp(&stamp(*b))))
+    }
+
+    /// The running group is at a join. Returns the index of a group that must run before it goes on.
+    ///
+    /// Groups at the same position become one with it. A group that is behind runs first; and after some turns of a loop, the group that has
+    /// been parked for the longest time.
+    pub(super) fn meet(&mut self, frames: &Frames<'_>, running: &mut Running) -> Option<usize> {
+        self.turns += 1;
+        if self.turns > self.patience {
+            self.turns = 0;
+            // Where it is needed it is needed often: threads take a lock one after the other.
+            self.patience = (self.patience / 2).max(PATIENCE.1);
+            if let Some(oldest) = self.ready().min_by_key(|i| self.parked[*i].stamp) {
+                self.free = self.patience;
+                return Some(oldest);
             }
-            None => false,
         }
+        if frames.order_in_kernel(running.frame, running.pc) < self.lowest {
+            return None;
+        }
+        let before = self.parked.len();
+        self.merge(running);
+        if self.parked.len() != before {
+            self.rescan(frames);
+        }
+        if self.free > 0 {
+            self.free -= 1;
+            return None;
+        }
+        let here = (running.frame, running.pc);
+        let behind = self.furthest_behind(frames)?;
+        let group = &self.parked[behind];
+        frames.compare((group.frame, group.pc), here).is_lt().then_some(behind)
     }
 
-    pub(in crate::engine) fn resume_group(&mut self, index: usize) {
-        let group = self.parked.swap_remove(index);
-        self.pc = group.pc;
-        self.mask.copy_from_slice(&group.mask);
-        self.active = group.active;
-        self.enter_again(group.frame);
-        self.merge();
-        self.rescan();
-    }
-
-    /// Takes in the parked groups that are where the running one is.
-    pub(in crate::engine) fn merge(&mut self) {
-        let (frame, pc) = (self.frame, self.pc);
+    /// Makes one group of the running one and of those that are ready at the same position.
+    pub(super) fn merge(&mut self, running: &mut Running) {
         let mut i = 0;
         while i < self.parked.len() {
             let group = &self.parked[i];
-            if group.wait == Wait::Ready && group.frame == frame && group.pc == pc {
+            if group.wait == Wait::Ready && group.frame == running.frame && group.pc == running.pc {
                 let group = self.parked.swap_remove(i);
-                union(&mut self.mask, &group.mask);
-                self.active += group.active;
+                union(&mut running.mask, &group.mask);
+                running.active += group.active;
             } else {
                 i += 1;
             }
         }
     }
 
-    /// At a join, with other groups that could run: meets those that are here, and lets those run that are behind.
-    #[inline(never)]
-    pub(in crate::engine) fn meet(&mut self) {
-        self.turns += 1;
-        if self.turns > self.patience {
-            self.turns = 0;
-            // Where it is needed it is needed often: a lock is taken by one thread after the other.
-            self.patience = (self.patience / 2).max(PATIENCE.1);
-            // The others in the order in which they were parked.
-            let ready = (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready);
-            if let Some(oldest) = ready.min_by_key(|i| self.parked[*i].stamp) {
-                self.park(self.frame, self.pc, self.mask.clone(), Wait::Ready);
-                self.resume_group(oldest);
-                self.free = self.patience;
-                return;
-            }
-        }
-        if self.place_in_kernel(self.frame, self.pc) < self.lowest {
-            return;
-        }
-        let before = self.parked.len();
-        self.merge();
-        if self.parked.len() != before {
-            self.rescan();
-        }
-        if self.free > 0 {
-            self.free -= 1;
-            return;
-        }
-        let here = (self.frame, self.pc);
-        let behind = self.parked.iter().any(|group| {
-            group.wait == Wait::Ready && self.compare((group.frame, group.pc), here) == std::cmp::Ordering::Less
-        });
-        if behind {
-            self.park(self.frame, self.pc, self.mask.clone(), Wait::Ready);
-            self.resume();
-        }
-    }
-
-    /// Parts the running group: those whose guard is true go to `target`. Whoever is behind goes on.
-    #[inline(never)]
-    pub(in crate::engine) fn part(&mut self, target: Pc) {
-        let taken = self.guard.clone();
-        let mut rest = self.mask.clone();
-        for (rest, taken) in rest.iter_mut().zip(&taken) {
-            *rest &= !taken;
-        }
-        if let Some(observer) = &mut self.observer {
-            observer.parted(self.pc - 1);
-        }
-        let (here, there) = ((self.frame, self.pc), (self.frame, target));
-        let (stay, park) = if self.compare(here, there).is_lt() {
-            ((here.1, rest), (there.1, taken))
-        } else {
-            ((there.1, taken), (here.1, rest))
-        };
-        self.park(self.frame, park.0, park.1, Wait::Ready);
-        self.pc = stay.0;
-        self.active = count(&stay.1);
-        self.mask = stay.1;
-    }
-
-    /// Takes threads out of the running group; true if some are left.
-    pub(in crate::engine) fn take_out(&mut self, mask: &[u8], active: u32) -> bool {
-        for (own, gone) in self.mask.iter_mut().zip(mask) {
-            *own &= !gone;
-        }
-        self.active -= active;
-        self.active > 0
-    }
-
-    /// The end of threads; true if the running group has others.
-    pub(in crate::engine) fn end(&mut self, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
-        for (live, gone) in self.live.iter_mut().zip(&mask) {
-            *live &= !gone;
-        }
-        self.live_count -= active;
-        let others = self.take_out(&mask, active);
-        // Whoever waited only for these need not wait until nothing else can run.
-        if self.parked.len() > self.ready {
-            self.release_waiting()?;
-        }
-        Ok(others)
-    }
-
-    pub(in crate::engine) fn branch_indexed(
-        &mut self,
-        pc: Pc,
-        index: Slot,
-        targets: &[Pc],
-        mask: Vec<u8>,
-    ) -> Result<bool, Failure> {
-        let mut left = mask.clone();
-        let gone = count(&mask);
-        let others = self.take_out(&mask, gone);
-        if others {
-            let (frame, pc, mask) = (self.frame, self.pc, self.mask.clone());
-            self.park(frame, pc, mask, Wait::Ready);
-        }
-        while let Some(thread) = left.iter().position(|m| *m != 0) {
-            // SAFETY: the index is a column of words.
-            let value = unsafe { self.element(index, Width::Word, thread) };
-            let Some(target) = usize::try_from(value).ok().and_then(|i| targets.get(i)) else {
-                let message = format!("index {value} of a list of {} targets", targets.len());
-                return Err(self.fail(RunError::new(RunErrorKind::OutOfBounds, message), thread, pc));
-            };
-            let mut taken = vec![0; left.len()];
-            for t in 0..left.len() {
-                // SAFETY: as above.
-                if left[t] != 0 && unsafe { self.element(index, Width::Word, t) } == value {
-                    (taken[t], left[t]) = (0xff, 0);
+    /// Makes one group of those that wait before the same step for lanes of their warps.
+    pub(in crate::engine) fn merge_warps(&mut self) {
+        let mut i = 0;
+        while i < self.parked.len() {
+            let mut j = i + 1;
+            while j < self.parked.len() {
+                let (a, b) = (&self.parked[i], &self.parked[j]);
+                if a.wait == Wait::Warp && b.wait == Wait::Warp && (a.frame, a.pc) == (b.frame, b.pc) {
+                    let group = self.parked.swap_remove(j);
+                    union(&mut self.parked[i].mask, &group.mask);
+                    self.parked[i].active += group.active;
+                } else {
+                    j += 1;
                 }
             }
-            self.park(self.frame, *target, taken, Wait::Ready);
+            i += 1;
         }
-        Ok(false)
+    }
+
+    /// Lets threads of a parked group go on at a step. The caller removes groups that have become empty.
+    pub(in crate::engine) fn let_go(&mut self, frames: &Frames<'_>, index: usize, pc: Pc, mask: Vec<u8>) {
+        let group = &mut self.parked[index];
+        subtract(&mut group.mask, &mask);
+        group.active -= count(&mask);
+        let frame = group.frame;
+        self.park(frames, frame, pc, mask, Wait::Ready);
+    }
+
+    /// The barrier that a parked group waits at.
+    pub(in crate::engine) fn arrival(&self, index: usize) -> Option<&Arrival> {
+        match &self.parked[index].wait {
+            Wait::Barrier(arrival) => Some(arrival),
+            _ => None,
+        }
+    }
+
+    /// Whether a parked group is in a frame.
+    pub(super) fn are_in(&self, frame: u32) -> bool {
+        self.parked.iter().any(|group| group.frame == frame)
+    }
+}
+
+/// The number of threads of a mask.
+pub(in crate::engine) fn count(mask: &[u8]) -> u32 {
+    mask.iter().map(|m| u32::from(m & 1)).sum()
+}
+
+/// The first thread of a mask.
+pub(in crate::engine) fn first(mask: &[u8]) -> usize {
+    mask.iter().position(|m| *m != 0).unwrap_or(0)
+}
+
+/// The threads of a mask.
+pub(in crate::engine) fn threads(mask: &[u8]) -> impl Iterator<Item = usize> {
+    (0..mask.len()).filter(|t| mask[*t] != 0)
+}
+
+/// Adds the threads of a mask.
+pub(in crate::engine) fn union(to: &mut [u8], mask: &[u8]) {
+    for (to, m) in to.iter_mut().zip(mask) {
+        *to |= m;
+    }
+}
+
+/// Takes the threads of a mask away.
+pub(in crate::engine) fn subtract(from: &mut [u8], mask: &[u8]) {
+    for (from, m) in from.iter_mut().zip(mask) {
+        *from &= !m;
     }
 }

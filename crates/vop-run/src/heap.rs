@@ -5,14 +5,16 @@
 //! ```
 //!
 //! Blocks follow one another, each behind a header of two words. The search for a free one starts where the last one ended and joins
-//! free neighbours on its way. A kernel that writes beyond what it allocated hits a header, which is told from a whole one by its check.
+//! free neighbours on its way. A kernel that writes beyond what it allocated damages a header, which its check shows.
+
+#![allow(unsafe_code, reason = "the heap is the kernel's memory, which is raw")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::memory::Region;
 
-/// Bytes of a heap. CUDA gives 8 MiB unless the host asks for more (`cudaLimitMallocHeapSize`), and pages that nobody touches cost
+/// Bytes of a heap. CUDA gives 8 MiB unless the host asks for more (`cudaLimitMallocHeapSize`), and pages that are never touched cost
 /// nothing.
 pub(crate) const HEAP: usize = 64 << 20;
 
@@ -21,7 +23,7 @@ const HEADER: u64 = 16;
 const SEAL: u64 = 0x7061_6568_2070_6f76;
 const USED: u64 = 1;
 
-/// One search or release at a time, whatever the launch: heaps are small and this is rare.
+/// One search or release at a time, in all launches together: heaps are small and this is rare.
 static ONE: Mutex<()> = Mutex::new(());
 
 /// Writes an empty heap over the bytes, which are zeros.
@@ -38,7 +40,7 @@ fn check(at: u64, word: u64) -> u64 {
 
 /// What is wrong with a heap, or with an address that is to be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeapFault {
+pub(crate) enum HeapFault {
     /// The region is no heap.
     Foreign,
     /// The header at this offset has been overwritten.
@@ -47,20 +49,21 @@ pub(super) enum HeapFault {
     NotAllocated,
 }
 
-pub(super) struct Heap {
+pub(crate) struct Heap {
     region: Region,
     end: u64,
 }
 
 impl Heap {
-    pub(super) fn of(region: Region) -> Result<Heap, HeapFault> {
+    pub(crate) fn of(region: Region) -> Result<Heap, HeapFault> {
         let heap = Heap { region, end: region.len & !(HEADER - 1) };
         if heap.end < 2 * HEADER || heap.word(0) != SEAL { Err(HeapFault::Foreign) } else { Ok(heap) }
     }
 
     fn at(&self, offset: u64) -> &AtomicU64 {
         debug_assert!(offset + 8 <= self.end && offset.is_multiple_of(8));
-        // SAFETY: within the region, whose start is a multiple of 16, and kernels reach it as atomics or plain bytes.
+        // SAFETY: callers pass multiples of 8 below the region's end, and its start is a multiple of 16. The launch keeps the region; cores
+        // reach it at the same time only through atomics here, and as raw bytes in kernels.
         unsafe { AtomicU64::from_ptr(self.region.start.wrapping_add(offset as usize).cast()) }
     }
 
@@ -86,8 +89,8 @@ impl Heap {
         self.set(at + 8, check(at, word));
     }
 
-    /// The offset of so many fresh bytes, at a multiple of 16; none if there is no room.
-    pub(super) fn allocate(&self, bytes: u64) -> Result<Option<u64>, HeapFault> {
+    /// Allocates bytes: their offset, a multiple of 16; none if there is no room.
+    pub(crate) fn allocate(&self, bytes: u64) -> Result<Option<u64>, HeapFault> {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(need) = bytes.max(1).checked_add(2 * HEADER - 1).map(|n| n & !(HEADER - 1)) else { return Ok(None) };
         let start = self.word(8);
@@ -126,7 +129,7 @@ impl Heap {
     }
 
     /// Gives back what starts at an offset.
-    pub(super) fn release(&self, offset: u64) -> Result<(), HeapFault> {
+    pub(crate) fn release(&self, offset: u64) -> Result<(), HeapFault> {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let at = offset.wrapping_sub(HEADER);
         if at < HEADER || at >= self.end || !at.is_multiple_of(HEADER) {

@@ -1,8 +1,8 @@
-//! An opcode taken apart: its name, and modifiers that the decoder takes one by one.
+//! An opcode: its name, and modifiers that the decoder takes one by one.
 
 use vop_ptx::module::Scalar;
 
-/// `ld.global.nc.u32` as `ld` and what is left of its modifiers.
+/// `ld.global.nc.u32` as `ld` and the modifiers that have not been taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Opcode<'a> {
     pub(crate) name: &'a str,
@@ -16,7 +16,7 @@ impl<'a> Opcode<'a> {
         Opcode { name, modifiers: words.collect() }
     }
 
-    /// The modifiers that nobody took.
+    /// The modifiers that have not been taken.
     pub(crate) fn modifiers(&self) -> &[&'a str] {
         &self.modifiers
     }
@@ -43,7 +43,7 @@ impl<'a> Opcode<'a> {
         self.take_if(|word| words.contains(&word).then_some(word))
     }
 
-    /// Takes all of these modifiers: those that say nothing to a machine where every write is seen at once.
+    /// Takes all modifiers that mean nothing to a machine where every write is seen at once.
     pub(crate) fn drop_all(&mut self, ignored: impl Fn(&str) -> bool) {
         self.modifiers.retain(|word| !ignored(word));
     }
@@ -53,7 +53,7 @@ impl<'a> Opcode<'a> {
         self.take_if(Scalar::from_name)
     }
 
-    /// The first modifier that nobody took.
+    /// The first modifier that has not been taken.
     pub(crate) fn rest(&self) -> Option<&'a str> {
         self.modifiers.first().copied()
     }

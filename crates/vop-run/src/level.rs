@@ -1,4 +1,4 @@
-//! Which instructions of the host the loops are compiled for.
+//! SIMD instructions of the host that loops are compiled for.
 
 /// A set of SIMD instructions, chosen when a kernel is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,16 +47,6 @@ impl Level {
         }
     }
 
-    /// What runs a video instruction.
-    pub(super) fn plan(self, form: vop::Form, semantics: vop::Semantics) -> vop::bulk::Plan {
-        let level = match self {
-            Level::Portable => vop::bulk::Level::BASELINE,
-            Level::Avx2 => vop::bulk::Level::Avx2,
-            Level::Avx512 => vop::bulk::Level::Avx512,
-        };
-        vop::bulk::Plan::with_level(form, semantics, level).unwrap_or_else(|| vop::bulk::Plan::new(form, semantics))
-    }
-
     /// The best that this CPU has.
     pub fn best() -> Level {
         [Level::Avx512, Level::Avx2].into_iter().find(|level| level.is_available()).unwrap_or(Level::Portable)
@@ -73,8 +63,8 @@ impl Level {
 macro_rules! leveled {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
-        fn $name(level: $crate::engine::level::Level) -> unsafe fn($($ty),*) $(-> $result)? {
-            use $crate::engine::level::Level;
+        fn $name(level: $crate::level::Level) -> unsafe fn($($ty),*) $(-> $result)? {
+            use $crate::level::Level;
             unsafe fn portable($($arg: $ty),*) $(-> $result)? {
                 #[allow(dead_code)]
                 const LEVEL: Level = Level::Portable;

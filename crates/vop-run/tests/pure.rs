@@ -1,38 +1,12 @@
 //! Each row of `tests/data/run/*.tsv` (see `tests/run.rs`) at every level, and properties that no row can hold.
 
-use std::path::Path;
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
 
 use vop_ptx::module::{Scalar, lex};
-
-use super::{Pure, extend, fold::fold, low_word, pure};
-use crate::decode::opcode::Opcode;
-use crate::engine::lanes::Width;
-use crate::engine::level::Level;
-
-/// The opcode, taken whole.
-fn known(opcode: &str, operands: usize, immediates: &[Option<u64>]) -> Option<Pure> {
-    let mut parts = Opcode::new(opcode);
-    pure(&mut parts, operands, immediates).filter(|_| parts.rest().is_none())
-}
-
-fn count(widths: &[Width]) -> usize {
-    widths.iter().filter(|width| **width != Width::None).count()
-}
-
-/// One thread's results: sources are registers' bits, with the carry last where there is one.
-fn run(instruction: &Pure, level: Level, sources: &[u64]) -> [u64; 2] {
-    let mut sources = sources.iter().copied();
-    let mut results: Vec<u64> = Vec::new();
-    for step in [instruction.compute].iter().chain(&instruction.then) {
-        let mut values = [0; 4];
-        for (value, given) in values[..count(&step.sources)].iter_mut().zip(results.drain(..).chain(&mut sources)) {
-            *value = given;
-        }
-        results.extend(&step.once(level, values)[..count(&step.results)]);
-    }
-    assert_eq!(sources.next(), None);
-    [results[0], results.get(1).copied().unwrap_or(0)]
-}
+use vop_run::Level;
+use vop_run::internals::{Instruction, extend, fold, low_word};
 
 fn bits(text: &str, ty: Scalar) -> u64 {
     let text = text.strip_prefix('#').unwrap_or(text);
@@ -76,25 +50,25 @@ fn found(opcode: &str, types: &[Vec<Scalar>], sources: &[&str], level: Level) ->
         .collect();
     let mut immediates = vec![None; results.len()];
     immediates.extend(parsed.iter().map(|(_, immediate)| *immediate));
-    let Some(instruction) = known(opcode, results.len() + sources.len(), &immediates) else {
+    let Some(instruction) = Instruction::new(opcode, results.len() + sources.len(), &immediates) else {
         return "unknown".to_owned();
     };
-    assert_eq!(instruction.results.len(), results.len(), "{opcode}");
-    assert_eq!(instruction.sources.len(), sources.len(), "{opcode}");
+    assert_eq!(instruction.results().len(), results.len(), "{opcode}");
+    assert_eq!(instruction.sources().len(), sources.len(), "{opcode}");
     let mut values = Vec::new();
-    for ((value, _), (register, ty)) in parsed.iter().zip(types[1..].iter().zip(&instruction.sources)) {
+    for ((value, _), (register, ty)) in parsed.iter().zip(types[1..].iter().zip(instruction.sources())) {
         let wider = register[0].bits() > ty.bits();
-        assert!(register[0].bits() == ty.bits() || wider && instruction.wide, "{opcode}: {ty:?} in {register:?}");
+        assert!(register[0].bits() == ty.bits() || wider && instruction.is_wide(), "{opcode}: {ty:?} in {register:?}");
         let narrow = wider && register[0].bits() == Some(64);
-        values.push(if narrow { low_word().once(level, [*value, 0, 0, 0])[0] } else { *value });
+        values.push(if narrow { low_word(level, *value) } else { *value });
     }
-    let outcome = run(&instruction, level, &values);
+    let outcome = instruction.run(level, &values);
     let mut texts = Vec::new();
-    for (i, (register, ty)) in results.iter().zip(&instruction.results).enumerate() {
+    for (i, (register, ty)) in results.iter().zip(instruction.results()).enumerate() {
         let wider = register.bits() > ty.bits();
-        assert!(register.bits() == ty.bits() || wider && instruction.wide, "{opcode}: {ty:?} in {register:?}");
-        let extended = if wider { extend(*ty, register.bits().unwrap()) } else { None };
-        let value = extended.map_or(outcome[i], |extend| extend.once(level, [outcome[i], 0, 0, 0])[0]);
+        assert!(register.bits() == ty.bits() || wider && instruction.is_wide(), "{opcode}: {ty:?} in {register:?}");
+        let bits = register.bits().unwrap();
+        let value = if wider { extend(*ty, bits, level, outcome[i]) } else { outcome[i] };
         texts.push(written(value, *register));
     }
     texts.join("|")
@@ -102,13 +76,9 @@ fn found(opcode: &str, types: &[Vec<Scalar>], sources: &[&str], level: Level) ->
 
 #[test]
 fn rows() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
     let mut failures = String::new();
     let mut rows = 0;
-    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if path.extension().is_none_or(|extension| extension != "tsv") {
-            continue;
-        }
+    for path in common::data("run", "tsv") {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let [opcode, types, sources, result] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
@@ -135,8 +105,8 @@ fn rows() {
 }
 
 fn at_every_level(opcode: &str, operands: usize, sources: &[u64]) -> [u64; 2] {
-    let instruction = known(opcode, operands, &[]).unwrap_or_else(|| panic!("{opcode}"));
-    let mut results = Level::available().into_iter().map(|level| run(&instruction, level, sources));
+    let instruction = Instruction::new(opcode, operands, &[]).unwrap_or_else(|| panic!("{opcode}"));
+    let mut results = Level::available().into_iter().map(|level| instruction.run(level, sources));
     let first = results.next().unwrap();
     assert!(results.all(|result| result == first), "{opcode} {sources:x?}");
     first
@@ -173,9 +143,8 @@ fn carries() {
     for (opcode, sources, expected) in cases {
         let operands = if opcode.starts_with("mad") { 4 } else { 3 };
         assert_eq!(at_every_level(opcode, operands, sources), *expected, "{opcode} {sources:x?}");
-        let instruction = known(opcode, operands, &[]).unwrap();
-        assert_eq!(instruction.carry_in, sources.len() == operands);
-        assert_eq!(instruction.carry_out, opcode.contains(".cc"));
+        let instruction = Instruction::new(opcode, operands, &[]).unwrap();
+        assert_eq!(instruction.carries(), (sources.len() == operands, opcode.contains(".cc")));
     }
 }
 
@@ -197,16 +166,16 @@ fn division_is_exact() {
     // The quotients nearest to an integer from below.
     pairs.extend((0..500).map(|i| (0xffff_ffff - i, 3 + i % 5)));
     let [div, rem, divs, rems] =
-        ["div.u32", "rem.u32", "div.s32", "rem.s32"].map(|opcode| known(opcode, 3, &[]).unwrap());
-    assert_eq!(div.divisor, Some(1));
+        ["div.u32", "rem.u32", "div.s32", "rem.s32"].map(|opcode| Instruction::new(opcode, 3, &[]).unwrap());
+    assert_eq!(div.divisor(), Some(1));
     for (a, b) in pairs {
         let sources = [u64::from(a), u64::from(b)];
         for level in Level::available() {
-            assert_eq!(run(&div, level, &sources)[0], u64::from(a / b), "{a} / {b}");
-            assert_eq!(run(&rem, level, &sources)[0], u64::from(a % b), "{a} % {b}");
+            assert_eq!(div.run(level, &sources)[0], u64::from(a / b), "{a} / {b}");
+            assert_eq!(rem.run(level, &sources)[0], u64::from(a % b), "{a} % {b}");
             let (a, b) = (a as i32, b as i32);
-            assert_eq!(run(&divs, level, &sources)[0], u64::from(a.wrapping_div(b) as u32), "{a} / {b}");
-            assert_eq!(run(&rems, level, &sources)[0], u64::from(a.wrapping_rem(b) as u32), "{a} % {b}");
+            assert_eq!(divs.run(level, &sources)[0], u64::from(a.wrapping_div(b) as u32), "{a} / {b}");
+            assert_eq!(rems.run(level, &sources)[0], u64::from(a.wrapping_rem(b) as u32), "{a} % {b}");
         }
     }
 }
@@ -215,10 +184,10 @@ fn division_is_exact() {
 #[test]
 fn every_table_of_lop3() {
     for table in 0..256u64 {
-        let constant = known("lop3.b32", 5, &[None, None, None, None, Some(table)]).unwrap();
+        let constant = Instruction::new("lop3.b32", 5, &[None, None, None, None, Some(table)]).unwrap();
         let sources = [0xf0f0_f0f0, 0xcccc_cccc, 0xaaaa_aaaa, table];
         for level in Level::available() {
-            assert_eq!(run(&constant, level, &sources)[0], table * 0x0101_0101, "{table:x}");
+            assert_eq!(constant.run(level, &sources)[0], table * 0x0101_0101, "{table:x}");
         }
         assert_eq!(at_every_level("lop3.b32", 5, &sources)[0], table * 0x0101_0101, "{table:x}");
     }
@@ -232,10 +201,10 @@ fn halves_round_to_the_nearest() {
         ("cvt.f32.bf16", "cvt.rn.bf16.f32", "cvt.rz.bf16.f32", 0x7f7f),
     ] {
         let [to_single, to_half, to_half_zero] =
-            [to_single, to_half, to_half_zero].map(|opcode| known(opcode, 2, &[]).unwrap());
+            [to_single, to_half, to_half_zero].map(|opcode| Instruction::new(opcode, 2, &[]).unwrap());
         for level in Level::available() {
-            let single = |half: u64| f32::from_bits(run(&to_single, level, &[half])[0] as u32);
-            let half = |single: f32| run(&to_half, level, &[u64::from(single.to_bits())])[0];
+            let single = |half: u64| f32::from_bits(to_single.run(level, &[half])[0] as u32);
+            let half = |single: f32| to_half.run(level, &[u64::from(single.to_bits())])[0];
             for bits in 0..largest {
                 let (low, high) = (single(bits), single(bits + 1));
                 assert!(low < high);
@@ -245,7 +214,7 @@ fn halves_round_to_the_nearest() {
                     assert_eq!(half(middle), bits + (bits & 1), "{bits:x}");
                     assert_eq!(half(middle.next_up()), bits + 1, "{bits:x}");
                     assert_eq!(half(middle.next_down()), bits, "{bits:x}");
-                    let below = run(&to_half_zero, level, &[u64::from(high.next_down().to_bits())])[0];
+                    let below = to_half_zero.run(level, &[u64::from(high.next_down().to_bits())])[0];
                     assert_eq!(below, bits, "{bits:x}");
                 }
             }
@@ -331,6 +300,6 @@ fn refused() {
         ("mov.f16", 2),
     ];
     for (opcode, operands) in opcodes {
-        assert!(known(opcode, operands, &[]).is_none(), "{opcode}");
+        assert!(Instruction::new(opcode, operands, &[]).is_none(), "{opcode}");
     }
 }

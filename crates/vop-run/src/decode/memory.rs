@@ -1,0 +1,359 @@
+//! Loads, stores, atomics, `cp.async`, and what asks about addresses.
+
+use vop_ptx::module::{FunctionKind, Scalar};
+
+use super::function::{Decoder, Register, Variable, width_of};
+use super::instruction::Known;
+use super::operand::{Operand, constant};
+use crate::code::{Access, AsyncCopy, Atomic, AtomicKind, Extension, GRANULE, Linear, Load, MemoryWidth, Op, Store};
+use crate::column::{Slot, Width};
+use crate::error::RunError;
+use crate::lanes::{binary, unary};
+use crate::memory::{REGION_BITS, Space};
+use crate::opcode::Opcode;
+use crate::pure::{self, fold::fold};
+use crate::special::Special;
+use crate::types::{Kind, mask};
+
+impl Decoder<'_, '_> {
+    /// The modifiers of a memory access but its type: the space, and how many elements.
+    pub(super) fn memory_modifiers(&self, opcode: &mut Opcode<'_>) -> (Space, usize, bool) {
+        // How an access is cached and ordered does not show where every write is seen at once.
+        const IGNORED: [&str; 20] = [
+            "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "mmio", "cta", "cluster", "gpu", "sys",
+            "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "noftz",
+        ];
+        let policy = opcode.take("L2::cache_hint");
+        opcode.drop_all(|word| IGNORED.contains(&word) || word.starts_with("L1::") || word.starts_with("L2::"));
+        let space = opcode.take_if(|word| match word {
+            "param::func" => Some(Space::Param),
+            _ => Space::parse(word),
+        });
+        let count = opcode.take_if(|word| match word {
+            "v2" => Some(2),
+            "v4" => Some(4),
+            "v8" => Some(8),
+            _ => None,
+        });
+        (space.unwrap_or(Space::Generic), count.unwrap_or(1), policy)
+    }
+
+    pub(super) fn access(&mut self, text: &str, space: Space, bytes: u32) -> Result<Access, RunError> {
+        if bytes as usize > GRANULE {
+            return Err(self.malformed(format!("an access of {bytes} bytes: the widest has {}", GRANULE)));
+        }
+        let Some(Operand::Memory(name, offset)) = Operand::parse(text) else {
+            return Err(self
+                .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
+        };
+        let none = self.none();
+        let mut access = Access { space, bytes, width: Width::None, base: none, offset, in_frame: false, stride: None };
+        if let Some(Operand::Integer(address)) = constant(name) {
+            access.offset = address.wrapping_add(offset);
+        } else if let Some(Register { slot, ty, .. }) = self.lookup(name) {
+            let near = matches!(space, Space::Shared | Space::Local | Space::Param);
+            if !ty.is_integer() || !(ty.width() == 64 || ty.width() == 32 && near) {
+                return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", ty.name())));
+            }
+            (access.base, access.width) = (slot, width_of(ty));
+            // Parameters of functions stand on the stack.
+            if space == Space::Param && self.in_function() {
+                access.space = Space::Local;
+            }
+        } else {
+            let Some(variable) = self.variable(name)? else { return Err(self.undeclared(name)) };
+            let (found, stack) = match variable {
+                Variable::At(found, address) => {
+                    access.offset = address.wrapping_add(offset);
+                    (found, false)
+                }
+                Variable::DynamicShared => {
+                    access.base = self.builder.special(Special::DynamicShared, Width::Word);
+                    access.width = Width::Word;
+                    (Space::Shared, false)
+                }
+                Variable::Stack(at) => {
+                    access.offset = at.wrapping_add(offset);
+                    access.in_frame = true;
+                    (Space::Local, true)
+                }
+            };
+            let same = found == space
+                || stack && space == Space::Param
+                || matches!(
+                    (space, found),
+                    (Space::Global, Space::Const) | (Space::Generic, Space::Global | Space::Const)
+                );
+            if !same {
+                return Err(self.malformed(format!("`{name}` is not in the state space that the instruction reaches")));
+            }
+            access.space = if space == Space::Generic { space } else { found };
+        }
+        Ok(access)
+    }
+
+    fn in_function(&self) -> bool {
+        self.kind() == FunctionKind::Func
+    }
+
+    /// The texts of a vector operand's elements, or of the one operand.
+    fn elements<'t>(&self, text: &'t str, count: usize) -> Result<Vec<&'t str>, RunError> {
+        let elements = match Operand::parse(text) {
+            Some(Operand::Vector(parts)) => parts,
+            _ => vec![text],
+        };
+        if elements.len() != count {
+            return Err(
+                self.malformed(format!("`{text}` has {} elements, the instruction takes {count}", elements.len()))
+            );
+        }
+        Ok(elements)
+    }
+
+    /// The type of a load or store: of an element of at least a byte.
+    fn memory_type(opcode: &mut Opcode<'_>) -> Option<Scalar> {
+        opcode.take_type().filter(|ty| ty.bits().is_some_and(|bits| bits >= 8))
+    }
+
+    pub(super) fn load(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let (space, count, policy) = self.memory_modifiers(opcode);
+        let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
+        self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
+        let access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
+        let mut d = Vec::with_capacity(count);
+        let mut register_bits = None;
+        for text in self.elements(operands[0], count)? {
+            if ty == Scalar::B128 {
+                d.extend(if text == "_" {
+                    [0, 1].map(|_| self.fresh(Width::Double))
+                } else {
+                    self.wide_register(text)?
+                });
+                continue;
+            }
+            let register = match text {
+                "_" => None,
+                _ => Some(self.wider_register(text, ty)?),
+            };
+            d.push(match register {
+                Some(register) => {
+                    let bits = register.ty.width();
+                    if *register_bits.get_or_insert(bits) != bits {
+                        return Err(
+                            self.malformed(format!("the registers of `{}` are of different widths", operands[0]))
+                        );
+                    }
+                    register.slot
+                }
+                None => self.fresh(width_of(ty)),
+            });
+        }
+        let memory = MemoryWidth::of_bits(ty.width());
+        let register_bits = register_bits.unwrap_or(ty.width());
+        match pure::extend(ty, register_bits).filter(|_| register_bits > 32) {
+            // Words, which become doubles in steps of their own: few loads are such.
+            Some(extend) => {
+                let words: Vec<Slot> = d.iter().map(|_| self.fresh(Width::Word)).collect();
+                let load = Load { access, memory, extension: Extension::ZEROS, d: words.clone().into() };
+                self.emit(Op::Load(Box::new(load)));
+                let extend = if ty.width() == 32 { extend.linear(Linear::Extension) } else { extend };
+                for (i, (d, word)) in d.into_iter().zip(words).enumerate() {
+                    if d.register_width() == Some(Width::Double) {
+                        self.compute(&extend, &[d], &[word]);
+                        if i > 0 {
+                            self.mark_part();
+                        }
+                    }
+                }
+            }
+            None => {
+                let load = Load { access, memory, extension: extension(ty, register_bits), d: d.into() };
+                self.emit(Op::Load(Box::new(load)));
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn store(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        if opcode.has("async") || opcode.has("bulk") {
+            return Ok(false);
+        }
+        let (space, count, policy) = self.memory_modifiers(opcode);
+        let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
+        self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
+        let access = self.access(operands[0], space, ty.size() as u32 * count as u32)?;
+        let mut sources = Vec::with_capacity(count);
+        for text in self.elements(operands[1], count)? {
+            if ty == Scalar::B128 {
+                sources.extend(self.wide_register(text)?);
+            } else {
+                sources.push(self.wider_source(text, ty)?);
+            }
+        }
+        let memory = MemoryWidth::of_bits(ty.width());
+        self.emit(Op::Store(Box::new(Store { access, memory, sources: sources.into() })));
+        Ok(true)
+    }
+
+    pub(super) fn atomic(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let returns = opcode.name == "atom";
+        let (space, count, policy) = self.memory_modifiers(opcode);
+        let name = opcode.take_of(&["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"]);
+        let rounded = opcode.take("rn");
+        let packed = opcode.take_of(&["f16x2", "bf16x2", "bf16"]);
+        let (Some(name), Some(ty)) = (name, packed.map_or_else(|| opcode.take_type(), |_| Some(Scalar::B32))) else {
+            return Ok(false);
+        };
+        let ty = if packed == Some("bf16") { Scalar::B16 } else { ty };
+        let type_name = packed.unwrap_or(ty.name());
+        let kind = match name {
+            "exch" => Some(AtomicKind::Exchange),
+            "cas" => Some(AtomicKind::CompareAndSwap),
+            // In global memory sums of single precision flush subnormals (manual, "atom").
+            "add" if ty == Scalar::F32 && space != Space::Shared => fold("add.ftz", type_name).map(AtomicKind::Fold),
+            _ => fold(name, type_name).map(AtomicKind::Fold),
+        };
+        let wide = ty == Scalar::B128;
+        let Some(kind) = kind.filter(|_| ty.bits().is_some_and(|bits| bits >= 16)) else { return Ok(false) };
+        let floats = matches!(type_name, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64");
+        if (rounded && !floats) || (wide && !matches!(name, "exch" | "cas")) || (count > 1 && returns && !floats) {
+            return Ok(false);
+        }
+        let (values, first) = (if name == "cas" { 2 } else { 1 }, usize::from(returns));
+        let expected = first + 1 + values + usize::from(policy);
+        self.count(operands, expected..=expected)?;
+        let at = self.access(operands[first], space, ty.size() as u32)?;
+        let mut texts: Vec<Vec<&str>> =
+            vec![if returns { self.elements(operands[0], count)? } else { vec!["_"; count] }];
+        for operand in &operands[first + 1..first + 1 + values] {
+            texts.push(self.elements(operand, count)?);
+        }
+        let mut results = Vec::new();
+        for i in 0..count {
+            let mut access = at;
+            access.offset = access.offset.wrapping_add(i as u64 * ty.size() as u64);
+            let none = self.none();
+            let mut sources = [[none; 2]; 2];
+            for (slots, texts) in sources.iter_mut().zip(&texts[1..]) {
+                *slots = if wide { self.wide_register(texts[i])? } else { [self.source(texts[i], ty)?, none] };
+            }
+            let d = match texts[0][i] {
+                "_" => None,
+                text if wide => Some(self.wide_register(text)?),
+                text => Some([self.destination(text, ty)?, none]),
+            };
+            // A destination of one element may be the source of the next: all are written at the end.
+            let d = match d {
+                Some([d, none]) if count > 1 => {
+                    let between = self.fresh(width_of(ty));
+                    results.push((d, between));
+                    Some([between, none])
+                }
+                d => d,
+            };
+            let returns = d.is_some();
+            let step = self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
+            let commutes = matches!(kind, AtomicKind::Fold(_)) && (!floats || name != "add");
+            match at.space {
+                Space::Shared | Space::Local => {}
+                _ if !commutes => self.mark_ordered(),
+                _ if returns => self.mark_ordered_result(step),
+                _ => {}
+            }
+        }
+        for (i, (d, between)) in results.into_iter().enumerate() {
+            self.copy_register(d, between, width_of(ty));
+            if i > 0 {
+                self.mark_part();
+            }
+        }
+        Ok(true)
+    }
+
+    /// `cp.async` without TMA: the copy is made at once, so that groups of them have nothing to wait for.
+    pub(super) fn async_copy(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        opcode.take("async");
+        if opcode.take_of(&["commit_group", "wait_group", "wait_all"]).is_some() {
+            self.emit(Op::Nothing);
+            return Ok(true);
+        }
+        if opcode.take("mbarrier") {
+            return self.copy_arrival(opcode, operands);
+        }
+        opcode.drop_all(|word| matches!(word, "ca" | "cg") || word.starts_with("L2::"));
+        let to = opcode.take_if(Space::parse);
+        let from = opcode.take_if(Space::parse);
+        let (Some(Space::Shared), Some(Space::Global)) = (to, from) else { return Ok(false) };
+        self.count(operands, 3..=5)?;
+        let size = match Operand::parse(operands[2]) {
+            Some(Operand::Integer(size @ (4 | 8 | 16))) => size as u32,
+            _ => return Err(self.malformed(format!("`{}` bytes: a copy is of 4, 8 or 16", operands[2]))),
+        };
+        let to = self.access(operands[0], Space::Shared, size)?;
+        let from = self.access(operands[1], Space::Global, size)?;
+        // The third operand may also be a predicate that asks for zeros.
+        let source_bytes = match operands.get(3).map(|text| (text, self.is_predicate(text))) {
+            None => None,
+            Some((text, false)) => Some(self.source(text, Scalar::B32)?),
+            Some((text, true)) => {
+                let p = self.source(text, Scalar::Pred)?;
+                let d = self.fresh(Width::Word);
+                let size = self.builder.constant(u64::from(size), Width::Word);
+                self.compute(&binary(|p: bool, size: u32| if p { 0 } else { size }), &[d], &[p, size]);
+                Some(d)
+            }
+        };
+        self.emit(Op::AsyncCopy(Box::new(AsyncCopy { from, to, source_bytes })));
+        Ok(true)
+    }
+
+    fn is_predicate(&mut self, text: &str) -> bool {
+        self.lookup(text.trim_start_matches('!')).is_some_and(|register| register.ty == Scalar::Pred)
+    }
+
+    pub(super) fn cvta(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let to = opcode.take("to");
+        let (Some(space), true) = (opcode.take_if(Space::parse), opcode.take("u64")) else { return Ok(false) };
+        self.count(operands, 2..=2)?;
+        let ty = Scalar::B64;
+        let d = self.destination(operands[0], ty)?;
+        let a = self.source(operands[1], ty)?;
+        let base = if to { space.base().wrapping_neg() } else { space.base() };
+        if base == 0 {
+            self.copy_register(d, a, Width::Double);
+        } else {
+            let base = self.builder.constant(base, Width::Double);
+            self.compute(&binary(|a: u64, b: u64| a.wrapping_add(b)).linear(Linear::Sum), &[d], &[a, base]);
+        }
+        Ok(true)
+    }
+
+    pub(super) fn isspacep(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let space = opcode.take_if(|word| match word {
+            "shared::cluster" => Some(Space::Shared),
+            _ => Space::parse(word),
+        });
+        let Some(space) = space else { return Ok(false) };
+        self.count(operands, 2..=2)?;
+        let d = self.destination(operands[0], Scalar::Pred)?;
+        let a = self.source(operands[1], Scalar::B64)?;
+        let compute = match space {
+            // Every address that is in none of the windows is global; constants are there as well.
+            Space::Global | Space::Const | Space::Generic => unary(|a: u64| !matches!(a >> REGION_BITS, 1..=3)),
+            Space::Shared => unary(|a: u64| a >> REGION_BITS == 1),
+            Space::Local => unary(|a: u64| a >> REGION_BITS == 2),
+            Space::Param => unary(|a: u64| a >> REGION_BITS == 3),
+        };
+        self.compute(&compute, &[d], &[a]);
+        Ok(true)
+    }
+}
+
+/// What fills the word of a register of `register` bits when a narrower type is loaded.
+fn extension(ty: Scalar, register: u32) -> Extension {
+    let is_extended = ty.is_signed() && ty.width() < register.min(32);
+    Extension {
+        sign: if is_extended { 1 << (ty.width() - 1) } else { 0 },
+        mask: mask(register.clamp(ty.width(), 32)) as u32,
+    }
+}

@@ -1,0 +1,532 @@
+//! Where the threads of a warp or a block reach, checked.
+
+#![allow(unsafe_code, reason = "addresses stand in columns, which are raw memory")]
+// A lane's number is an index of several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::{LaneFault, Problem, Reach};
+use crate::code::Access;
+use crate::column::{HALF, WARP, Width, all};
+use crate::engine::shadow::AccessKind;
+use crate::level::Level;
+use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
+
+impl Reach {
+    /// The memory that an address belongs to; `None` where there is none that the access may reach.
+    #[inline(always)]
+    fn window(&self, space: Space, address: u64, write: bool) -> Option<Window> {
+        let (start, len, first, on_stack) = match (space, address >> REGION_BITS) {
+            (Space::Shared, 0) => (self.shared, self.shared_len, 0, false),
+            (Space::Generic, 1) => (self.shared, self.shared_len, SHARED_BASE, false),
+            (Space::Local, 0) => (self.local, self.top, 0, true),
+            (Space::Generic, 2) => (self.local, self.top, LOCAL_BASE, true),
+            (Space::Param, 0) if !write => (self.params, self.params_len, 0, false),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                let region = region_index(address).and_then(|index| self.region(index))?;
+                if write && region.read_only {
+                    return None;
+                }
+                (region.start, region.len, address & !OFFSET, false)
+            }
+            _ => return None,
+        };
+        Some(Window { start, len, first, on_stack })
+    }
+
+    /// Where a warp's threads reach, by the fastest check that can tell; `None` where only [`Reach::far`] can.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    pub(super) unsafe fn of_warp<const LEVEL: usize>(
+        &self,
+        access: &Access,
+        warp: usize,
+        active: &[u8; WARP],
+        write: bool,
+        offsets: &mut [u32; WARP],
+    ) -> Option<Near> {
+        if self.shadow.is_some() {
+            return None;
+        }
+        // SAFETY: this function asks for what both others ask for.
+        unsafe {
+            let span = if all(active) { self.span(access, warp, write, offsets) } else { None };
+            if span.is_some() { span } else { self.near::<LEVEL>(access, warp, active, write, offsets) }
+        }
+    }
+
+    /// Checks a warp's access as a whole. For threads that are not active, the address of one that is stands in. `None` where the threads
+    /// do not all reach one allocation, or where something is wrong: [`Reach::far`] finds out what.
+    ///
+    /// # Safety
+    /// The access must have been decoded for this file.
+    #[inline(always)]
+    unsafe fn near<const LEVEL: usize>(
+        &self,
+        access: &Access,
+        warp: usize,
+        active: &[u8; WARP],
+        write: bool,
+        offsets: &mut [u32; WARP],
+    ) -> Option<Near> {
+        let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        let one = first(active);
+        // SAFETY: the caller promises that the base is a column of the access's width in this file.
+        let any = unsafe {
+            match (access.stride, access.width) {
+                (Some(_), _) => self.line(access, warp, one),
+                // As wide as its register, and wraps as that does.
+                (None, Width::Word) => {
+                    u64::from((offset as u32).wrapping_add((*self.file.column::<u32>(access.base).warp(warp))[one]))
+                }
+                (None, Width::Double) => offset.wrapping_add((*self.file.column::<u64>(access.base).warp(warp))[one]),
+                (None, _) => offset,
+            }
+        };
+        let Window { start, len, first, on_stack } = self.window(access.space, any, write)?;
+        if (any - first) >> 32 != 0 {
+            return None;
+        }
+        let bytes = access.bytes;
+        // Behind the last place where an access may start; nothing fits where it is 0.
+        let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
+        let mut check = Check { any: any as u32, limit, bytes, bad: 0, apart: 0, differ: 0 };
+        // All is checked in 32 bits, which needs half as many vector registers. A warp that reaches beyond 4 GiB of an allocation is
+        // left to `far`.
+        // SAFETY: the caller promises that the base is a column of the access's width in this file, and that the CPU has the level.
+        unsafe {
+            match (access.stride, access.width) {
+                (Some(_), Width::Word) => {
+                    check.all(active, offsets, |i| (self.line(access, warp, i) as u32, 0));
+                }
+                (Some(_), _) => check.all(active, offsets, |i| {
+                    let address = self.line(access, warp, i);
+                    (address as u32, ((address ^ any) >> 32) as u32)
+                }),
+                #[cfg(target_arch = "x86_64")]
+                (None, Width::Word) if LEVEL == Level::Avx512 as usize => {
+                    let base = self.file.column::<u32>(access.base).warp(warp);
+                    check.all_avx512(active, offsets, Bases::Words(base.cast()), offset, any);
+                }
+                (None, Width::Word) => {
+                    let base = &*self.file.column::<u32>(access.base).warp(warp);
+                    check.all(active, offsets, |i| ((offset as u32).wrapping_add(base[i]), 0));
+                }
+                #[cfg(target_arch = "x86_64")]
+                (None, Width::Double) if LEVEL == Level::Avx512 as usize => {
+                    let base = self.file.column::<u64>(access.base).warp(warp);
+                    check.all_avx512(active, offsets, Bases::Doubles(base.cast()), offset, any);
+                }
+                (None, Width::Double) => {
+                    let base = &*self.file.column::<u64>(access.base).warp(warp);
+                    check.all(active, offsets, |i| {
+                        let address = offset.wrapping_add(base[i]);
+                        (address as u32, ((address ^ any) >> 32) as u32)
+                    });
+                }
+                (None, _) => check.all(active, offsets, |_| (offset as u32, 0)),
+            }
+        }
+        if check.bad != 0 {
+            return None;
+        }
+        if on_stack {
+            for i in 0..WARP {
+                offsets[i] = self.in_stack(offsets[i] as usize, warp * WARP + i) as u32;
+            }
+            return Some(Near { start, halves: [0; 2], adjacent: false, equal: false });
+        }
+        // The offsets of the first threads of both halves, if adjacent threads reach adjacent bytes and all are active.
+        let halves = [check.any, check.any.wrapping_add(HALF as u32 * bytes)];
+        Some(Near { start, halves, adjacent: check.apart == 0, equal: check.differ == 0 })
+    }
+
+    /// The address of a thread of a warp, where samples give the base. It is exact: the block's samples have been checked for lines that
+    /// break, see [`Claim::Straight`](crate::code::Claim::Straight).
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    pub(super) unsafe fn line(&self, access: &Access, warp: usize, lane: usize) -> u64 {
+        let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        let half = warp * (WARP / HALF) + lane / HALF;
+        let ahead = (lane % HALF) as u32 as i32 * access.stride.unwrap_or(0);
+        // SAFETY: the base is a slot of samples of the access's width, and there is a sample for each half of a warp.
+        unsafe {
+            match access.width {
+                Width::Word => {
+                    let base = *self.file.column_of_samples::<u32>(access.base).add(half);
+                    u64::from((offset as u32).wrapping_add(base).wrapping_add(ahead as u32))
+                }
+                _ => {
+                    let base = *self.file.column_of_samples::<u64>(access.base).add(half);
+                    offset.wrapping_add(base).wrapping_add(i64::from(ahead) as u64)
+                }
+            }
+        }
+    }
+
+    /// Where the threads of a warp reach, if all are active and samples give the base. `None` where something is wrong or not simple:
+    /// [`Reach::near`] checks these.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    unsafe fn span(&self, access: &Access, warp: usize, write: bool, offsets: &mut [u32; WARP]) -> Option<Near> {
+        // A stride is at most 2^20, and negative ones are rare.
+        let stride = u32::try_from(access.stride?).ok()?;
+        // SAFETY: an access with a stride has a base of samples, and the caller promises that the file has them.
+        let [first, second] = unsafe { [self.line(access, warp, 0), self.line(access, warp, HALF)] };
+        let window = self.window(access.space, first, write).filter(|window| !window.on_stack)?;
+        let Window { start, len, .. } = window;
+        // An address in another allocation is beyond every end.
+        let (first, second) = (first - window.first, second.wrapping_sub(window.first));
+        let reach = u64::from(stride) * (HALF as u64 - 1) + u64::from(access.bytes);
+        let end = first.max(second).checked_add(reach)?;
+        if (first | second | u64::from(stride)) & u64::from(access.bytes - 1) != 0 || end > len || end >> 32 != 0 {
+            return None;
+        }
+        let halves = [first as u32, second as u32];
+        let adjacent = stride == access.bytes;
+        if !adjacent {
+            fill(offsets, halves, stride);
+        }
+        Some(Near { start, halves, adjacent, equal: stride == 0 && first == second })
+    }
+
+    /// The memory of all threads of the block, if all are active and in each half of a warp each thread reaches just behind the one
+    /// before it.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`]; the mask must have a byte for each thread.
+    #[inline(always)]
+    pub(super) unsafe fn rows(&self, access: &Access, mask: *const u8, write: bool) -> Option<Rows> {
+        let bytes = u64::from(access.bytes);
+        let alike = access.width == Width::Double && access.stride.is_none_or(|stride| stride as u32 == access.bytes);
+        if !alike || access.in_frame || self.shadow.is_some() || !matches!(access.space, Space::Generic | Space::Global)
+        {
+            return None;
+        }
+        // SAFETY: the caller promises a mask for each warp; the base is a column of doubles or of samples of doubles, as checked above.
+        let (firsts, first, greatest) = unsafe {
+            for warp in 0..self.file.warps {
+                if !all(&*mask.add(warp * WARP).cast::<[u8; WARP]>()) {
+                    return None;
+                }
+            }
+            if access.stride.is_some() {
+                let firsts = self.file.column_of_samples::<u64>(access.base).cast_const();
+                let first = (*firsts).wrapping_add(access.offset);
+                let (mut greatest, mut others) = (first, 0);
+                for half in 0..self.lanes / HALF {
+                    let address = (*firsts.add(half)).wrapping_add(access.offset);
+                    greatest = greatest.max(address);
+                    others |= address ^ first;
+                }
+                if others >> REGION_BITS != 0 || others & (bytes - 1) != 0 {
+                    return None;
+                }
+                (firsts, first, greatest)
+            } else {
+                let base = self.file.column::<u64>(access.base);
+                let first = (*base.warp(0))[0];
+                for warp in 0..self.file.warps {
+                    let base = &*base.warp(warp);
+                    let start = first.wrapping_add(warp as u64 * WARP as u64 * bytes);
+                    let mut broken = 0;
+                    for i in 0..WARP {
+                        broken |= base[i] ^ start.wrapping_add(i as u64 * bytes);
+                    }
+                    if broken != 0 {
+                        return None;
+                    }
+                }
+                let first = first.wrapping_add(access.offset);
+                (std::ptr::null(), first, first.wrapping_add((self.lanes - HALF) as u64 * bytes))
+            }
+        };
+        let region = region_index(first).and_then(|index| self.region(index))?;
+        // An address that wraps is beyond every end.
+        let end = greatest.wrapping_sub(first & !OFFSET).checked_add(HALF as u64 * bytes)?;
+        if end > region.len || first & (bytes - 1) != 0 || (write && region.read_only) {
+            return None;
+        }
+        Some(Rows {
+            start: region.start.wrapping_add((first & OFFSET) as usize),
+            firsts,
+            half: HALF * access.bytes as usize,
+        })
+    }
+
+    /// Checks a warp's access thread by thread: pointers, or the first thread whose access fails. Tells the shadow memory, if there is one.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(never)]
+    pub(super) unsafe fn far(
+        &mut self,
+        access: &Access,
+        warp: usize,
+        active: &[u8; WARP],
+        kind: AccessKind,
+    ) -> Result<[*mut u8; WARP], (usize, LaneFault)> {
+        // SAFETY: both functions ask for the same.
+        let at = unsafe { self.addresses(access, warp) };
+        let mut pointers = [std::ptr::null_mut(); WARP];
+        let mut any = std::ptr::null_mut();
+        for i in (0..WARP).filter(|i| active[*i] != 0) {
+            let bytes = u64::from(access.bytes);
+            let pointer = self.resolve(access.space, at[i], bytes, warp * WARP + i, kind != AccessKind::Read);
+            any = pointer.map_err(|fault| (warp, (i, Problem::Fault(fault))))?;
+            pointers[i] = any;
+        }
+        for i in (0..WARP).filter(|i| active[*i] == 0) {
+            pointers[i] = any;
+        }
+        if let Some(shadow) = &mut self.shadow {
+            let at = pointers.map(|pointer| pointer as usize);
+            let seen = shadow.observe(self.shared as usize, access.bytes as usize, warp, active, &at, kind);
+            seen.map_err(|fault| (warp, fault))?;
+        }
+        Ok(pointers)
+    }
+
+    /// Asks for the memory that each warp's first thread reaches: the loop over warps has few misses in flight by itself.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(always)]
+    pub(super) unsafe fn prefetch(&self, access: &Access) {
+        #[cfg(target_arch = "x86_64")]
+        if access.width == Width::Double && self.file.warps > 1 {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: the caller promises that the base is a column of this width in this file, or of samples; a prefetch may be of any
+            // address.
+            unsafe {
+                let base = self.file.column::<u64>(access.base);
+                for warp in 0..self.file.warps {
+                    let first = match access.stride {
+                        Some(_) => *self.file.column_of_samples::<u64>(access.base).add(warp * (WARP / HALF)),
+                        None => (*base.warp(warp))[0],
+                    };
+                    let address = first.wrapping_add(access.offset);
+                    if let Some(region) = region_index(address).and_then(|index| self.region(index)) {
+                        let at = region.start.wrapping_add((address & OFFSET) as usize);
+                        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+                        _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64).cast());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The addresses of a warp's threads.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`].
+    #[inline(never)]
+    unsafe fn addresses(&self, access: &Access, warp: usize) -> [u64; WARP] {
+        let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
+        // SAFETY: the caller promises that the base is a column of the access's width in this file, or of samples.
+        unsafe {
+            match access.width {
+                _ if access.stride.is_some() => each(|i| self.line(access, warp, i)),
+                Width::Double => {
+                    let base = &*self.file.column::<u64>(access.base).warp(warp);
+                    each(|i| offset.wrapping_add(base[i]))
+                }
+                Width::Word => {
+                    let base = &*self.file.column::<u32>(access.base).warp(warp);
+                    each(|i| u64::from((offset as u32).wrapping_add(base[i])))
+                }
+                _ => [offset; WARP],
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
+    let mut all = [T::default(); WARP];
+    for i in 0..WARP {
+        all[i] = f(i);
+    }
+    all
+}
+
+/// Where the halves of a block's warps reach.
+pub(super) struct Rows {
+    start: *mut u8,
+    /// The addresses of the first threads of the halves; null where each half reaches just behind the one before.
+    firsts: *const u64,
+    /// Bytes of a half.
+    half: usize,
+}
+
+impl Rows {
+    /// The memory of both halves of a warp.
+    ///
+    /// # Safety
+    /// There must be such a warp.
+    #[inline(always)]
+    pub(super) unsafe fn of(&self, warp: usize) -> [*mut u8; 2] {
+        // SAFETY: where `firsts` is not null it points to a sample for each half, and the caller promises that the warp exists.
+        let at = |half: usize| unsafe {
+            let offset = match self.firsts.is_null() {
+                true => half * self.half,
+                false => (*self.firsts.add(half)).wrapping_sub(*self.firsts) as usize,
+            };
+            self.start.wrapping_add(offset)
+        };
+        [at(2 * warp), at(2 * warp + 1)]
+    }
+
+    /// Asks for the memory of a later block, whose threads mostly go on where this one's end. It is the fourth, as memory takes about as
+    /// long as four blocks.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, warps: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if self.firsts.is_null() {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let bytes = warps * 2 * self.half;
+            for line in (0..bytes).step_by(64) {
+                // SAFETY: a prefetch may be of any address.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(4 * bytes + line).cast()) };
+            }
+        }
+    }
+}
+
+/// The offsets of threads that are `stride` bytes apart in each half.
+#[inline(always)]
+pub(super) fn fill(offsets: &mut [u32; WARP], halves: [u32; 2], stride: u32) {
+    for i in 0..HALF {
+        offsets[i] = halves[0] + i as u32 * stride;
+        offsets[HALF + i] = halves[1] + i as u32 * stride;
+    }
+}
+
+/// An array that vectors of 64 bytes are stored to and loaded from again: across two cache lines that takes a dozen cycles more.
+#[repr(C, align(64))]
+pub(super) struct Aligned<T>(pub(super) [T; WARP]);
+
+/// Memory that addresses name.
+struct Window {
+    start: *mut u8,
+    len: u64,
+    /// The address of its first byte.
+    first: u64,
+    /// Whether it is the stack, of which each thread has its own.
+    on_stack: bool,
+}
+
+/// Where a warp's threads reach.
+pub(super) struct Near {
+    /// What their offsets count from.
+    pub(super) start: *mut u8,
+    /// The offsets of the first threads of both halves.
+    pub(super) halves: [u32; 2],
+    /// Whether in each half each thread reaches just behind the one before it.
+    pub(super) adjacent: bool,
+    /// Whether all reach the same bytes.
+    pub(super) equal: bool,
+}
+
+/// What a warp's offsets are compared with, and what was found. The findings are bits: of truth values the compiler would make 32
+/// comparisons. All is found in one loop, as vectors of offsets that were stored in halves could not be read again for a dozen cycles.
+struct Check {
+    /// The low word of an address that an active thread reaches.
+    any: u32,
+    limit: u32,
+    bytes: u32,
+    bad: u32,
+    apart: u32,
+    differ: u32,
+}
+
+impl Check {
+    /// Checks all threads. `address` gives a thread's address: its low word, and the bits above in which it differs from the others.
+    #[inline(always)]
+    fn all(&mut self, active: &[u8; WARP], offsets: &mut [u32; WARP], address: impl Fn(usize) -> (u32, u32)) {
+        let Check { any, limit, bytes, .. } = *self;
+        let (mut bad, mut apart, mut differ) = (0, 0, 0);
+        for i in 0..WARP {
+            let (low, high) = address(i);
+            let mask = active[i] as i8 as u32;
+            let offset = any ^ (any ^ low) & mask;
+            bad |= u32::from(offset >= limit) | offset & (bytes - 1) | high & mask;
+            apart |= offset ^ any.wrapping_add(i as u32 * bytes);
+            differ |= offset ^ any;
+            offsets[i] = offset;
+        }
+        (self.bad, self.apart, self.differ) = (bad, apart, differ);
+    }
+
+    /// [`Check::all`] in intrinsics of AVX-512: the compiler would make vectors of four, and truth values in vectors.
+    ///
+    /// # Safety
+    /// The CPU must have AVX-512 F, BW and VL; the bases must be those of a warp.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    #[inline]
+    unsafe fn all_avx512(
+        &mut self,
+        active: &[u8; WARP],
+        offsets: &mut [u32; WARP],
+        bases: Bases,
+        offset: u64,
+        address: u64,
+    ) {
+        use std::arch::x86_64::*;
+        // SAFETY: a half reads sixteen of the 32 elements of the mask and of the bases, and writes sixteen of the offsets.
+        unsafe {
+            let (any, limit) = (_mm512_set1_epi32(self.any as i32), _mm512_set1_epi32(self.limit as i32));
+            let odd = _mm512_set1_epi32(self.bytes as i32 - 1);
+            let ramp = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let bytes = _mm512_set1_epi32(self.bytes as i32);
+            let mut line = _mm512_add_epi32(any, _mm512_mullo_epi32(ramp, bytes));
+            for half in 0..2 {
+                let at = half * HALF;
+                let mask = _mm_movepi8_mask(_mm_loadu_si128(active.as_ptr().add(at).cast()));
+                let (low, far) = match bases {
+                    Bases::Words(base) => {
+                        let base = _mm512_loadu_si512(base.add(at).cast());
+                        (_mm512_add_epi32(base, _mm512_set1_epi32(offset as i32)), 0)
+                    }
+                    Bases::Doubles(base) => {
+                        let (offset, address) = (_mm512_set1_epi64(offset as i64), _mm512_set1_epi64(address as i64));
+                        let high = _mm512_set1_epi64(!0xffff_ffff);
+                        let a = _mm512_add_epi64(_mm512_loadu_si512(base.add(at).cast()), offset);
+                        let b = _mm512_add_epi64(_mm512_loadu_si512(base.add(at + 8).cast()), offset);
+                        let far_a = _mm512_mask_test_epi64_mask(mask as u8, _mm512_xor_si512(a, address), high);
+                        let far_b = _mm512_mask_test_epi64_mask((mask >> 8) as u8, _mm512_xor_si512(b, address), high);
+                        let (a, b) = (_mm512_cvtepi64_epi32(a), _mm512_cvtepi64_epi32(b));
+                        (_mm512_inserti64x4::<1>(_mm512_castsi256_si512(a), b), u32::from(far_a | far_b))
+                    }
+                };
+                let low = _mm512_mask_mov_epi32(any, mask, low);
+                let beyond = _mm512_cmpge_epu32_mask(low, limit) | _mm512_test_epi32_mask(low, odd);
+                self.bad |= u32::from(beyond) | far;
+                self.apart |= u32::from(_mm512_cmpneq_epi32_mask(low, line));
+                self.differ |= u32::from(_mm512_cmpneq_epi32_mask(low, any));
+                _mm512_storeu_si512(offsets.as_mut_ptr().add(at).cast(), low);
+                line = _mm512_add_epi32(line, _mm512_slli_epi32::<4>(bytes));
+            }
+        }
+    }
+}
+
+/// The first of a warp's bases.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+enum Bases {
+    Words(*const u32),
+    Doubles(*const u64),
+}
+
+/// The first active lane.
+#[inline(always)]
+fn first(active: &[u8; WARP]) -> usize {
+    if active[0] != 0 { 0 } else { active.iter().position(|m| *m != 0).unwrap_or(0) }
+}

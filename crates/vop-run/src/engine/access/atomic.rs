@@ -1,0 +1,105 @@
+//! Atomics: a thread after another.
+
+#![allow(unsafe_code, reason = "columns and the kernel's memory are raw memory")]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use super::{Reach, WarpFault};
+use crate::code::{Atomic, AtomicKind};
+use crate::column::{Slot, WARP, Width, none};
+use crate::engine::shadow::AccessKind;
+
+/// Atomics of 128 bits exclude one another.
+static WIDE: Mutex<()> = Mutex::new(());
+
+/// An atomic for all active threads, one after another.
+///
+/// # Safety
+/// The atomic must have been decoded for the file that `reach` has; the mask must have a byte for each thread, 0 or 0xff.
+pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask: *const u8) -> Result<(), WarpFault> {
+    for warp in 0..reach.file.warps {
+        // SAFETY: the mask has a byte for each thread; slots are columns of the atomic's width; `far` has checked the addresses for all
+        // bytes of the access, and that they are aligned, as is the memory that they belong to.
+        unsafe {
+            let active = &*mask.add(warp * WARP).cast::<[u8; WARP]>();
+            if none(active) {
+                continue;
+            }
+            let pointers = reach.far(&atomic.access, warp, active, AccessKind::Atomic)?;
+            for i in (0..WARP).filter(|i| active[*i] != 0) {
+                let at = pointers[i];
+                if atomic.access.bytes == 16 {
+                    wide(reach, atomic, warp, i, at);
+                    continue;
+                }
+                let element = |slot| match atomic.width {
+                    Width::Double => (*reach.file.column::<u64>(slot).warp(warp))[i],
+                    _ => u64::from((*reach.file.column::<u32>(slot).warp(warp))[i]),
+                };
+                let [b, c] = atomic.sources.map(|[slot, _]| element(slot));
+                let next = |old: u64| match atomic.kind {
+                    AtomicKind::Fold(f) => f(old, b),
+                    AtomicKind::Exchange => b,
+                    AtomicKind::CompareAndSwap => {
+                        if old == b {
+                            c
+                        } else {
+                            old
+                        }
+                    }
+                };
+                let order = Ordering::SeqCst;
+                // The address is aligned, and so is what it stands in.
+                let old = match atomic.access.bytes {
+                    8 => AtomicU64::from_ptr(at.cast())
+                        .fetch_update(order, order, |old| Some(next(old)))
+                        .unwrap_or_default(),
+                    4 => u64::from(
+                        AtomicU32::from_ptr(at.cast())
+                            .fetch_update(order, order, |old| Some(next(u64::from(old)) as u32))
+                            .unwrap_or_default(),
+                    ),
+                    _ => u64::from(
+                        AtomicU16::from_ptr(at.cast())
+                            .fetch_update(order, order, |old| Some(next(u64::from(old)) as u16))
+                            .unwrap_or_default(),
+                    ),
+                };
+                if let Some([d, _]) = atomic.d {
+                    match atomic.width {
+                        Width::Double => (*reach.file.column::<u64>(d).warp(warp))[i] = old,
+                        _ => (*reach.file.column::<u32>(d).warp(warp))[i] = old as u32,
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `atom.cas.b128` and `atom.exch.b128`: registers of two doubles each.
+///
+/// # Safety
+/// As for [`atomic`]; `at` must have been checked for 16 bytes.
+unsafe fn wide(reach: &Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mut u8) {
+    let _one = WIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // SAFETY: slots of an atomic of 128 bits are columns of doubles, and the caller has checked 16 bytes. Cores that make such an atomic
+    // exclude one another by the lock.
+    unsafe {
+        let half = |slot| &mut (*reach.file.column::<u64>(slot).warp(warp))[lane];
+        let value = |[low, high]: [Slot; 2]| u128::from(*half(low)) | u128::from(*half(high)) << 64;
+        let [b, c] = atomic.sources.map(value);
+        let old = at.cast::<u128>().read_unaligned();
+        let new = match atomic.kind {
+            AtomicKind::CompareAndSwap if old == b => c,
+            AtomicKind::CompareAndSwap => old,
+            _ => b,
+        };
+        at.cast::<u128>().write_unaligned(new);
+        if let Some([low, high]) = atomic.d {
+            *half(low) = old as u64;
+            *half(high) = (old >> 64) as u64;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Samples: computed before a block, and whether what its steps rely on holds.
+//!
+//! The decoder explains them, in `decode/sample.rs`.
+
+#![allow(unsafe_code, reason = "samples stand in columns, which are raw memory")]
+
+use super::groups::{Running, count};
+use super::storage::Columns;
+use crate::code::{Claim, Guard, Op, Sampled, Step};
+use crate::column::{Area, File, HALF, Slot, Width, sample_count, sampled_thread};
+use crate::engine::access::{Moves, Reach};
+use crate::engine::launch::{Launch, MAX_THREADS};
+
+/// All samples of a block are computed.
+const ALL: [u8; sample_count(MAX_THREADS as usize)] = [0xff; sample_count(MAX_THREADS as usize)];
+
+/// The samples of a worker's blocks.
+#[derive(Debug)]
+pub(super) struct Samples<'l> {
+    sampled: &'l Sampled,
+    #[allow(dead_code, reason = "the file points to its memory")]
+    values: Columns,
+    /// Samples of the thread's area.
+    #[allow(dead_code, reason = "the file points to its memory")]
+    thread_area: Columns,
+    /// The columns that samples are computed with.
+    file: File,
+}
+
+impl<'l> Samples<'l> {
+    /// The samples of a launch that uses them. `block_area` is where constants stand.
+    pub(super) fn new(launch: &Launch<'l>, reach: &mut Reach, block_area: *mut u8) -> Option<Samples<'l>> {
+        let (kernel, lanes, sampled) = (launch.kernel, reach.lanes, launch.sampled?);
+        let count = sample_count(lanes);
+        let mut values = Columns::new(sampled.bytes as usize * count);
+        let mut thread_area = Columns::new(kernel.thread_bytes as usize * count);
+        for (special, slot, _) in kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
+            let column = &mut thread_area.bytes_mut()[slot.offset() as usize * count..];
+            for (sample, word) in column.chunks_exact_mut(4).enumerate().take(count) {
+                let value = special.of_thread(sampled_thread(sample, lanes), &launch.shape);
+                word.copy_from_slice(&value.to_le_bytes());
+            }
+        }
+        let mut file = File::of_samples(lanes);
+        file.bases[Area::Thread as usize] = thread_area.as_mut_ptr();
+        file.bases[Area::Block as usize] = block_area;
+        file.bases[Area::Samples as usize] = values.as_mut_ptr();
+        reach.file.bases[Area::Samples as usize] = values.as_mut_ptr();
+        Some(Samples { sampled, values, thread_area, file })
+    }
+
+    /// Computes the samples that are the same for all blocks.
+    pub(super) fn compute_once(&self, reach: &mut Reach, moves: &Moves) {
+        self.compute(&self.sampled.once, reach, moves);
+    }
+
+    fn compute(&self, ops: &[Op], reach: &mut Reach, moves: &Moves) {
+        let file = std::mem::replace(&mut reach.file, self.file);
+        for op in ops {
+            match op {
+                // SAFETY: the slots are those of constants, special registers and samples, for which the file was laid out, and no
+                // block has more samples than the mask.
+                Op::Compute { run, operands, .. } => unsafe { run(&reach.file, operands, ALL.as_ptr()) },
+                Op::Load(load) => {
+                    // SAFETY: as for a computation; the load is one of the kernel's parameters.
+                    let loaded = unsafe { moves.load(reach, load, ALL.as_ptr()) };
+                    debug_assert!(loaded.is_ok(), "parameters are there");
+                }
+                _ => debug_assert!(false, "nothing else is computed from samples"),
+            }
+        }
+        reach.file = file;
+    }
+
+    /// Computes the samples of a block. Returns the steps that rely on them, if they may.
+    pub(super) fn steps(&self, reach: &mut Reach, moves: &Moves) -> Option<&'l [Step]> {
+        self.compute(&self.sampled.each, reach, moves);
+        let halves = reach.lanes / HALF;
+        // SAFETY: the decoder laid the claims' slots out for samples of these widths.
+        let broken = self.sampled.claims.iter().fold(0, |broken, claim| unsafe {
+            broken
+                | match *claim {
+                    Claim::Straight(slot, stride) => {
+                        let length = (i64::from(stride) * (HALF as i64 - 1)) as u64;
+                        self.fold_halves::<u64>(slot, halves, |first, last| last.wrapping_sub(first) ^ length)
+                    }
+                    Claim::Ordered { slot, width: Width::Word, signed, falls } => {
+                        let flip = u32::from(signed) << 31 ^ if falls { u32::MAX } else { 0 };
+                        self.fold_halves::<u32>(slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
+                    }
+                    Claim::Ordered { slot, signed, falls, .. } => {
+                        let flip = u64::from(signed) << 63 ^ if falls { u64::MAX } else { 0 };
+                        self.fold_halves::<u64>(slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
+                    }
+                    Claim::Flat(slot) => self.fold_halves::<u8>(slot, halves, |first, last| u64::from(first ^ last)),
+                }
+        });
+        (broken == 0).then_some(&self.sampled.steps)
+    }
+
+    /// All bits of what `f` makes of the first and the last sample of each half.
+    ///
+    /// # Safety
+    /// The slot must have been laid out for samples of this type.
+    #[inline(always)]
+    unsafe fn fold_halves<T: Copy>(&self, slot: Slot, halves: usize, f: impl Fn(T, T) -> u64) -> u64 {
+        let column = self.file.column_of_samples::<T>(slot);
+        // SAFETY: the caller promises a column of this type, which has two samples for each half: the first ones, then the last ones.
+        let [firsts, lasts] = unsafe { [0, halves].map(|at| std::slice::from_raw_parts(column.add(at), halves)) };
+        firsts.iter().zip(lasts).fold(0, |all, (first, last)| all | f(*first, *last))
+    }
+}
+
+impl Running {
+    /// Where a guard is true whose predicate samples give, in `guard`; returns the number of threads.
+    #[inline(never)]
+    pub(super) fn guarded_by_samples(&mut self, file: &File, guard: Guard) -> u32 {
+        let flip = if guard.when { 0 } else { 0xff };
+        let halves = self.mask.len() / HALF;
+        // SAFETY: the decoder laid the slot out for samples of predicates, of which there is one for each half.
+        let firsts = unsafe { std::slice::from_raw_parts(file.column_of_samples::<u8>(guard.slot), halves) };
+        let differ = firsts.iter().fold(0, |differ, p| differ | (p ^ firsts[0]));
+        if differ == 0 {
+            return if firsts[0] == flip { 0 } else { self.active };
+        }
+        let of_halves = self.guard.chunks_exact_mut(HALF).zip(self.mask.chunks_exact(HALF));
+        for ((guard, mask), p) in of_halves.zip(firsts) {
+            for (guard, mask) in guard.iter_mut().zip(mask) {
+                *guard = (p ^ flip) & mask;
+            }
+        }
+        count(&self.guard)
+    }
+}

@@ -1,0 +1,127 @@
+//! What a launch needs to know beyond its shape and its arguments.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::activity::Activity;
+use crate::error::ThreadId;
+
+/// Local memory of a thread that the architecture allows.
+pub(super) const MAX_STACK: usize = 512 * 1024;
+
+/// The number of blocks that have ended, to be read from another thread while a launch runs.
+pub type Progress = Arc<AtomicU64>;
+
+/// What a launch needs to know beyond its shape and its arguments.
+///
+/// ```
+/// use vop_run::LaunchOptions;
+///
+/// let options = LaunchOptions::default().with_dynamic_shared(4096).with_cores(1);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LaunchOptions {
+    /// Thread-instructions of one launch, after which it is taken for a runaway loop.
+    pub instructions: u64,
+    /// Bytes of dynamic shared memory for each block.
+    pub dynamic_shared: usize,
+    /// What video instructions compute: what the manual says, or what the code of ptxas does.
+    pub semantics: vop::Semantics,
+    /// The number of cores that run blocks; `None` stands for all of the machine.
+    pub cores: Option<usize>,
+    /// Bytes of the stack of a thread, which holds `.local` variables and what calls take: at most 512 KiB.
+    pub stack: usize,
+    /// Whether a race is an error: two accesses to one byte of shared memory without a barrier between them, one of which writes.
+    pub check_races: bool,
+    /// Whether a read of shared memory that nothing wrote is an error.
+    pub check_uninitialized: bool,
+    /// Whether to count what is executed by statement, into [`Report::profile`].
+    pub profile: bool,
+    /// The thread to follow, statement by statement and value by value, into [`Report::trace`].
+    pub trace: Option<ThreadId>,
+    /// Counts the blocks that have ended.
+    pub progress: Option<Progress>,
+    /// Says what is running.
+    pub activity: Option<Activity>,
+}
+
+impl Default for LaunchOptions {
+    fn default() -> LaunchOptions {
+        LaunchOptions {
+            instructions: 100_000_000_000,
+            dynamic_shared: 0,
+            semantics: vop::Semantics::Isa,
+            cores: None,
+            stack: MAX_STACK,
+            check_races: false,
+            check_uninitialized: false,
+            profile: false,
+            trace: None,
+            progress: None,
+            activity: None,
+        }
+    }
+}
+
+impl LaunchOptions {
+    /// Sets [`LaunchOptions::instructions`].
+    #[must_use]
+    pub fn with_instructions(self, instructions: u64) -> LaunchOptions {
+        LaunchOptions { instructions, ..self }
+    }
+
+    /// Sets [`LaunchOptions::dynamic_shared`].
+    #[must_use]
+    pub fn with_dynamic_shared(self, dynamic_shared: usize) -> LaunchOptions {
+        LaunchOptions { dynamic_shared, ..self }
+    }
+
+    /// Sets [`LaunchOptions::semantics`].
+    #[must_use]
+    pub fn with_semantics(self, semantics: vop::Semantics) -> LaunchOptions {
+        LaunchOptions { semantics, ..self }
+    }
+
+    /// Sets [`LaunchOptions::cores`].
+    #[must_use]
+    pub fn with_cores(self, cores: usize) -> LaunchOptions {
+        LaunchOptions { cores: Some(cores), ..self }
+    }
+
+    /// Sets [`LaunchOptions::stack`].
+    #[must_use]
+    pub fn with_stack(self, stack: usize) -> LaunchOptions {
+        LaunchOptions { stack, ..self }
+    }
+
+    /// Sets [`LaunchOptions::check_races`] and [`LaunchOptions::check_uninitialized`].
+    #[must_use]
+    pub fn with_checks(self, races: bool, uninitialized: bool) -> LaunchOptions {
+        LaunchOptions { check_races: races, check_uninitialized: uninitialized, ..self }
+    }
+
+    /// Sets [`LaunchOptions::profile`].
+    #[must_use]
+    pub fn with_profile(self, profile: bool) -> LaunchOptions {
+        LaunchOptions { profile, ..self }
+    }
+
+    /// Sets [`LaunchOptions::trace`].
+    #[must_use]
+    pub fn with_trace(self, thread: ThreadId) -> LaunchOptions {
+        LaunchOptions { trace: Some(thread), ..self }
+    }
+
+    /// Sets [`LaunchOptions::activity`].
+    #[must_use]
+    pub fn with_activity(self, activity: Activity) -> LaunchOptions {
+        LaunchOptions { activity: Some(activity), ..self }
+    }
+
+    /// Sets [`LaunchOptions::progress`].
+    #[must_use]
+    pub fn with_progress(self, progress: Progress) -> LaunchOptions {
+        LaunchOptions { progress: Some(progress), ..self }
+    }
+}
