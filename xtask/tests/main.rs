@@ -8,6 +8,7 @@ mod golden;
 mod gpu;
 mod listings;
 mod lowering;
+mod pages;
 mod rewrite;
 mod search;
 mod sweep;
