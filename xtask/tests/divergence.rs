@@ -1,10 +1,10 @@
 //! `Form::divergence` misses no form: proved, and the proof can fail.
 
-mod tools;
-
 use vop::interval::OperandValue;
 use vop::{Deviations, Form, Semantics};
 use xtask::divergence::prove;
+
+use crate::tools;
 
 const PTXAS: Deviations = Semantics::Ptxas.deviations();
 

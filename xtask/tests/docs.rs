@@ -1,9 +1,9 @@
 //! docs/ is what the code says, and what it says of machine code is so.
 
-mod tools;
-
 use vop::Form;
 use xtask::docs;
+
+use crate::tools;
 
 #[test]
 fn docs_are_up_to_date() {

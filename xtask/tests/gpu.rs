@@ -3,12 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod tools;
-
-use std::io::Write;
 use std::process::Command;
 
 use xtask::gpu;
+
+use crate::tools;
 
 #[test]
 fn modules_assemble() {
@@ -21,7 +20,7 @@ fn modules_assemble() {
         let output = match Command::new("python3").arg(&script).arg("--ptx").arg(&modules).output() {
             Ok(output) => output,
             Err(error) => {
-                let _ = writeln!(std::io::stderr(), "skipped: no python3 ({error})");
+                tools::say(format_args!("no python3 ({error})"));
                 return;
             }
         };

@@ -1,11 +1,9 @@
 //! docs/lowering-cost.md says of what it should, and what it says can be measured again.
 
-mod tools;
-
-use std::io::Write;
-
 use vop::{Form, Mnemonic};
 use xtask::lowering::{HAND_WRITTEN, TARGETS, golden_forms, intrinsics, measure};
+
+use crate::tools;
 
 fn page() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lowering-cost.md");
@@ -44,16 +42,12 @@ fn the_page_has_all_mnemonics_intrinsics_and_targets() {
 /// intrinsics cost what the page says.
 #[test]
 fn a_sample_costs_what_was_promised() {
-    let Some(toolchain) = tools::ptxas() else { return };
-    if toolchain.version() != "13.5" {
-        let _ = writeln!(std::io::stderr(), "skipped: ptxas is of {}, the page of 13.5", toolchain.version());
-        return;
-    }
+    let Some(toolchain) = tools::ptxas_of_golden_costs() else { return };
     let page = page();
     let forms: Vec<Form> = golden_forms().into_iter().step_by(97).collect();
     let equal: Vec<Form> = intrinsics().into_iter().map(|intrinsic| intrinsic.form).collect();
     for target in ["sm_75", "sm_90", "sm_120f"] {
-        let measured = measure(&toolchain, &forms, target).unwrap_or_else(|error| panic!("{error}"));
+        let measured = measure(toolchain, &forms, target).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(measured.rows.len(), forms.len());
         assert!(measured.wrong.is_empty(), "{target}: {:?}", measured.wrong);
         for row in measured.rows.iter().filter(|row| row.same) {
@@ -64,7 +58,7 @@ fn a_sample_costs_what_was_promised() {
         assert!(judged > 15 && wrong * 20 <= judged, "{target}: {wrong} of {judged}: {:#?}", measured.misjudged);
 
         let column = TARGETS.iter().position(|name| *name == target).expect("a target of the page");
-        let measured = measure(&toolchain, &equal, target).unwrap_or_else(|error| panic!("{error}"));
+        let measured = measure(toolchain, &equal, target).unwrap_or_else(|error| panic!("{error}"));
         for (row_of_form, intrinsic) in measured.rows.iter().zip(intrinsics()) {
             let cells = row(&page, &format!("`{}`", intrinsic.name));
             let ours = cells[2 + column].split(" / ").next().unwrap_or_default();

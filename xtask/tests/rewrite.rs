@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod tools;
-
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,6 +16,8 @@ use vop_ptx::uses;
 use vop_tests::{Random, edge_rows};
 use xtask::sass::Toolchain;
 use xtask::sweep::{one_in, simd_forms};
+
+use crate::tools;
 
 const TARGETS: [&str; 9] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_120f"];
 
@@ -59,7 +59,7 @@ fn modules_of_compilers_and_of_the_example_assemble() {
             names.insert(file.file_name().unwrap().to_owned());
             for may_raise in [false, true] {
                 let options = RewriteOptions { may_raise, ..RewriteOptions::new(target) };
-                replaced += assembles(&toolchain, &file.display().to_string(), &source, options);
+                replaced += assembles(toolchain, &file.display().to_string(), &source, options);
             }
         }
     }
@@ -148,7 +148,7 @@ fn generated_modules_assemble() {
             );
             for (semantics, may_raise) in [(Semantics::Isa, false), (Semantics::Isa, true), (Semantics::Ptxas, true)] {
                 let options = RewriteOptions { target, semantics, may_raise };
-                replaced += assembles(&toolchain, "generated", module.as_bytes(), options);
+                replaced += assembles(toolchain, "generated", module.as_bytes(), options);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! `cargo xtask sass sweep`, on few forms.
 
-mod tools;
-
 use vop::{Semantics, scalar_forms};
 use xtask::sweep::{Sweep, simd_forms};
+
+use crate::tools;
 
 #[test]
 fn a_sweep_agrees_with_the_right_semantics_alone() {
@@ -12,7 +12,7 @@ fn a_sweep_agrees_with_the_right_semantics_alone() {
     let run = |semantics| {
         let sweep = Sweep { target: "sm_80".into(), semantics, inputs: 100, seed: 3 };
         let forms = scalar_forms().step_by(997).chain(simd_forms(1, 30));
-        sweep.run(&toolchain, forms, |_| {}).unwrap_or_else(|why| panic!("{why}"))
+        sweep.run(toolchain, forms, |_| {}).unwrap_or_else(|why| panic!("{why}"))
     };
     let right = run(semantics);
     assert_eq!((right.forms, right.agree), (114, 114), "{}", right.disagreements.join("\n"));

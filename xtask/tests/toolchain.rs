@@ -1,30 +1,14 @@
 //! What ptxas makes of forms, executed by the simulator, against what the library and golden data say. Where there is no
 //! ptxas nothing is tested, and a line says so.
 
-mod tools;
-
-use std::io::Write;
-use std::sync::LazyLock;
-
 use vop::{Form, Mnemonic, Operand, Semantics, scalar_forms};
 use vop_tests::{Random, edge_rows, golden};
 use xtask::sass::{Code, Toolchain};
 use xtask::sweep::{one_in, simd_forms};
 
-const TARGETS: [&str; 3] = ["sm_75", "sm_90", "sm_120"];
+use crate::tools;
 
-/// The tools, if they are here, and of a release that computes what the golden data say.
-fn toolchain() -> Option<&'static Toolchain> {
-    static FOUND: LazyLock<Option<Toolchain>> = LazyLock::new(|| {
-        let found = tools::ptxas()?;
-        if format!("ptxas-{}", found.version()).parse() == Ok(Semantics::Ptxas) {
-            return Some(found);
-        }
-        let _ = writeln!(std::io::stderr(), "skipped: ptxas is of {}, golden data of 13.3 to 13.5", found.version());
-        None
-    });
-    FOUND.as_ref()
-}
+const TARGETS: [&str; 3] = ["sm_75", "sm_90", "sm_120"];
 
 /// Compiles forms for a target and compares what their code computes on some inputs.
 fn compare(toolchain: &Toolchain, forms: &[Form], target: &str, expected: impl Fn(Form, [u32; 3]) -> u32) {
@@ -42,7 +26,7 @@ fn compare(toolchain: &Toolchain, forms: &[Form], target: &str, expected: impl F
 
 #[test]
 fn scalar_forms_compute_what_the_library_says_of_ptxas() {
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = tools::ptxas_of_golden_values() else { return };
     let forms: Vec<Form> = scalar_forms().step_by(167).collect();
     assert_eq!(forms.len(), 498);
     for target in TARGETS {
@@ -52,7 +36,7 @@ fn scalar_forms_compute_what_the_library_says_of_ptxas() {
 
 #[test]
 fn simd_forms_compute_what_the_manual_says() {
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = tools::ptxas_of_golden_values() else { return };
     let simd = Mnemonic::ALL.into_iter().filter(|mnemonic| mnemonic.shape().is_simd());
     let sampled = |mnemonic: Mnemonic| {
         let forms = mnemonic.forms();
@@ -70,7 +54,7 @@ fn simd_forms_compute_what_the_manual_says() {
 /// All golden rows, each form on one of the targets.
 #[test]
 fn golden_values_are_what_ptxas_computes() {
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = tools::ptxas_of_golden_values() else { return };
     let rows: Vec<Vec<&str>> = golden::rows(golden::VALUES).map(|(_, row)| row).collect();
     let forms: Vec<&[Vec<&str>]> = rows.chunk_by(|one, next| one[0] == next[0]).collect();
     assert_eq!((rows.len(), forms.len()), (31_290, 6_258));
@@ -89,7 +73,7 @@ fn golden_values_are_what_ptxas_computes() {
 
 #[test]
 fn costs_and_refusals() {
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = tools::ptxas_of_golden_values() else { return };
     let costs = |target| toolchain.costs(&["vadd4.u32.u32.u32 d, a, b, c", "vabsdiff4.u32.u32.u32 d, a, b, c"], target);
     assert_eq!(costs("sm_90").unwrap(), [5, 1]);
     assert_eq!(costs("sm_120").unwrap(), [5, 3]);
@@ -110,7 +94,7 @@ fn costs_and_refusals() {
 /// With immediates ptxas's code, which then is another, computes the same.
 #[test]
 fn immediates_change_nothing() {
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = tools::ptxas_of_golden_values() else { return };
     let mut random = Random(31);
     let mut texts = Vec::new();
     for form in one_in(5, 250) {
@@ -150,7 +134,7 @@ fn immediates_change_nothing() {
 /// What is written instead of an instruction assembles, and is what the manual says, by ptxas as well.
 #[test]
 fn base_ptx_assembles_and_computes_what_the_manual_says() {
-    let Some(toolchain) = toolchain() else { return };
+    let Some(toolchain) = tools::ptxas_of_golden_values() else { return };
     let forms: Vec<Form> = one_in(7, 150).collect();
     let block = |form: &Form| vop::parse(&form.to_string()).unwrap().in_base_ptx().unwrap();
     let blocks: Vec<String> = forms.iter().map(block).collect();
@@ -170,7 +154,7 @@ fn base_ptx_assembles_and_computes_what_the_manual_says() {
 /// The table of costs, on random forms; `cargo xtask sass cost-table --check` asks more.
 #[test]
 fn costs_are_as_in_the_table() {
-    let Some(toolchain) = toolchain().filter(|toolchain| toolchain.version() == "13.5") else { return };
+    let Some(toolchain) = tools::ptxas_of_golden_costs() else { return };
     for (i, target) in ["sm_75", "sm_80", "sm_90", "sm_107", "sm_120"].into_iter().enumerate() {
         let forms: Vec<Form> = one_in(40 + i as u64, 700).chain(simd_forms(50 + i as u64, 150)).collect();
         let texts: Vec<String> = forms.iter().map(Form::to_string).collect();

@@ -13,9 +13,12 @@
 //! listing with values from elsewhere in `tests/listings.txt`.
 
 mod code;
+mod cuda;
 mod decode;
+mod judge;
 mod operation;
 mod toolchain;
 
 pub use code::{Code, Unsupported};
+pub use judge::{Setting, Verdict};
 pub use toolchain::{Toolchain, ToolchainError};

@@ -17,7 +17,7 @@ const CUDA_BIN: &str = "CUDA_BIN";
 /// A ptxas and an nvdisasm that reads its output.
 #[derive(Debug, Clone)]
 pub struct Toolchain {
-    ptxas: PathBuf,
+    pub(super) ptxas: PathBuf,
     nvdisasm: PathBuf,
     version: String,
 }
@@ -88,7 +88,7 @@ impl fmt::Display for ToolchainError {
 
 impl std::error::Error for ToolchainError {}
 
-type Result<T> = std::result::Result<T, ToolchainError>;
+pub(super) type Result<T> = std::result::Result<T, ToolchainError>;
 
 impl Toolchain {
     /// The tools of the folder that the environment variable `CUDA_BIN` names; where it is not set, those on the `PATH`.
@@ -146,9 +146,9 @@ impl Toolchain {
     /// # Errors
     /// As of [`compile`](Toolchain::compile).
     pub fn costs(&self, texts: &[impl AsRef<str>], target: &str) -> Result<Vec<i64>> {
-        let size = |code: &Code| code.size() as i64;
-        let base: i64 = self.compile(&["mov.b32 d, a"], target)?.iter().map(size).sum();
-        Ok(self.compile(texts, target)?.iter().map(|code| size(code) - base).collect())
+        let all: Vec<&str> = std::iter::once("mov.b32 d, a").chain(texts.iter().map(AsRef::as_ref)).collect();
+        let sizes: Vec<i64> = self.compile(&all, target)?.iter().map(|code| code.size() as i64).collect();
+        Ok(sizes[1..].iter().map(|size| size - sizes[0]).collect())
     }
 
     /// Assembles a module for a target; what ptxas says of it, which is nothing if all is well.
@@ -191,9 +191,14 @@ impl Toolchain {
             });
             return Err(error.unwrap_or_else(|| failed(&self.ptxas, &output)));
         }
+        self.disassemble(&cubin, texts.len())
+    }
+
+    /// The machine code of the kernels `k0`, `k1`, … of a file that ptxas wrote, `count` of them.
+    pub(super) fn disassemble(&self, cubin: &Path, count: usize) -> Result<Vec<Code>> {
         // Where branches lead does not matter, and finding it takes time.
         let output = run(&self.nvdisasm, [OsStr::new("--no-dataflow"), cubin.as_os_str()])?;
-        let listings = listings(&String::from_utf8_lossy(&output.stdout), texts.len());
+        let listings = listings(&String::from_utf8_lossy(&output.stdout), count);
         let missing = |i| ToolchainError::Unreadable { tool: self.nvdisasm.clone(), missing: format!("code of k{i}") };
         let found = |(i, listing): (usize, String)| if listing.is_empty() { Err(missing(i)) } else { Ok(listing) };
         listings.into_iter().enumerate().map(found).map(|listing| Ok(Code::parse(&listing?))).collect()
@@ -286,7 +291,7 @@ fn listings(output: &str, count: usize) -> Vec<String> {
         .collect()
 }
 
-fn executable(tool: &str) -> String {
+pub(super) fn executable(tool: &str) -> String {
     format!("{tool}{}", std::env::consts::EXE_SUFFIX)
 }
 
@@ -302,23 +307,23 @@ fn find(tool: &'static str) -> Result<PathBuf> {
 }
 
 /// Runs a tool to its end, whatever that is.
-fn start(tool: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Output> {
+pub(super) fn start(tool: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Output> {
     Command::new(tool).args(arguments).output().map_err(|error| io_error(tool, error))
 }
 
 /// Runs a tool that must succeed.
-fn run(tool: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Output> {
+pub(super) fn run(tool: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Output> {
     let output = start(tool, arguments)?;
     if output.status.success() { Ok(output) } else { Err(failed(tool, &output)) }
 }
 
-fn failed(tool: &Path, output: &Output) -> ToolchainError {
+pub(super) fn failed(tool: &Path, output: &Output) -> ToolchainError {
     let words = String::from_utf8_lossy(&output.stderr);
     let message = if words.trim().is_empty() { output.status.to_string() } else { words.trim().to_owned() };
     ToolchainError::Failed { tool: tool.to_owned(), message }
 }
 
-fn io_error(path: &Path, error: io::Error) -> ToolchainError {
+pub(super) fn io_error(path: &Path, error: io::Error) -> ToolchainError {
     ToolchainError::Io { path: path.to_owned(), error }
 }
 

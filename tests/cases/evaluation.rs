@@ -1,11 +1,9 @@
 //! Evaluation against an independent transcription of the manual's pseudo code.
 
-mod transcription;
-
 use std::collections::HashSet;
 
 use vop::{Form, Mnemonic, scalar_forms};
-use vop_tests::Random;
+use vop_tests::{Random, transcription};
 
 /// The first input on which the two disagree, as text.
 fn disagreement(

@@ -1,5 +1,4 @@
-//! The examples beside `motion`, which has a test of its own: every output is what plain loops compute, and pictures are the committed
-//! ones.
+//! The examples: every output is what plain loops compute, and the pictures equal the committed ones.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +10,7 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
 }
 
-/// Runs an example; its outputs are in the folder.
+/// Runs an example. Its output files are in the folder, which is removed when it is dropped.
 fn run(name: &str) -> (Summary, tempfile::TempDir) {
     let output = tempfile::tempdir().unwrap();
     let options = RunOptions { output: Some(output.path().to_owned()), ..RunOptions::default() };
@@ -47,6 +46,61 @@ fn assert_equal<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], wha
     if let Some(at) = different {
         panic!("{what}: element {at} is {:?}, expected {:?}", found[at], expected[at]);
     }
+}
+
+const BLOCK: usize = 16;
+const REACH: i32 = 12;
+const PRICE_OF_LENGTH: u32 = 32;
+
+/// For each block of `current` the displacement from `previous`. Of all displacements by which the block lies within `previous` the
+/// cheapest is taken, of equally cheap ones the shortest, of equally short ones the first by dy, then by dx.
+fn motion(previous: &[u8], current: &[u8], width: usize, height: usize) -> Vec<i32> {
+    let mut vectors = Vec::new();
+    for top in (0..height).step_by(BLOCK) {
+        for left in (0..width).step_by(BLOCK) {
+            let rows = BLOCK.min(height - top);
+            let mut best = None;
+            for dy in -REACH..=REACH {
+                for dx in -REACH..=REACH {
+                    let (x, y) = (left as i32 - dx, top as i32 - dy);
+                    if x < 0 || y < 0 || x as usize + BLOCK > width || y as usize + rows > height {
+                        continue;
+                    }
+                    let mut sad = 0;
+                    for row in 0..rows {
+                        for column in 0..BLOCK {
+                            let a = previous[(y as usize + row) * width + x as usize + column];
+                            let b = current[(top + row) * width + left + column];
+                            sad += u32::from(a.abs_diff(b));
+                        }
+                    }
+                    let length = dx.unsigned_abs() + dy.unsigned_abs();
+                    let candidate = (sad + PRICE_OF_LENGTH * length, length, dy, dx);
+                    if best.is_none_or(|best| candidate < best) {
+                        best = Some(candidate);
+                    }
+                }
+            }
+            let (.., dy, dx) = best.unwrap();
+            vectors.extend([dx, dy]);
+        }
+    }
+    vectors
+}
+
+#[test]
+fn motion_finds_the_vectors_of_a_plain_search() {
+    let (summary, output) = run("motion");
+    assert!(summary.launches.iter().all(|launch| launch.report.video > 1_000_000), "{summary:?}");
+    let found: Vec<i32> = read_npy(&output.path().join("motion.npy"), &[23, 40, 2]);
+
+    let (width, height, previous) = read_png(&example("motion/frame0.png"));
+    let (_, _, current) = read_png(&example("motion/frame1.png"));
+    assert_equal(&found, &motion(&previous, &current, width, height), "vectors");
+
+    // Pixels are compared, not files: another version of the encoder may pack them differently.
+    let picture = read_png(&output.path().join("motion.png"));
+    assert!(picture == read_png(&example("motion/motion.png")), "the picture differs from the committed motion.png");
 }
 
 /// BLOSUM62 as it is published.

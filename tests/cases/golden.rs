@@ -5,7 +5,7 @@ use std::path::Path;
 use vop::{Form, Parser, Registers, Semantics};
 use vop_tests::golden::{self, rows, value};
 
-/// The rows that a judge gets wrong, as lines of text.
+/// The rows on which the parser and ptxas disagree, as lines of text.
 fn misjudged(
     rows: impl Iterator<Item = (usize, Vec<&'static str>)>,
     legal: impl Fn(&[&str]) -> bool,
@@ -37,12 +37,7 @@ fn accepts_what_ptxas_accepts() {
 
 #[test]
 fn judges_spellings_from_the_wild() {
-    // Every register that the texts name, with the type that its name tells.
-    let registers: Registers =
-        ".reg .pred p0; .reg .b32 a, b, c, d, %r<5>; .reg .f32 F; .reg .u16 U16; .reg .b64 D64; \
-         .reg .s32 SX; .reg .u32 UX; .reg .v4 .u32 V;"
-            .parse()
-            .expect("legal declarations");
+    let registers: Registers = golden::REGISTERS_OF_SYNTAX_FORMS.parse().expect("legal declarations");
     let parser = Parser::new().with_registers(&registers);
     let wrong = misjudged(rows(golden::SYNTAX_FORMS), |row| row[1] == "ok", |row| row[0].replace("\\n", "\n"), &parser);
     assert!(wrong.is_empty(), "{} misjudged:\n{}", wrong.len(), wrong.join("\n"));
@@ -83,9 +78,9 @@ fn values_by_the_manual_and_by_ptxas() {
     assert_eq!(count, 31_290);
 }
 
-/// 483 rows that a public test suite took on a GPU, as far as can be told. All are what ptxas's code computes, and one is
-/// not what the manual says: `vadd.u32.u32.s32.sat` (and the GPU executes): 0xffffffff + 0x7fffffff is above U32_MAX, to which the
-/// manual clamps; ptxas's code adds modulo 2^32.
+/// 483 rows that a public test suite took on a GPU, as far as can be told. ptxas's code computes all of them. The manual has another
+/// value for one: 0xffffffff + 0x7fffffff by `vadd.u32.u32.s32.sat` is above U32_MAX, to which the manual clamps, and ptxas's code
+/// adds modulo 2^32.
 #[test]
 fn values_on_a_device() {
     let mut differing = Vec::new();
@@ -102,7 +97,7 @@ fn values_on_a_device() {
     assert_eq!(differing[0][..5], ["vadd.u32.u32.s32.sat d, a, b", "0xffffffff", "0x7fffffff", "-", "0x7ffffffe"]);
 }
 
-/// The spellings of real projects: all are legal but for a few, which are as wrong as they look.
+/// The spellings of real projects are legal, except two. ptxas refuses the same two (`cargo xtask golden uses.tsv`).
 #[test]
 fn spellings_of_real_projects() {
     let mut illegal = Vec::new();
@@ -119,11 +114,11 @@ fn spellings_of_real_projects() {
     assert_eq!(illegal, ["vabsdiff4.u32.u32.u32.sat d, a, b, #0", "vabsdiff4.u32.u32.u32.sat.add d, a, b, c"]);
 }
 
-/// What is strange about the spellings of real projects: `uses-lints.txt` beside this file, rewritten by
-/// `VOP_BLESS=1 cargo test -p vop-tests --test golden`.
+/// What lints say about the spellings of real projects is `uses-lints.txt` beside this file, which is rewritten by
+/// `VOP_BLESS=1 cargo test -p vop-tests golden::lints`.
 #[test]
 fn lints_of_real_projects() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("uses-lints.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/uses-lints.txt");
     let mut found = String::new();
     for (_, row) in rows(golden::USES).filter(|(_, row)| row[0].starts_with('v')) {
         let text = row[0].replace('#', "");

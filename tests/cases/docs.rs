@@ -2,7 +2,7 @@
 
 use vop::{Form, Semantics};
 
-const INTERPRETATION: &str = include_str!("../docs/interpretation.md");
+const INTERPRETATION: &str = include_str!("../../docs/interpretation.md");
 
 /// Every row of the tables of values: form, a, b, c, d by the manual as we read it, d by ptxas's code.
 #[test]

@@ -1,13 +1,11 @@
 //! The manual's pseudo code, written down a second time.
 //!
 //! PTX ISA, section 9.7.18 "Video Instructions", transcribed line by line under the pseudo code's own
-//! names, to be held beside the manual: one function a section. It shares nothing with the library, so that
-//! the two can witness against each other; it is neither fast nor clever, and it panics on a text
-//! that is not legal.
+//! names, so that it can be compared with the manual line by line: one function for each section. It shares nothing with the
+//! library, so that each can show a fault of the other. It is neither fast nor clever, and it panics on a text that is not legal.
 //!
-//! A number is an exact integer (`i128`). Nothing wraps on the way unless the pseudo code masks it, and "the
+//! A number is an exact integer (`i128`). No intermediate value wraps unless the pseudo code masks it, and "the
 //! lower 32-bits are then written to the destination operand" (9.7.18.1).
-#![allow(unreachable_pub, reason = "a test includes this file as a private module")]
 
 // ---------------------------------------------------------------------------------------------------
 // The text

@@ -81,4 +81,4 @@ fn every_form_has_a_cost() {
             .sum::<usize>()
     );
 }
-const TABLE: &str = include_str!("../crates/vop/src/cost/table.tsv");
+const TABLE: &str = include_str!("../../crates/vop/src/cost/table.tsv");
