@@ -1,4 +1,4 @@
-//! What instructions cost, against what was measured.
+//! The library's costs are the measured ones.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use vop::isa::types::Shape;
 use vop::{Form, Mnemonic, Target};
 use vop_tests::{Random, golden};
 
-/// The values of a file, and those among them that the library has otherwise. The heading says which targets the columns are.
+/// The number of costs in a file, and a line for each with which the library disagrees. The heading names the targets of the columns.
 fn compare(file: &'static str) -> (usize, Vec<String>) {
     let heading = file.lines().next().expect("a heading");
     let targets: Vec<Target> = heading.split('\t').skip(1).map(|name| name.parse().expect("a known target")).collect();
@@ -32,9 +32,9 @@ fn measured_costs() {
     assert_eq!(compare(golden::PTXAS_COST), (4 * 6258, vec![]));
 }
 
-/// Random forms that nothing was derived from, on every target.
+/// Random forms that the library's table was not made from, on every target.
 #[test]
-fn costs_measured_to_hold_the_rule_against() {
+fn costs_of_forms_that_the_table_was_not_made_from() {
     assert_eq!(compare(golden::COST_MORE), (15 * 320, vec![]));
 }
 

@@ -1,4 +1,4 @@
-//! What the documentation claims, checked.
+//! The values in docs/interpretation.md are the library's.
 
 use vop::{Form, Semantics};
 
@@ -13,7 +13,7 @@ fn values_in_interpretation_md() {
         let [form, a, b, c, isa, ptxas] = cells[..] else { continue };
         let number = |text: &str| if text == "-" { 0 } else { u32::from_str_radix(text, 16).expect("hexadecimal") };
         let form: Form = form.trim_matches('`').parse().unwrap_or_else(|faults| panic!("{line}: {faults:?}"));
-        // What ptxas cannot read its code does not compute.
+        // ptxas makes no code of a form that it refuses.
         let ptxas = if ptxas == "refused" { isa } else { ptxas };
         for (semantics, d) in [(Semantics::Isa, isa), (Semantics::Ptxas, ptxas)] {
             assert_eq!(form.eval_as(semantics, number(a), number(b), number(c)), number(d), "{semantics}: {line}");

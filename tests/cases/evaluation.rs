@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use vop::{Form, Mnemonic, scalar_forms};
 use vop_tests::{Random, transcription};
 
-/// The first input on which the two disagree, as text.
+/// The first input on which the library and the transcription disagree, as text.
 fn disagreement(
     form: Form,
     text: &str,
@@ -34,7 +34,7 @@ fn every_scalar_form() {
         assert_eq!(form.explain(a, b, c).d, form.eval(a, b, c));
     }
     assert_eq!(seen.len(), 83_104);
-    // Our own enumeration finds the same forms, each once.
+    // The library's enumeration finds the forms of the transcription, each once.
     let ours: Vec<Form> = scalar_forms().collect();
     assert_eq!(ours.len(), 83_104);
     assert_eq!(ours.into_iter().collect::<HashSet<_>>(), seen);

@@ -1,4 +1,4 @@
-//! Every choice that the rules for scalar forms make computes what evaluation does.
+//! Lowering of scalar forms: every choice computes what evaluation does, by each semantics.
 
 use std::collections::HashMap;
 

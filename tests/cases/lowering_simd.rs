@@ -1,4 +1,4 @@
-//! Lowering: every choice computes its form, on every kind of target.
+//! Lowering of SIMD forms: every choice computes its form, on every kind of target.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn choices(form: Form) -> Vec<Choice> {
     all
 }
 
-/// The first row of a, b, c and d that a choice computes otherwise, told.
+/// A sentence on the first row of a, b, c and d for which a choice computes another d.
 fn fault(form: Form, choice: &Choice, rows: impl IntoIterator<Item = [u32; 4]>) -> Option<String> {
     let computed = |[a, b, c, _]: [u32; 4]| choice.sequence.eval(a, b, c);
     let row = rows.into_iter().find(|&row| computed(row) != row[3])?;

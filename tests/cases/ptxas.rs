@@ -1,4 +1,4 @@
-//! The semantics of ptxas's code: what its deviations are, which forms they touch, and that nothing else is touched.
+//! The semantics of ptxas's code: its deviations, the forms that they touch, and that they touch no others.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use vop::{Deviation, Deviations, Form, Mnemonic, Operand, Semantics, scalar_form
 use vop_run::{LaunchOptions, Program};
 use vop_tests::{HASHED, Random, edge_rows, fnv1a, golden};
 
-/// Forms that the newest ptxas and the manual read differently; `cargo xtask divergence` proves that there are no others.
+/// Forms on which the newest ptxas and the manual disagree; `cargo xtask divergence` proves that there are no others.
 const DIVERGENT: usize = 17_624;
 
 #[test]
@@ -43,7 +43,7 @@ fn only_deviations_that_concern_a_form_change_it() {
     }
 }
 
-/// Each deviation is needed: some form is the manual's but for it, and cannot be explained without it.
+/// Each deviation is needed: on some form it is the only difference between ptxas's code and the manual.
 #[test]
 fn every_deviation_decides_some_form_alone() {
     let mut alone: BTreeMap<Deviation, Form> = BTreeMap::new();
@@ -76,7 +76,7 @@ fn simd_forms_are_the_same() {
     }
 }
 
-/// With an operand known the input found has it, and a use that cannot differ is told from one that can.
+/// Where an operand is known, the input that is found has its value, and no input is found for a use that cannot differ.
 #[test]
 fn known_operands_are_kept() {
     let form: Form = "vadd.u32.s32.s32.sat d.b0, a, b, c".parse().expect("legal");
@@ -96,7 +96,7 @@ fn known_operands_are_kept() {
         let [a, _, c] = instruction.divergence(Semantics::Ptxas).expect("they differ").inputs;
         assert_eq!(c, a.wrapping_add(plus), "{text}");
     }
-    // What no operand can be is not a reason to panic.
+    // A value that refers to no operand must not panic.
     let odd = [OperandValue::Free, OperandValue::Free, OperandValue::SameAs { operand: 7, plus: 0 }];
     assert!(form.divergence_of(Semantics::Ptxas, odd).is_some());
     assert!(form.result_range(odd).contains(-1));
@@ -129,7 +129,7 @@ fn names_of_semantics() {
     }
 }
 
-/// What is written instead of an instruction computes what the manual says: run, on registers and on immediates.
+/// The base PTX that replaces an instruction computes the manual's value: it is run, on registers and on immediates.
 #[test]
 fn base_ptx_computes_what_the_manual_says() {
     const INPUTS: usize = 64;

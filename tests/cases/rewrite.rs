@@ -1,4 +1,4 @@
-//! Rewritten modules compute what they did: the example on the CPU, before and after.
+//! The example `motion`, run before and after it is rewritten, gives equal outputs.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteOptions, rewrite};
 use vop_run::{RunOptions, run_launch_file};
 
-/// What the example's kernels leave on a corner of the frames, with this PTX, and how many video instructions they executed.
+/// The output files of the example on a corner of the frames, with this PTX, and the number of video instructions executed.
 fn run(ptx: &[u8]) -> (Vec<Vec<u8>>, u64) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/motion");
     let folder = tempfile::tempdir().unwrap();
@@ -25,7 +25,7 @@ fn run(ptx: &[u8]) -> (Vec<Vec<u8>>, u64) {
 }
 
 #[test]
-fn the_motion_example_computes_the_same() {
+fn the_motion_example_gives_equal_outputs() {
     let source = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/motion/motion.ptx")).unwrap();
     let module = Module::parse(str::from_utf8(&source).unwrap());
     let (expected, video) = run(&source);

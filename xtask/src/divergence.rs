@@ -1,9 +1,9 @@
 //! The proof that [`Form::divergence`] misses no form.
 //!
-//! Both semantics are written down once more, as terms of bit-vector logic ([`vop::smt`]), and a solver is asked for an input
-//! that separates them. Where `Form::separating` finds an input there is nothing to prove (but the terms must give that input the
-//! same two values: they are a second witness of the stages, and this is where they are held against the first). Where it finds
-//! none the solver must answer `unsat`; a time-out or `unknown` is a failure.
+//! Both semantics are written a second time as terms of bit-vector logic ([`vop::smt`]), and a solver is asked for an input that
+//! separates them. Where `Form::separating` finds no input, the solver must answer `unsat`; a time-out or `unknown` is a failure.
+//! Where it finds an input, nothing is left to prove, but the terms must have the two values on it that evaluation has: this compares
+//! the terms with the stages of evaluation.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Proved {
     pub separated: usize,
     /// Forms that no input separates.
     pub equal: usize,
-    /// Questions that the solver was asked: one for each class of forms that differ only in where parts lie.
+    /// Claims that the solver was asked about: one for each class of forms that differ only in the position of parts.
     pub questions: usize,
 }
 
@@ -32,6 +32,8 @@ pub fn prove(one: Deviations, other: Deviations) -> Result<Proved, String> {
     let mut solver = Solver::start()?;
     let mut proved = Proved::default();
     let mut classes: BTreeMap<String, bool> = BTreeMap::new();
+    let mut equal: Vec<Form> = Vec::new();
+    let mut given: Vec<(Form, [u32; 3])> = Vec::new();
     for form in scalar_forms() {
         let separating = form.separating(one, other, [OperandValue::Free; 3]);
         *if separating.is_some() { &mut proved.separated } else { &mut proved.equal } += 1;
@@ -46,16 +48,22 @@ pub fn prove(one: Deviations, other: Deviations) -> Result<Proved, String> {
         match separating {
             // Both are the same code on such a form.
             None if one.concerning(form) == other.concerning(form) => continue,
-            None => solver.must_be_equal(form, one, other)?,
-            Some(inputs) => solver.must_give(form, inputs, [one, other])?,
+            None => equal.push(form),
+            Some(inputs) => given.push((form, inputs)),
         }
-        proved.questions += 1;
     }
+    proved.questions = equal.len() + given.len();
+    equal.chunks(EQUAL_AT_ONCE).try_for_each(|forms| solver.must_be_equal(forms, one, other))?;
+    given.chunks(GIVEN_AT_ONCE).try_for_each(|cases| solver.must_give(cases, [one, other]))?;
     Ok(proved)
 }
 
-/// A name for all forms that read parts of the same sizes and write one of the same size. Where a part lies in its register
-/// decides nothing: registers a, b and c are independent, and every value of a part is reached. `d.h1` is kept apart for
+/// How many forms one query holds. What costs time is mostly not the solving, but handing a query over.
+const EQUAL_AT_ONCE: usize = 8;
+const GIVEN_AT_ONCE: usize = 64;
+
+/// A name for all forms that read parts of the same sizes and write a part of the same size. The position of a part in its register
+/// makes no difference: registers a, b and c are independent, and every value of a part is reached. `d.h1` is kept apart for
 /// [`Deviation::MergesWrongHalf`](vop::Deviation::MergesWrongHalf).
 pub(crate) fn class(form: Form) -> String {
     let mut text = form.to_string();
@@ -79,56 +87,68 @@ impl Solver {
         Ok(Solver { solver: vop_prove::Solver::start(vop_prove::Solver::TIMEOUT)? })
     }
 
-    /// Shows that no input separates two sets of deviations on a form.
+    /// Shows that no input separates two sets of deviations on some forms.
     ///
     /// # Errors
-    /// If some input separates the two, or the solver cannot tell.
-    pub fn must_be_equal(&mut self, form: Form, one: Deviations, other: Deviations) -> Result<(), String> {
+    /// If some input separates the two on one of them, or the solver cannot tell.
+    pub fn must_be_equal(&mut self, forms: &[Form], one: Deviations, other: Deviations) -> Result<(), String> {
         let mut script = Script::new();
         let words = ["a", "b", "c"].map(|name| script.declare(name, 32));
-        let [given, wanted] = [one, other].map(|by| form.smt(by, &mut script, [&words[0], &words[1], &words[2]]));
-        let equal = vec![Equal { name: "d".into(), given, wanted }];
-        match self.solver.prove(&Query::new(Claim::Readings, script, equal))? {
-            Verdict::Proved => Ok(()),
-            Verdict::Refuted(case) => Err(format!("{form}: an input separates the two, and none was found: {case}")),
-            Verdict::Unknown(why) => Err(format!("{form}: the solver gives up ({why})")),
+        let mut equal = Vec::with_capacity(forms.len());
+        for form in forms {
+            let [given, wanted] = [one, other].map(|by| form.smt(by, &mut script, [&words[0], &words[1], &words[2]]));
+            equal.push(Equal { name: "d".into(), given, wanted });
+        }
+        match (self.solver.prove(&Query::new(Claim::Readings, script, equal))?, forms) {
+            (Verdict::Proved, _) => Ok(()),
+            (Verdict::Refuted(case), [form]) => {
+                Err(format!("{form}: an input separates the two, and none was found: {case}"))
+            }
+            (Verdict::Unknown(why), [form]) => Err(format!("{form}: the solver gives up ({why})")),
+            // Each alone, to see which it is, or because together they take too long.
+            _ => forms.iter().try_for_each(|&form| self.must_be_equal(&[form], one, other)),
         }
     }
 
-    /// Shows that the terms give an input the values that evaluation gives it.
+    /// Shows that the terms give inputs of forms the values that evaluation gives them.
     ///
     /// # Errors
     /// If they do not.
-    pub fn must_give(&mut self, form: Form, inputs: [u32; 3], sets: [Deviations; 2]) -> Result<(), String> {
-        let [a, b, c] = inputs;
-        match self.gives(form, inputs, sets, sets.map(|set| form.eval_by(set, a, b, c)))? {
-            true => Ok(()),
-            false => Err(format!("{form} on {inputs:#x?}: evaluation and its transcription for the solver differ")),
+    pub fn must_give(&mut self, cases: &[(Form, [u32; 3])], sets: [Deviations; 2]) -> Result<(), String> {
+        let evaluated = |&(form, [a, b, c]): &(Form, [u32; 3])| sets.map(|set| form.eval_by(set, a, b, c));
+        let values: Vec<[u32; 2]> = cases.iter().map(evaluated).collect();
+        match (self.gives(cases, sets, &values)?, cases) {
+            (true, _) => Ok(()),
+            (false, [(form, inputs)]) => {
+                Err(format!("{form} on {inputs:#x?}: evaluation and its transcription for the solver differ"))
+            }
+            (false, _) => cases.iter().try_for_each(|&case| self.must_give(&[case], sets)),
         }
     }
 
-    /// Whether the terms give an input these values.
+    /// Whether the terms give inputs of forms these values, one for each set of deviations.
     ///
     /// # Errors
     /// If the solver fails.
     pub fn gives(
         &mut self,
-        form: Form,
-        inputs: [u32; 3],
+        cases: &[(Form, [u32; 3])],
         sets: [Deviations; 2],
-        values: [u32; 2],
+        values: &[[u32; 2]],
     ) -> Result<bool, String> {
         let mut script = Script::new();
-        let words = inputs.map(|word| format!("#x{word:08x}"));
         let mut equal = Vec::new();
-        for (by, value) in sets.into_iter().zip(values) {
-            let given = form.smt(by, &mut script, [&words[0], &words[1], &words[2]]);
-            equal.push(Equal { name: "d".into(), given, wanted: format!("#x{value:08x}") });
+        for ((form, inputs), values) in cases.iter().zip(values) {
+            let words = inputs.map(|word| format!("#x{word:08x}"));
+            for (by, value) in sets.into_iter().zip(values) {
+                let given = form.smt(by, &mut script, [&words[0], &words[1], &words[2]]);
+                equal.push(Equal { name: "d".into(), given, wanted: format!("#x{value:08x}") });
+            }
         }
         match self.solver.prove(&Query::new(Claim::Readings, script, equal))? {
             Verdict::Proved => Ok(true),
             Verdict::Refuted(_) => Ok(false),
-            Verdict::Unknown(why) => Err(format!("{form}: the solver gives up ({why})")),
+            Verdict::Unknown(why) => Err(format!("the solver gives up on constants ({why})")),
         }
     }
 }

@@ -182,7 +182,7 @@ pub fn intrinsics() -> Vec<Intrinsic> {
     rows.collect()
 }
 
-/// The column of the intrinsics' counts that a target is held against.
+/// The column of the intrinsics' counts that a target is compared with.
 fn intrinsic_column(target: &str) -> usize {
     match target {
         "sm_75" | "sm_80" | "sm_86" | "sm_89" => 0,
@@ -215,7 +215,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Measures some of the golden forms, and all intrinsics, on targets; `said` is told how far it is.
+    /// Measures some of the golden forms, and all intrinsics, on targets; `said` is given the name of each target that is done.
     ///
     /// # Errors
     /// ptxas refuses a text, or a tool fails.

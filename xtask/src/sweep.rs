@@ -13,28 +13,28 @@ use crate::sass::Toolchain;
 pub struct Sweep {
     /// The GPU that machine code is made for.
     pub target: String,
-    /// What the code ought to compute.
+    /// The semantics that the code is compared with.
     pub semantics: Semantics,
     /// Rows of inputs for each form.
     pub inputs: usize,
-    /// Which inputs, and which SIMD forms.
+    /// Chooses the inputs, and the SIMD forms.
     pub seed: u64,
 }
 
-/// What came of it.
+/// The counts and the first disagreements of a sweep.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Forms that were compiled and run.
     pub forms: usize,
     /// Those that agree on every row.
     pub agree: usize,
-    /// Those on which the code computes something else than the manual says on some row.
+    /// Forms whose code disagrees with the manual on some row.
     pub unlike_manual: usize,
     /// The first disagreements, each in a line.
     pub disagreements: Vec<String>,
 }
 
-/// How many forms go to ptxas at once.
+/// Forms of one call of ptxas.
 const BATCH: usize = 1000;
 
 impl Sweep {
@@ -71,14 +71,14 @@ impl Sweep {
     }
 }
 
-/// Scalar forms, each taken with a chance of one in so many.
+/// Scalar forms, each taken with a chance of one in `count`.
 pub fn one_in(seed: u64, count: u64) -> impl Iterator<Item = Form> {
-    // A stride would prefer some selectors, of which there are seven on each operand.
+    // Each operand has seven selectors: a stride would take some of them more often.
     let mut random = Random(seed);
     scalar_forms().filter(move |_| random.next().is_multiple_of(count))
 }
 
-/// Random SIMD forms, each mnemonic as often, but without the selector that ptxas cannot read.
+/// Random SIMD forms, the same number of each mnemonic. Forms with the selector that ptxas cannot read are left out.
 pub fn simd_forms(seed: u64, count: usize) -> Vec<Form> {
     let mut random = Random(seed);
     let mnemonics: Vec<Mnemonic> = Mnemonic::ALL.into_iter().filter(|mnemonic| mnemonic.shape().is_simd()).collect();

@@ -1,4 +1,4 @@
-//! `Form::divergence` misses no form: proved, and the proof can fail.
+//! `Form::divergence` misses no form. This is proved, and the proof can fail.
 
 use vop::interval::OperandValue;
 use vop::{Deviations, Form, Semantics};
@@ -25,14 +25,18 @@ fn a_missed_form_would_be_found() {
         ["vadd.u32.s32.s32.sat d.b0, a, b, c", "vmad.u32.u32.u32.sat d, a, b, c", "vset.s32.s32.lt.max d, a, b, c"]
     {
         let form: Form = text.parse().expect("legal");
-        assert!(solver.must_be_equal(form, Deviations::NONE, PTXAS).is_err(), "{form}");
-        assert!(solver.must_be_equal(form, PTXAS, PTXAS).is_ok(), "{form}");
+        // Alone, and among forms that are equal.
+        let equal: Form = "vadd.u32.u32.u32 d, a, b".parse().expect("legal");
+        for forms in [&[form][..], &[equal, form, equal]] {
+            let error = solver.must_be_equal(forms, Deviations::NONE, PTXAS).expect_err("they differ");
+            assert!(error.starts_with(&form.to_string()), "{error}");
+            assert_eq!(solver.must_be_equal(forms, PTXAS, PTXAS), Ok(()), "{form}");
+        }
         // A transcription that differs from evaluation is noticed, too.
         let inputs = form.separating(Deviations::NONE, PTXAS, [OperandValue::Free; 3]).expect("they differ");
-        assert!(solver.must_give(form, inputs, [Deviations::NONE, PTXAS]).is_ok(), "{form}");
-        assert!(
-            solver.gives(form, inputs, [Deviations::NONE, PTXAS], [0x1234_5678; 2]).is_ok_and(|gives| !gives),
-            "{form}"
-        );
+        let sets = [Deviations::NONE, PTXAS];
+        assert_eq!(solver.must_give(&[(equal, [1, 2, 3]), (form, inputs)], sets), Ok(()), "{form}");
+        let wrong = solver.gives(&[(equal, [1, 2, 3]), (form, inputs)], sets, &[[3, 3], [0x1234_5678; 2]]);
+        assert_eq!(wrong, Ok(false), "{form}");
     }
 }

@@ -1,4 +1,4 @@
-//! docs/ is what the code says, and what it says of machine code is so.
+//! The generated pages in docs/ are current, and what they say about machine code is true.
 
 use vop::Form;
 use xtask::docs;

@@ -75,7 +75,7 @@ fn hashes() {
     assert!(text.lines().any(|line| line == row), "{row}");
 }
 
-/// Nobody can say again who uses a form, but a form that ptxas takes the library must take.
+/// Who uses a form cannot be checked. The library must take the forms that ptxas takes.
 #[test]
 fn spellings_of_projects() {
     let Some(toolchain) = tools::ptxas_of_golden_costs() else { return };

@@ -1,5 +1,4 @@
-//! The script for a GPU, as far as it can be tested without one: it runs, and ptxas takes the modules that it makes. Where there is no
-//! Python or no ptxas a line says so.
+//! The script for a GPU, as far as it can be tested without one: it runs, and ptxas takes the modules that it makes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

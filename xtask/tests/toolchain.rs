@@ -1,5 +1,4 @@
-//! What ptxas makes of forms, executed by the simulator, against what the library and golden data say. Where there is no
-//! ptxas nothing is tested, and a line says so.
+//! The code that ptxas makes of forms, executed by the simulator, is compared with the library and with golden data.
 
 use vop::{Form, Mnemonic, Operand, Semantics, scalar_forms};
 use vop_tests::{Random, edge_rows, golden};
@@ -91,7 +90,7 @@ fn costs_and_refusals() {
     assert!(unknown.contains("ptxas fails: ") && unknown.contains("sm_1"), "{unknown}");
 }
 
-/// With immediates ptxas's code, which then is another, computes the same.
+/// With immediates in place of registers ptxas emits other code, which computes the same values.
 #[test]
 fn immediates_change_nothing() {
     let Some(toolchain) = tools::ptxas_of_golden_values() else { return };
@@ -131,7 +130,7 @@ fn immediates_change_nothing() {
     assert!(unknown < 40, "{unknown}");
 }
 
-/// What is written instead of an instruction assembles, and is what the manual says, by ptxas as well.
+/// The base PTX that replaces an instruction assembles, and the code that ptxas makes of it computes the manual's value.
 #[test]
 fn base_ptx_assembles_and_computes_what_the_manual_says() {
     let Some(toolchain) = tools::ptxas_of_golden_values() else { return };

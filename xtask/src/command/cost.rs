@@ -9,8 +9,8 @@ const BATCH: usize = 1000;
 
 /// Count the machine instructions that ptxas spends on forms.
 ///
-/// What is counted is a kernel that loads a, b and c, computes d and stores it, less the same kernel with
-/// `mov.b32 d, a`. Prints a row a form and a column a target, separated by tabs.
+/// The count is the size of a kernel that loads a, b and c, computes d and stores it, less the size of the same kernel with
+/// `mov.b32 d, a`. Prints a row for each form and a column for each target, separated by tabs.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// The instructions or blocks; `-` reads them from standard input, one a line.
     #[arg(required = true)]
     forms: Vec<String>,
-    /// A GPU that machine code is made for; may be given several times.
+    /// A GPU to compile for; may be given several times.
     #[arg(long = "target", value_name = "TARGET", default_values = ["sm_75", "sm_90", "sm_100", "sm_120"])]
     targets: Vec<String>,
     #[command(flatten)]

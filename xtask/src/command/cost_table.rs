@@ -32,10 +32,10 @@ pub(crate) struct Args {
     /// Measure random forms and compare them with the table, instead of writing it.
     #[arg(long)]
     check: bool,
-    /// How many forms are measured: for each place, or with --check in all [default: 2, or 2000].
+    /// The number of forms to measure: for each place, or with --check in total [default: 2, or 2000].
     #[arg(long, value_name = "N")]
     samples: Option<usize>,
-    /// Which forms are chosen at random.
+    /// Chooses the random forms.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A GPU to check; may be given several times [default: those that are columns of the table].
@@ -90,7 +90,7 @@ fn write(toolchain: &Toolchain, samples: usize, random: &mut Random) -> Result<(
 fn format(rows: &BTreeMap<&str, [Vec<i64>; Target::MEASURED.len()]>) -> Result<String, std::fmt::Error> {
     let mut table = format!(
         "# Machine instructions that ptxas {RELEASE} spends on every form. mod.rs beside this file says how a form finds its number.\n\
-         # Written by `cargo xtask sass cost-table`. A cell that is empty or missing says the same as the one before it.\n\
+         # Written by `cargo xtask sass cost-table`. A cell that is empty or missing repeats the one before it.\n\
          row"
     );
     for target in Target::MEASURED {
@@ -137,7 +137,7 @@ fn check(toolchain: &Toolchain, targets: &[Target], samples: usize, random: &mut
     }
 }
 
-/// The costs of forms for a target; says on standard error how far it is, for it takes minutes.
+/// The costs of forms for a target. It takes minutes: progress goes to standard error.
 fn measure(toolchain: &Toolchain, forms: &[Form], target: Target) -> Result<Vec<i64>, Failure> {
     let texts: Vec<String> = forms.iter().map(Form::to_string).collect();
     let mut costs = Vec::with_capacity(forms.len());
@@ -157,7 +157,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds a form such that all seen have the same chance to stay.
+    /// Adds a form, such that every form seen is kept with the same chance.
     fn add(&mut self, form: Form, size: usize, random: &mut Random) {
         self.seen += 1;
         if self.forms.len() < size {
@@ -168,7 +168,7 @@ impl Sample {
     }
 }
 
-/// All places, with up to so many forms of each.
+/// All places, with up to `size` forms of each.
 fn members(size: usize, random: &mut Random) -> BTreeMap<Entry, Sample> {
     let mut places: BTreeMap<Entry, Sample> = BTreeMap::new();
     for mnemonic in Mnemonic::ALL {

@@ -1,12 +1,12 @@
 //! `cargo xtask golden`.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 use clap::builder::RangedU64ValueParser;
 use xtask::golden::{self, File};
 use xtask::sass::Toolchain;
 
+use super::process::write;
 use super::{Failure, Tools};
 
 /// Check the files of tests/golden against NVIDIA's tools and z3, or make them again.
@@ -81,7 +81,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         match done {
             Ok(true) => {}
             Ok(false) => failed.push(file.to_string()),
-            // The other files are checked all the same.
+            // The other files are still checked.
             Err(why) => {
                 writeln!(std::io::stderr(), "error: {file}: {why}")?;
                 failed.push(file.to_string());
@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
 }
 
-/// On a terminal, how far it is.
+/// Shows on a terminal the number of rows done.
 fn progress(file: File) -> impl Fn(usize, usize) + Sync {
     let terminal = std::io::stderr().is_terminal();
     move |done, all| {
@@ -131,13 +131,13 @@ fn check(
         return Ok(true);
     }
     writeln!(out, "{file}: {asked} of {rows} rows asked, {differ} not as the tools say")?;
-    if !write {
+    if !is_written {
         return Ok(false);
     }
     if differences.iter().any(|difference| matches!(difference.answer, golden::Answer::Fault(_))) {
         return Err("nothing is written, since the tools have no answer for some rows".into());
     }
-    replace(&path, &new)?;
+    write(&path, &new)?;
     writeln!(out, "{file}: written")?;
     Ok(true)
 }
@@ -159,7 +159,7 @@ fn draw(file: File, toolchain: &Toolchain, what: (usize, u64), to: To) -> Result
     match to {
         To::Print => rows.iter().try_for_each(|row| writeln!(out, "{row}"))?,
         To::Append => {
-            replace(&path, &(text + &rows.join("\n") + "\n"))?;
+            write(&path, text + &rows.join("\n") + "\n")?;
             writeln!(out, "{file}: {} rows appended", rows.len())?;
         }
         To::Compare => {
@@ -177,13 +177,4 @@ fn draw(file: File, toolchain: &Toolchain, what: (usize, u64), to: To) -> Result
         }
     }
     Ok(true)
-}
-
-/// Writes a file beside its place and renames it.
-fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    let folder = path.parent().ok_or("the file lies in no folder")?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -10,10 +10,10 @@ use super::{Failure, Tools};
 /// The page.
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lowering-cost.md");
 
-/// Measure what lowered forms cost, and hold it against ptxas and CUDA's intrinsics.
+/// Measure what lowered forms cost, and compare it with ptxas and CUDA's intrinsics.
 ///
 /// Compiles what `vop lower` makes of the forms of tests/golden/ptxas-cost.tsv (and every tenth form itself, with all sequences
-/// that the rules have for it), and counts machine instructions. Prints docs/lowering-cost.md, but for the end that is written by hand.
+/// that the rules have for it), and counts machine instructions. Prints docs/lowering-cost.md, except its end, which is written by hand.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,10 +23,10 @@ pub(crate) struct Args {
     /// Write the page to docs/ instead of printing it.
     #[arg(long, conflicts_with_all = ["every", "targets"])]
     write: bool,
-    /// Fail if a promise is broken; print those that are, and no page.
+    /// Print the promises that are broken instead of the page, and fail if there are any.
     #[arg(long)]
     check: bool,
-    /// Take every Nth form alone.
+    /// Take only every Nth form.
     #[arg(long, value_name = "N", default_value_t = 1)]
     every: usize,
     /// A GPU to measure; may be given several times [default: all nine].

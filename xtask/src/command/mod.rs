@@ -118,7 +118,7 @@ impl std::fmt::Display for Failure {
 }
 
 impl Failure {
-    /// Says it, unless nobody reads the output any more; the exit status that it means.
+    /// Prints the reason, except where the output was closed by its reader. Returns the exit status.
     pub(crate) fn report(self) -> ExitCode {
         let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
         if self.0.downcast_ref().is_some_and(closed) {

@@ -24,16 +24,16 @@ pub(crate) struct Args {
     /// Rows of inputs for each form.
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = positive())]
     inputs: u64,
-    /// Which inputs, and which forms where they are random.
+    /// Chooses the inputs, and the forms where they are random.
     #[arg(long, default_value_t = 1, value_parser = positive())]
     seed: u64,
-    /// So many random SIMD forms rather than the scalar ones.
+    /// Take COUNT random SIMD forms instead of the scalar ones.
     #[arg(long, value_name = "COUNT", value_parser = positive())]
     simd: Option<u64>,
-    /// One in so many scalar forms, chosen at random.
+    /// Take one in COUNT scalar forms, chosen at random.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = positive())]
     every: u64,
-    /// Whose answer the code is held against; that of the ptxas at hand if not given.
+    /// The semantics to compare the code with [default: that of the ptxas that is used].
     #[arg(long)]
     semantics: Option<Semantics>,
     /// Write hashes of the results of all scalar forms to a file, and compare nothing.
@@ -63,7 +63,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let semantics = match args.semantics {
         Some(semantics) => semantics,
         None => format!("ptxas-{}", toolchain.version()).parse().map_err(|_| {
-            format!("nothing is known of ptxas {}: say with --semantics what to compare with", toolchain.version())
+            format!(
+                "the semantics of ptxas {} are not known: name those to compare with by --semantics",
+                toolchain.version()
+            )
         })?,
     };
     let sweep = Sweep { target: args.target, semantics, inputs: args.inputs as usize, seed: args.seed };
@@ -80,7 +83,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
     writeln!(
         out,
-        "{agree} of {forms} forms are as {semantics} says, on {} inputs each; on {unlike_manual} the code is not as the manual says",
+        "{agree} of {forms} forms agree with {semantics}, on {} inputs each; {unlike_manual} disagree with the manual",
         sweep.inputs
     )?;
     if agree == forms { Ok(()) } else { Err("the code and the library disagree".into()) }

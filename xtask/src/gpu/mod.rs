@@ -1,4 +1,4 @@
-//! A script that asks a GPU: are lowered instructions right there, and are they faster?
+//! A script for a machine with a GPU: it checks there that lowered instructions are right, and times them.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn as_is(form: Form) -> String {
     format!("{form};")
 }
 
-/// The block that replaces it, over the same.
+/// The block that replaces the instruction, over d, a, b and c.
 fn lowered(form: Form, target: Target, semantics: Semantics) -> String {
     let options = LowerOptions::new(target).with_semantics(semantics).with_version(version(target));
     let text = form.to_string();

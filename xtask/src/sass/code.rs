@@ -21,7 +21,7 @@ struct Program {
     steps: Vec<Step>,
     /// The slots before the first step.
     initial: Vec<u32>,
-    /// Slots that are read though perhaps no step has written them: of half-words, whose other half nobody cares for.
+    /// Slots that are read though perhaps no step has written them: those of registers of which only half a word matters.
     unwritten: Vec<Slot>,
 }
 
@@ -39,7 +39,7 @@ struct Step {
 pub struct Unsupported {
     /// The instruction as nvdisasm prints it; empty where the whole of the code is meant.
     pub instruction: String,
-    /// What is wrong, as a part of a sentence.
+    /// What is wrong, as a clause that follows a colon.
     pub why: String,
 }
 
@@ -86,7 +86,7 @@ impl Code {
         self.lines.iter().map(String::as_str)
     }
 
-    /// How many instructions there are up to the end of the code, loads and all.
+    /// The number of instructions up to the end of the code, including the loads and the store.
     pub fn size(&self) -> usize {
         let end = self.lines.iter().position(|line| line.starts_with("EXIT"));
         let code = &self.lines[..end.map_or(self.lines.len(), |end| end + 1)];

@@ -1,7 +1,7 @@
 //! From the text of a machine instruction to what it does.
 //!
-//! Every modifier and every operand is taken by the arm of the [table](Line::operation) that knows it. What nobody took
-//! is an error, so nothing of an instruction can be overlooked.
+//! The arm of the [table](Line::operation) that knows a modifier or an operand takes it. One that no arm took is an error, so no part
+//! of an instruction can be overlooked.
 
 use std::collections::HashMap;
 
@@ -303,7 +303,7 @@ impl<'t> Line<'_, '_, 't> {
                 }
             }
             "IADD3" | "UIADD3" => self.add(3)?,
-            // The same; with lanes d, a, b
+            // A sum as well. With lanes its operands are d, a, b.
             "VIADD" => match self.lanes()? {
                 None => self.add(2)?,
                 Some(lanes) => {
@@ -709,7 +709,7 @@ fn not_known(operand: &str) -> String {
     format!("the simulator does not know the operand `{operand}`")
 }
 
-/// A register's value may be kept for the next instruction; it stays the same.
+/// A register's name without `.reuse`, which keeps its value at hand for the next instruction and changes nothing.
 fn without_reuse(name: &str) -> &str {
     name.strip_suffix(".reuse").unwrap_or(name)
 }

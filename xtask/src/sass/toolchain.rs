@@ -1,4 +1,4 @@
-//! NVIDIA's ptxas and nvdisasm: found, asked, and what they say read.
+//! NVIDIA's ptxas and nvdisasm: finds them, runs them and reads what they print.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use super::code::Code;
 
-/// Kernels of one call of ptxas: enough that starting it costs nothing, few enough that it stays small.
+/// Kernels of one call of ptxas: enough that starting it costs little, few enough that it needs little memory.
 const BATCH: usize = 1000;
 
 /// The variable that names the folder of the tools.
@@ -54,7 +54,7 @@ pub enum ToolchainError {
         /// Its words.
         message: String,
     },
-    /// A tool prints something else than it did when this was written.
+    /// The output of a tool does not have the form that is read here.
     Unreadable {
         /// Which.
         tool: PathBuf,
@@ -140,8 +140,8 @@ impl Toolchain {
         Ok(codes)
     }
 
-    /// How many machine instructions each text costs on a target: the size of its kernel less that of a kernel which has
-    /// `mov.b32 d, a` instead.
+    /// The number of machine instructions that each text costs on a target: the size of its kernel less the size of a kernel with
+    /// `mov.b32 d, a`.
     ///
     /// # Errors
     /// As of [`compile`](Toolchain::compile).
@@ -151,7 +151,8 @@ impl Toolchain {
         Ok(sizes[1..].iter().map(|size| size - sizes[0]).collect())
     }
 
-    /// Assembles a module for a target; what ptxas says of it, which is nothing if all is well.
+    /// Assembles a module for a target, without optimising it, which would take longer and refuse nothing more. Returns the words of
+    /// ptxas, which has none if all is well.
     ///
     /// # Errors
     /// ptxas refuses the module or does not know the target.
@@ -160,7 +161,7 @@ impl Toolchain {
         let (ptx, cubin) = (folder.path().join("module.ptx"), folder.path().join("module.cubin"));
         std::fs::write(&ptx, module).map_err(|error| io_error(&ptx, error))?;
         let arch = format!("-arch={target}");
-        let arguments = [OsStr::new(&arch), ptx.as_os_str(), OsStr::new("-o"), cubin.as_os_str()];
+        let arguments = [OsStr::new("-O0"), OsStr::new(&arch), ptx.as_os_str(), OsStr::new("-o"), cubin.as_os_str()];
         let output = run(&self.ptxas, arguments)?;
         Ok([output.stdout, output.stderr].iter().map(|words| String::from_utf8_lossy(words)).collect())
     }

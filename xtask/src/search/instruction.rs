@@ -34,7 +34,7 @@ pub const GROUPS: [(&str, &str); 8] = [
 
 const SHIFTS: [u32; 7] = [1, 7, 8, 15, 16, 24, 31];
 
-/// The instructions of some groups but for `lop3`, on lanes of so many bits.
+/// The instructions of some groups, except `lop3`, on lanes of `bits` bits.
 pub(super) fn instructions(groups: &[String], bits: u32, packed: &[Range]) -> Vec<Instruction> {
     let has = |name: &str| groups.iter().any(|group| group == name);
     let types = [Type::U32, Type::S32];
@@ -166,8 +166,8 @@ impl Instruction {
         }
     }
 
-    /// What the operand at a place must be for a wanted result, the others being known; `Err` if nothing will do, `None` if
-    /// that cannot be said bit by bit.
+    /// The value that the operand at a place must have for a wanted result, where the other operands are known. `Err` if no value
+    /// will do, `None` if the values that will do cannot be described bit by bit.
     pub(super) fn invert(self, hole: usize, [x, y, z]: [u32; 3], d: u32) -> Option<Result<Wanted, ()>> {
         let exact = |word: u32| Some(Ok(Wanted { word, care: u32::MAX }));
         let bounded = |d: u32, other: u32, below: bool, nothing: bool| {

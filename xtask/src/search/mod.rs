@@ -1,16 +1,16 @@
 //! Search for the shortest sequence of machine instructions that computes a form.
 //!
-//! A state is what has been computed so far; every value is known by what it is on a few inputs, and two instructions with
-//! the same values there are taken as one. All but the last two instructions are enumerated. The last two are found from
-//! the wanted result backwards: whether some `lop3` gives it from values at hand is read off the bits (a function exists if no
-//! two bits with the same operands want different results), and so is whether one gives the operand that another last
-//! instruction would need. What is found is right on the inputs of the search, and must be checked on others and proved.
+//! A state is the list of values computed so far. A value is represented by its words on a few inputs, and two instructions that
+//! give equal words are taken as one. The search enumerates all instructions except the last two, and finds those from the wanted
+//! result backwards. Whether some `lop3` of the state's values gives that result is read off the bits: a function exists if no two
+//! bits with equal operands want different results. In the same way it decides whether a `lop3` gives the operand that another last
+//! instruction needs. A sequence that is found is right on the inputs of the search. It must be checked on others, and proved.
 //!
-//! Where nothing is found up to some length, and nothing that is right on the inputs of the search had to be rejected for
-//! others, there is nothing: a sequence that computes the form would be right on these inputs whichever of two equal values
-//! it took. That holds for these instructions and constants, with at most one constant an instruction, and but for two things
-//! that are not tried as the last instruction: one that cannot be undone bit by bit (`vabsdiff4`, packed saturation) of a
-//! `lop3` that is the last but one, and a sum that reads the last but one twice.
+//! The search proves absence, too. If it finds nothing up to some length, and rejected nothing that was right on its own inputs, then
+//! no sequence of that length computes the form: such a sequence would be right on these inputs whichever of two equal values it
+//! took. This holds for the given instructions and constants, with at most one constant in an instruction. Two cases are not tried:
+//! a last instruction that cannot be undone bit by bit (`vabsdiff4`, packed saturation) whose operand is a `lop3` just before it, and a
+//! sum that reads the instruction before it twice.
 
 mod instruction;
 
@@ -96,9 +96,7 @@ struct Plan<'a> {
 }
 
 impl Search {
-    /// All sequences of so many instructions, but for those that begin like a shorter one; stops when some are found.
-    ///
-    /// `length` counts machine instructions.
+    /// All sequences of `length` machine instructions, except those that begin like a shorter one. Stops when some are found.
     pub fn run(&self, length: usize) -> Found {
         let plan = Plan::new(self);
         let free = length.saturating_sub(2);
@@ -323,7 +321,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether d is at hand, for forms that are one of their operands.
+    /// Whether a value of the state is the result, for forms that return one of their operands.
     fn at_hand(&self, state: &State) {
         let all = [self.search.care; WORDS];
         for (i, column) in state.pool.iter().enumerate() {
@@ -404,7 +402,7 @@ impl<'a> Plan<'a> {
         });
     }
 
-    /// The last instruction from values at hand.
+    /// Finds the last instruction, whose operands are values of the state.
     fn solve_last(&self, state: &State, target: &Column, care: &Column, then: &[Step]) {
         if self.logic && self.may_be_logic(&state.pool, target, care) {
             self.solve_logic(state, target, care, then);
@@ -469,7 +467,7 @@ impl<'a> Plan<'a> {
         self.may_be_logic_with(pool, |_| 0, target, care)
     }
 
-    /// The same with one value more.
+    /// As `may_be_logic`, with a value beside those of the pool.
     fn may_be_logic_with(&self, pool: &[Column], more: impl Fn(usize) -> u32, target: &Column, care: &Column) -> bool {
         let values = &pool[self.constants..];
         // Bits of one class with the same values, that want 0 and that want 1.
@@ -497,7 +495,7 @@ impl<'a> Plan<'a> {
         true
     }
 
-    /// All `lop3` of values at hand that give a target.
+    /// All `lop3` of the state's values that give a target.
     fn solve_logic(&self, state: &State, target: &Column, care: &Column, then: &[Step]) {
         let values: Vec<usize> = (self.constants..state.pool.len()).collect();
         for (i, &x) in values.iter().enumerate() {
