@@ -13,6 +13,10 @@ mod map;
 mod output;
 mod parse;
 mod progress;
+#[cfg(feature = "prove")]
+mod prove;
+#[cfg(not(feature = "prove"))]
+#[path = "no_prove.rs"]
 mod prove;
 mod render;
 mod run;

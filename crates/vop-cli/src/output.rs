@@ -81,9 +81,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::Misuse(format!("cannot write {}: no folder {}", path.display(), folder.display())));
     }
-    // The file that a link leads to is replaced, not the link.
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    vop_run::write_atomically(&[(path, bytes.to_vec())]).map_err(Failure::Misuse)
+    vop_arrays::write_atomically(&[(path, bytes)]).map_err(|error| Failure::Misuse(error.to_string()))
 }
 
 /// The lines of what [`read`] returned, without their ends; why one cannot be taken.

@@ -1,32 +1,20 @@
 //! Which words an array's elements make.
 //!
-//! Elements of 4 bytes are words. Of smaller ones those of a row, the last axis, make words, the first in the lowest bits; what
-//! is left of a row's last word is 0. So a pixel of up to four 8-bit channels is a word, and no word holds parts of two rows.
+//! Elements of 4 bytes are words. Smaller elements of a row, the last axis, are packed into words, the first in the lowest bits. If the
+//! last word of a row has bits left, they are 0. So a pixel of up to four 8-bit channels is a word, and no word holds parts of two rows.
 
 use std::borrow::Cow;
 
 use vop::isa::form::Finish;
 use vop::{Form, isa::types::Shape};
+use vop_arrays::{Description, Element};
 use zerocopy::{FromBytes, IntoBytes};
-
-/// A type of elements: integers of 1, 2 or 4 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Element {
-    pub(super) bytes: u64,
-    pub(super) signed: bool,
-}
-
-impl Element {
-    pub(super) fn name(self) -> String {
-        format!("{}{}", if self.signed { 'i' } else { 'u' }, 8 * self.bytes)
-    }
-}
 
 /// The elements and the shape of an array, which lie in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) element: Element,
-    /// `None` for raw words, which fit any shape of as many words.
+    /// `None` for raw words, which fit any shape with their number of words.
     pub(super) shape: Option<Vec<u64>>,
     rows: u64,
     /// The bytes of a row.
@@ -34,20 +22,42 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// `None` if it has more than 2^62 bytes.
-    pub(super) fn new(element: Element, shape: Vec<u64>) -> Option<Layout> {
-        let all = shape.iter().try_fold(element.bytes, |product, n| product.checked_mul((*n).max(1)))?;
+    /// The layout of an array. Its elements must be integers of 8, 16 or 32 bits.
+    pub(super) fn new(description: Description) -> Result<Layout, String> {
+        let Description { element, shape } = description;
+        if element.is_float() || element.size() > 4 {
+            return Err(format!(
+                "it holds elements of type {element}: words and lanes are integers of 8, 16 or 32 bits"
+            ));
+        }
+        let size = element.size() as u64;
+        let all = shape.iter().try_fold(size, |product, n| product.checked_mul((*n).max(1)));
+        // Padding every row to whole words makes it at most four times as large.
+        if all.is_none_or(|all| all >= 1 << 60) {
+            return Err(format!("{element} {shape:?} is too large"));
+        }
         let (rows, row) = match shape.split_last() {
             // Rows of words need not be told apart.
-            Some((last, rows)) if element.bytes < 4 => (rows.iter().product(), last * element.bytes),
-            _ => (1, element.bytes * shape.iter().product::<u64>()),
+            Some((last, rows)) if size < 4 => (rows.iter().product(), last * size),
+            _ => (1, size * shape.iter().product::<u64>()),
         };
-        // Filling up words takes four times as much at most.
-        (all < 1 << 60).then_some(Layout { element, shape: Some(shape), rows, row })
+        Ok(Layout { element, shape: Some(shape), rows, row })
     }
 
+    /// The layout of a raw file of 32-bit words.
     pub(super) fn raw(words: u64) -> Layout {
-        Layout { element: Element { bytes: 4, signed: false }, shape: None, rows: 1, row: 4 * words }
+        Layout { element: Element::U32, shape: None, rows: 1, row: 4 * words }
+    }
+
+    /// The size of an element in bytes: 1, 2 or 4.
+    pub(super) fn size(&self) -> u64 {
+        self.element.size() as u64
+    }
+
+    /// The type and the shape; a raw file's is that of its words.
+    pub(super) fn description(&self) -> Description {
+        let shape = self.shape.clone().unwrap_or_else(|| vec![self.words()]);
+        Description { element: self.element, shape }
     }
 
     pub(super) fn words(&self) -> u64 {
@@ -55,7 +65,7 @@ impl Layout {
     }
 
     pub(super) fn elements(&self) -> u64 {
-        self.bytes() / self.element.bytes
+        self.bytes() / self.size()
     }
 
     /// The bytes of all elements.
@@ -63,7 +73,7 @@ impl Layout {
         self.rows * self.row
     }
 
-    /// Where the elements of a word, and all behind them, begin.
+    /// The offset, in bytes, at which the elements of a word begin.
     pub(super) fn offset(&self, word: u64) -> u64 {
         match self.row.div_ceil(4) {
             0 => 0,
@@ -71,18 +81,18 @@ impl Layout {
         }
     }
 
-    /// Whether words lie as elements do.
+    /// Whether the words' bytes are the elements' bytes, without padding.
     fn is_flat(&self) -> bool {
         self.row.is_multiple_of(4)
     }
 
-    /// The shape of the words; an axis that comes to one word is left out.
+    /// The shape of the words. A last axis of one word is left out.
     pub(super) fn word_shape(&self) -> Option<Vec<u64>> {
         let mut shape = self.shape.clone()?;
-        if self.element.bytes < 4
+        if self.size() < 4
             && let Some(last) = shape.pop()
         {
-            let words = (last * self.element.bytes).div_ceil(4);
+            let words = (last * self.size()).div_ceil(4);
             if words != 1 {
                 shape.push(words);
             }
@@ -93,12 +103,13 @@ impl Layout {
     /// `u8 [480, 640, 3]`.
     pub(super) fn describe(&self) -> String {
         match &self.shape {
-            Some(shape) => format!("{} {shape:?}", self.element.name()),
-            None => format!("{} words", self.words()),
+            Some(_) => self.description().to_string(),
+            None => format!("{} {}", self.words(), if self.words() == 1 { "word" } else { "words" }),
         }
     }
 
-    /// The words that begin at one, from the bytes of their elements; where they are what the bytes are already, the bytes.
+    /// Packs elements into words. `first` is the first word's index, and `bytes` are the elements of whole words. Without padding, the
+    /// words are the bytes themselves; otherwise they are written to `room`.
     pub(super) fn pack<'a>(&self, first: u64, bytes: &'a [u8], room: &'a mut Vec<u32>) -> &'a [u32] {
         if self.is_flat()
             && cfg!(target_endian = "little")
@@ -120,7 +131,7 @@ impl Layout {
         room
     }
 
-    /// The bytes of the elements of the words that begin at one.
+    /// Unpacks words into the bytes of their elements. `first` is the first word's index.
     pub(super) fn unpack<'a>(&self, first: u64, words: &'a [u32]) -> Cow<'a, [u8]> {
         if self.is_flat() && cfg!(target_endian = "little") {
             return Cow::Borrowed(words.as_bytes());
@@ -136,7 +147,8 @@ impl Layout {
         Cow::Owned(bytes)
     }
 
-    /// The rows, or parts of rows, in so many bytes behind the beginning of a word: where each is, and its length.
+    /// Divides the given number of bytes, the first of which belongs to word `first`, into rows and parts of rows: the offset and the
+    /// length of each.
     fn pieces(&self, first: u64, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
         let row = self.row as usize;
         let begun = if row == 0 { 0 } else { (self.offset(first) % self.row) as usize };
@@ -149,20 +161,22 @@ impl Layout {
         })
     }
 
-    /// What a form makes of arrays: lanes where the form writes lanes and elements are such lanes, else a word of each word.
+    /// The layout of a form's result: lanes if the form writes lanes and the elements of a source are such lanes, otherwise a 32-bit
+    /// element for each word.
     pub(super) fn of_result(form: Form, sources: &[&Layout]) -> Layout {
         let signed = form.is_signed();
         let lanes = match form.finish() {
-            Finish::Lanes(_) => u64::from(form.mnemonic().shape().bits()) / 8,
-            _ => Shape::Scalar.bits().into(),
+            Finish::Lanes(_) => form.mnemonic().shape().bits() as usize / 8,
+            _ => Shape::Scalar.bits() as usize / 8,
         };
-        let like = |source: &Layout| Layout { element: Element { signed, ..source.element }, ..source.clone() };
-        if let Some(source) = sources.iter().find(|source| source.element.bytes == lanes && lanes < 4) {
-            return like(source);
+        // Lanes have 1, 2 or 4 bytes.
+        let element = |size| Element::integer(size, signed).unwrap_or(Element::U32);
+        if let Some(source) = sources.iter().find(|source| source.element.size() == lanes && lanes < 4) {
+            return Layout { element: element(lanes), ..(*source).clone() };
         }
-        // Those that say a shape say the same one.
+        // All sources with a shape have the same one.
         let shaped = sources.iter().find(|source| source.shape.is_some()).or(sources.first());
-        let words = Element { bytes: 4, signed };
+        let words = element(4);
         match shaped.map(|source| (source.word_shape(), source.words())) {
             Some((Some(shape), count)) => Layout { element: words, shape: Some(shape), rows: 1, row: 4 * count },
             Some((None, count)) => Layout { element: words, shape: Some(vec![count]), rows: 1, row: 4 * count },
@@ -175,8 +189,13 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn layout(bytes: u64, shape: &[u64]) -> Layout {
-        Layout::new(Element { bytes, signed: false }, shape.to_vec()).unwrap()
+    fn new(bytes: usize, shape: &[u64]) -> Result<Layout, String> {
+        let element = Element::integer(bytes, false).unwrap();
+        Layout::new(Description { element, shape: shape.to_vec() })
+    }
+
+    fn layout(bytes: usize, shape: &[u64]) -> Layout {
+        new(bytes, shape).unwrap()
     }
 
     #[test]
@@ -200,11 +219,12 @@ mod tests {
             assert_eq!(layout.elements(), shape.iter().product::<u64>(), "{shape:?} of {bytes}");
             assert_eq!(layout.offset(words), layout.bytes(), "{shape:?} of {bytes}");
         }
-        assert_eq!(Layout::new(Element { bytes: 1, signed: false }, vec![1 << 40, 1 << 40]), None);
-        assert_eq!(Layout::new(Element { bytes: 1, signed: false }, vec![0, 1 << 40, 1 << 40]), None);
+        assert!(new(1, &[1 << 40, 1 << 40]).is_err());
+        assert!(new(1, &[0, 1 << 40, 1 << 40]).is_err());
+        assert!(new(8, &[1]).unwrap_err().contains("u64"));
     }
 
-    /// Blocks of every size from every place are the words of the whole, and go back to its bytes.
+    /// Blocks of every size at every offset have the words of the whole array, and unpack to its bytes.
     #[test]
     fn packed_in_blocks() {
         for shape in [vec![1, 7], vec![3, 5], vec![4, 3], vec![5, 8], vec![2, 2, 3], vec![13]] {

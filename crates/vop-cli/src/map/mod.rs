@@ -1,12 +1,9 @@
 //! `vop map`.
 
-mod column;
+mod input;
 mod layout;
-mod npy;
-mod picture;
 mod reduce;
 mod sink;
-mod source;
 mod work;
 
 use std::io::Write;
@@ -18,23 +15,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use vop::bulk::Plan;
 use vop::{Instruction, Operand};
+use vop_arrays::{Error, ErrorKind, Format as FileFormat, Named};
 
 use crate::output::Format;
 use crate::run::progress;
 use crate::{Failure, Outcome, instruction, output};
+use input::{Array, FORMATS, Input};
 use layout::Layout;
 use reduce::Reduce;
 use sink::Sink;
-use source::{Array, FORMATS, Source};
 use work::Work;
 
 /// Apply an instruction to whole arrays.
 ///
-/// A, B and C are files or values: .npy, .png, FILE.parquet:COLUMN, .raw or .bin (little-endian 32-bit words); decimal,
-/// hexadecimal (0x) or binary (0b). Shapes must agree, and a value stands for all words. The result has the same shape.
+/// A, B and C are files or values. Files are .npy, .png, FILE.parquet:COLUMN, .raw or .bin (little-endian 32-bit words).
+/// Values are decimal, hexadecimal (0x) or binary (0b). Shapes must agree. A value stands for all words. The result has
+/// the shape of the files.
 ///
-/// Elements of 32 bits are words. Smaller ones are lanes of words, the first in the lowest bits, and no word holds lanes
-/// of two rows: a pixel of up to four 8-bit channels is a word. Files may be larger than memory. docs/map.md tells more.
+/// Elements of 32 bits are words. Smaller elements are lanes of words, the first in the lowest bits. No word holds lanes
+/// of two rows: a pixel of up to four 8-bit channels is a word. Files may be larger than memory. docs/map.md has the
+/// details.
 #[derive(clap::Args)]
 #[command(
     allow_negative_numbers = true,
@@ -45,23 +45,23 @@ Examples:
   vop map vmax2.s32.s32.s32 log.parquet:left log.parquet:right -o most.parquet:most
   vop map 'vshr.u32.u32.u32.clamp d, a.b3, 2' words.raw -o d.raw
 
-Exit status: 0 fine, 1 failure, 2 misuse."
+Exit status: 0 fine, 1 failure, 2 wrong use or a missing file."
 )]
 pub(crate) struct Args {
     /// The instruction, with or without operands.
     instr: String,
-    /// Files or values for a, b and c; c may be left out if d does not depend on it, and what is an immediate in INSTR.
+    /// Files or values for a, b and c. Leave out immediates of INSTR, and c if d does not depend on it.
     #[arg(value_name = "A B [C]", num_args = 0..=3)]
     sources: Vec<String>,
-    /// Write the result here; its name says the format.
+    /// Write the result here. The suffix is the format.
     #[arg(short, long, value_name = "D")]
     output: Option<String>,
-    /// Print one number: the sum, the least or the greatest of the result's elements, signed if the instruction's type is.
+    /// Print the sum, the minimum or the maximum of the result's elements. They are signed if the instruction's type is.
     #[arg(long, value_enum, value_name = "OPERATION")]
     reduce: Option<Reduce>,
     #[command(flatten)]
     semantics: instruction::SemanticsArg,
-    /// How many cores work; all of them if not given.
+    /// How many cores to use; all of them by default.
     #[arg(long, value_name = "COUNT")]
     cores: Option<NonZeroUsize>,
     /// `text` for people, `json` for programs.
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// Whether the user has asked for an end.
+/// Whether the user has interrupted the command.
 static STOP: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
@@ -79,16 +79,16 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         return Err(Failure::Misuse(why.to_owned()));
     }
     let plan = Plan::new(instruction.form, args.semantics.semantics);
-    let mut sources = open(&instruction, &plan, &args.sources)?;
-    let output = args.output.as_deref().map(|name| match source::format(name) {
-        Some((_, source::Format::Parquet(None))) => {
+    let mut inputs = open(&instruction, &plan, &args.sources)?;
+    let output = args.output.as_deref().map(|name| match Named::parse(name) {
+        Some(Named { format: FileFormat::Parquet, column: None, .. }) => {
             Err(Failure::Misuse(format!("{name}: write FILE.parquet:COLUMN, the column that gets the result")))
         }
         Some(found) => Ok((name, found)),
         None => Err(Failure::Misuse(format!("{name}: no format is known by this name; {FORMATS}"))),
     });
     let output = output.transpose()?;
-    let arrays: Vec<&Array> = sources.iter().filter_map(Source::array).collect();
+    let arrays: Vec<&Array> = inputs.iter().filter_map(Input::array).collect();
     agree(&arrays)?;
     let Some(words) = arrays.first().map(|array| array.layout.words()) else {
         let why = "no file among a, b and c: `vop eval` computes single values";
@@ -97,14 +97,14 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let layouts: Vec<&Layout> = arrays.iter().map(|array| &array.layout).collect();
     let result = Layout::of_result(plan.form(), &layouts);
     if words == 0 && matches!(args.reduce, Some(Reduce::Min | Reduce::Max)) {
-        return Err(Failure::Failed("there are no elements, of which none is the least or the greatest".to_owned()));
+        return Err(Failure::Failed("there are no elements, so there is no minimum and no maximum".to_owned()));
     }
 
-    // From here on there is a file beside the output's place, which goes when this function ends.
+    // From here on there is a temporary file beside the output. It is removed when this function ends.
     let interrupt = || STOP.store(true, Ordering::Relaxed);
     ctrlc::set_handler(interrupt).map_err(|error| Failure::Failed(error.to_string()))?;
     let sink = match output {
-        Some((_, (path, format))) => Some(Sink::create(path, format, &result).map_err(Failure::Failed)?),
+        Some((_, file)) => Some(Sink::create(file, &result).map_err(cannot)?),
         None => None,
     };
     let blocks = Arc::default();
@@ -119,7 +119,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     };
     let one = NonZeroUsize::MIN;
     let threads = args.cores.unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(one));
-    let reduced = progress::watch(blocks, work::blocks(words), |_| work.run(&mut sources, threads));
+    let reduced = progress::watch(blocks, work::blocks(words), |_| work.run(&mut inputs, threads));
     let reduced = reduced.map_err(Failure::Failed)?;
     if STOP.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
@@ -155,8 +155,8 @@ fn report(
         }
         Format::Json => {
             let output = written.map(|(file, layout)| {
-                let shape = layout.shape.clone().unwrap_or_else(|| vec![layout.words()]);
-                json!({ "file": file, "type": layout.element.name(), "shape": shape })
+                let description = layout.description();
+                json!({ "file": file, "type": description.element.name(), "shape": description.shape })
             });
             let reduced = reduced.map(|(reduce, number)| json!({ "operation": reduce.name(), "value": number }));
             let object = json!({
@@ -174,8 +174,16 @@ fn report(
     Ok(Outcome::Fine)
 }
 
-/// The sources of a, b and c: those given, in order, and the immediates of the text.
-fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<[Source; 3], Failure> {
+/// The exit status is 2 if the file is missing or its format is not built in, and 1 if its content is wrong.
+fn cannot(error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::System | ErrorKind::NotBuiltIn => Failure::Misuse(error.to_string()),
+        _ => Failure::Failed(error.to_string()),
+    }
+}
+
+/// The operands a, b and c: those given, in order, and the immediates of the text.
+fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<[Input; 3], Failure> {
     let form = instruction.form;
     let operands = [Some(instruction.a), Some(instruction.b), instruction.c.filter(|_| form.uses_c())];
     let immediate = |i: usize| match operands[i] {
@@ -183,7 +191,7 @@ fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<
         _ => None,
     };
     let mut wanted: Vec<usize> = (0..3).filter(|i| operands[*i].is_some()).collect();
-    // What is an immediate may be left out, and so may c where nothing reads it.
+    // Immediates may be left out, and so may c if the form does not read it.
     if given.len() < wanted.len() {
         wanted.retain(|i| immediate(*i).is_none());
     }
@@ -199,11 +207,11 @@ fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<
             wanted.len()
         )));
     }
-    let mut sources = [Source::None, Source::None, Source::None];
+    let mut inputs = [Input::None, Input::None, Input::None];
     let mut texts = [None; 3];
     for i in 0..3 {
         if let Some(value) = immediate(i) {
-            sources[i] = Source::Value(value);
+            inputs[i] = Input::Value(value);
         }
         if let Some(Operand::Sum { .. }) = operands[i] {
             let name = names[i];
@@ -212,19 +220,19 @@ fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<
     }
     for (&i, text) in wanted.iter().zip(given) {
         let name = names[i];
-        let source = source(text)?;
-        match (immediate(i), &source) {
-            (Some(immediate), Source::Value(value)) if *value == immediate => {}
+        let input = input(text)?;
+        match (immediate(i), &input) {
+            (Some(immediate), Input::Value(value)) if *value == immediate => {}
             (Some(immediate), _) => {
                 return Err(Failure::Misuse(format!(
                     "operand {name} is the immediate {immediate:#x}, yet {text} is given"
                 )));
             }
-            (None, _) => sources[i] = source,
+            (None, _) => inputs[i] = input,
         }
         texts[i] = Some(text);
     }
-    // A register that stands for two operands has the same words in both.
+    // One register that is two operands has the same words in both.
     for (i, j) in [(0, 1), (0, 2), (1, 2)] {
         let [one, other] = [i, j].map(|i| operands[i].and_then(Operand::register));
         if let (Some(name), Some(text), Some(other_text)) = (one.filter(|_| one == other), texts[i], texts[j])
@@ -235,19 +243,19 @@ fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<
             )));
         }
     }
-    if !plan.form().reads_c() && !matches!(sources[2], Source::Array(_)) {
-        sources[2] = Source::None;
+    if !plan.form().reads_c() && !matches!(inputs[2], Input::Array(_)) {
+        inputs[2] = Input::None;
     }
-    Ok(sources)
+    Ok(inputs)
 }
 
 /// A file or a value.
-fn source(text: &str) -> Result<Source, Failure> {
+fn input(text: &str) -> Result<Input, Failure> {
     if let Ok(value) = instruction::value(text) {
-        return Ok(Source::Value(value));
+        return Ok(Input::Value(value));
     }
-    match source::format(text) {
-        Some((path, format)) => Array::open(path, format).map(Source::Array).map_err(Failure::Failed),
+    match Named::parse(text) {
+        Some(file) => Array::open(file).map(Input::Array).map_err(cannot),
         None if Path::new(text).exists() => {
             Err(Failure::Misuse(format!("{text}: no format is known by this name; {FORMATS}")))
         }
@@ -255,28 +263,28 @@ fn source(text: &str) -> Result<Source, Failure> {
     }
 }
 
-impl Source {
+impl Input {
     fn array(&self) -> Option<&Array> {
         match self {
-            Source::Array(array) => Some(array),
-            Source::None | Source::Value(_) => None,
+            Input::Array(array) => Some(array),
+            Input::None | Input::Value(_) => None,
         }
     }
 }
 
-/// Whether arrays have the same shape: of elements where those are of one size, else of words.
+/// Checks that arrays have the same shape: in elements if these have one size, otherwise in words.
 fn agree(arrays: &[&Array]) -> Result<(), Failure> {
     for (i, one) in arrays.iter().enumerate() {
         for other in &arrays[i + 1..] {
             let (a, b) = (&one.layout, &other.layout);
             let same = match (&a.shape, &b.shape) {
-                (Some(one), Some(other)) if a.element.bytes == b.element.bytes => one == other,
+                (Some(one), Some(other)) if a.element.size() == b.element.size() => one == other,
                 (Some(_), Some(_)) => a.word_shape() == b.word_shape(),
                 (None, _) | (_, None) => a.words() == b.words(),
             };
             if !same {
                 let describe = |array: &Array| format!("{} is {}", array.path.display(), array.layout.describe());
-                let words = if a.element.bytes == b.element.bytes {
+                let words = if a.element.size() == b.element.size() {
                     String::new()
                 } else {
                     format!(", which makes {} and {} words", of_words(a), of_words(b))

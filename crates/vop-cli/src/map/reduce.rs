@@ -1,6 +1,6 @@
-//! All elements of a result to one number.
+//! Reduces all elements of a result to one number.
 
-use super::layout::Element;
+use vop_arrays::Element;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Reduce {
@@ -21,9 +21,9 @@ impl Reduce {
         }
     }
 
-    /// That of some elements; `None` if there is none.
+    /// Reduces some elements; `None` if there are none.
     pub(super) fn of(self, element: Element, bytes: &[u8]) -> Option<i128> {
-        match (element.bytes, element.signed) {
+        match (element.size(), element.is_signed()) {
             (1, false) => self.fold(bytes.iter().map(|byte| i64::from(*byte))),
             (1, true) => self.fold(bytes.iter().map(|byte| i64::from(*byte as i8))),
             (2, false) => self.fold(bytes.as_chunks().0.iter().map(|two| i64::from(u16::from_le_bytes(*two)))),
@@ -44,6 +44,7 @@ impl Reduce {
         Some(value.into())
     }
 
+    /// Combines two results.
     pub(super) fn both(self, a: Option<i128>, b: Option<i128>) -> Option<i128> {
         let (Some(one), Some(other)) = (a, b) else { return a.or(b) };
         Some(match self {

@@ -1,90 +1,68 @@
-//! Where results go: a file that appears when it is whole.
+//! The file of the result, which appears when it is complete.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use tempfile::NamedTempFile;
+use vop_arrays::{Created, Description, Element, Error, Format, Named, Output, Staged, WriteElements};
 
 use super::layout::Layout;
-use super::source::Format;
-use super::{column, npy, picture};
-
-/// What must be written in order: the bytes of elements.
-pub(super) trait Writer: Send {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), String>;
-    fn finish(self: Box<Self>) -> Result<(), String>;
-}
 
 pub(super) struct Sink {
-    /// The file beside its place.
-    file: NamedTempFile,
-    path: PathBuf,
-    /// How elements lie in the file.
+    staged: Staged,
+    /// The layout of the elements in the file.
     pub(super) layout: Layout,
-    kind: Kind,
+    order: Order,
 }
 
-enum Kind {
-    /// Elements have their places behind a header. Writes of several threads at once are slower than one after the other, as
-    /// the system keeps them apart.
-    Anywhere(u64, Mutex<File>),
-    /// The block whose turn it is, and what writes it.
-    InOrder(Mutex<(u64, Box<dyn Writer>)>, Condvar),
+/// In which order blocks are written.
+enum Order {
+    /// In any order: elements have their places behind a header of this length. A lock orders the threads, since concurrent writes to
+    /// one file are slower than writes one after the other.
+    Any(u64, Mutex<File>),
+    /// By their numbers: the number of the next block, and the file.
+    Ascending(Mutex<(u64, Box<dyn WriteElements>)>, Condvar),
+}
+
+/// How a result is written in a format: in a picture, words are pixels of four channels.
+fn written(format: Format, result: &Layout) -> Result<Layout, String> {
+    match format {
+        Format::Raw => Ok(Layout::raw(result.words())),
+        Format::Png => {
+            let Description { element, mut shape } = result.description();
+            let element = match (element.size(), shape.len()) {
+                (4, 2) => {
+                    shape.push(4);
+                    Element::U8
+                }
+                // There are no signed pictures: they hold the same bits.
+                (size, _) => Element::integer(size, false).unwrap_or(element),
+            };
+            let picture = Description { element, shape };
+            let unfit = |why| format!("{why}; the result is {}", result.describe());
+            format.check(&picture).map_err(unfit)?;
+            Layout::new(picture)
+        }
+        _ => Ok(result.clone()),
+    }
 }
 
 impl Sink {
-    /// A file for a result.
-    pub(super) fn create(path: &Path, format: Format<'_>, result: &Layout) -> Result<Sink, String> {
-        let problem = |why: String| format!("cannot write {}: {why}", path.display());
-        let replaced = std::fs::metadata(path).ok();
-        if replaced.as_ref().is_some_and(|file| !file.is_file()) {
-            return Err(problem("it is no plain file".to_owned()));
-        }
-        let layout = match format {
-            Format::Png => picture::layout(result).map_err(problem)?,
-            Format::Raw => Layout::raw(result.words()),
-            Format::Npy | Format::Parquet(_) => result.clone(),
+    /// Creates a file for a result.
+    pub(super) fn create(file: Named<'_>, result: &Layout) -> Result<Sink, Error> {
+        let layout = written(file.format, result).map_err(|why| file.cannot_write(why))?;
+        let Created { staged, output } = file.create(&layout.description())?;
+        let order = match output {
+            Output::Anywhere { start, file } => Order::Any(start, Mutex::new(file)),
+            Output::InOrder(writer) => Order::Ascending(Mutex::new((0, writer)), Condvar::new()),
         };
-        // The file that a link leads to is replaced, not the link.
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            return Err(problem(format!("no folder {}", folder.display())));
-        }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".vop-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // Those of the file that is replaced; or of a usual new file, of which the umask takes its share.
-            let usual = || std::fs::Permissions::from_mode(0o666);
-            builder.permissions(replaced.map_or_else(usual, |file| file.permissions()));
-        }
-        let file = builder.tempfile_in(folder).map_err(|error| problem(error.to_string()))?;
-        let reopened = || file.reopen().map_err(|error| error.to_string());
-        let in_order = |writer| Kind::InOrder(Mutex::new((0, writer)), Condvar::new());
-        let kind = match format {
-            Format::Npy => npy::header(&layout).and_then(|header| {
-                let mut file = reopened()?;
-                file.write_all(&header).map_err(|error| error.to_string())?;
-                Ok(Kind::Anywhere(header.len() as u64, Mutex::new(file)))
-            }),
-            Format::Raw => reopened().map(|file| Kind::Anywhere(0, Mutex::new(file))),
-            Format::Parquet(name) => {
-                reopened().and_then(|file| column::write(file, name.unwrap_or("d"), layout.element)).map(in_order)
-            }
-            Format::Png => reopened().and_then(|file| picture::write(file, &layout)).map(in_order),
-        }
-        .map_err(problem)?;
-        Ok(Sink { file, path, layout, kind })
+        Ok(Sink { staged, layout, order })
     }
 
-    /// Wakes those that wait for their turn, which may not come any more.
+    /// Wakes the threads that wait for their turn, which may never come.
     pub(super) fn wake(&self) {
-        if let Kind::InOrder(turn, changed) = &self.kind {
-            // Nobody is between having looked and waiting while the lock is held.
+        if let Order::Ascending(turn, changed) = &self.order {
+            // While the lock is held, no thread is between its look at the turn and its wait.
             drop(turn.lock().unwrap_or_else(PoisonError::into_inner));
             changed.notify_all();
         }
@@ -92,25 +70,25 @@ impl Sink {
 
     /// Puts the file in its place.
     pub(super) fn finish(self) -> Result<(), String> {
-        let problem = |why: String| format!("cannot write {}: {why}", self.path.display());
-        if let Kind::InOrder(turn, _) = self.kind {
-            turn.into_inner().unwrap_or_else(PoisonError::into_inner).1.finish().map_err(problem)?;
+        if let Order::Ascending(turn, _) = self.order {
+            let written = turn.into_inner().unwrap_or_else(PoisonError::into_inner).1.finish();
+            written.map_err(|why| format!("cannot write {}: {why}", self.staged.path().display()))?;
         }
-        self.file.persist(&self.path).map(drop).map_err(|error| problem(error.error.to_string()))
+        self.staged.commit().map_err(|error| error.to_string())
     }
 
-    /// Writes a block's words, the first of which has this number. `stop` says that nothing needs to be written any more.
+    /// Writes a block's words; `first` is the index of the first. When `stop` becomes true, blocks are no longer written.
     pub(super) fn write(&self, block: u64, first: u64, words: &[u32], stop: impl Fn() -> bool) -> Result<(), String> {
         let bytes = self.layout.unpack(first, words);
-        let result = match &self.kind {
-            Kind::Anywhere(start, file) => {
+        let result = match &self.order {
+            Order::Any(start, file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 let place = file.seek(SeekFrom::Start(start + self.layout.offset(first)));
                 place.and_then(|_| file.write_all(&bytes)).map_err(|error| error.to_string())
             }
-            Kind::InOrder(turn, changed) => {
+            Order::Ascending(turn, changed) => {
                 let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-                let waiting = |(next, _): &mut (u64, Box<dyn Writer>)| *next != block && !stop();
+                let waiting = |(next, _): &mut (u64, Box<dyn WriteElements>)| *next != block && !stop();
                 let mut turn = changed.wait_while(turn, waiting).unwrap_or_else(PoisonError::into_inner);
                 if turn.0 != block {
                     return Ok(());
@@ -121,6 +99,6 @@ impl Sink {
                 result
             }
         };
-        result.map_err(|why| format!("cannot write {}: {why}", self.path.display()))
+        result.map_err(|why| format!("cannot write {}: {why}", self.staged.path().display()))
     }
 }

@@ -1,30 +1,32 @@
-//! Blocks to threads: each takes the next block, reads its words, computes, reduces and writes.
+//! Distributes blocks to threads: each thread takes the next block, reads its words, computes, reduces and writes.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use vop::bulk::{self, Plan};
+use vop_arrays::{Content, Mapped, ReadElements};
 use vop_run::Progress;
 
+use super::input::{Array, Input};
 use super::layout::Layout;
 use super::reduce::Reduce;
 use super::sink::Sink;
-use super::source::{Array, Content, Source, Stream};
 
-/// The words of a block: with four of them a core's second-level cache is half full.
+/// How many words a block has. Four blocks fill half of a core's second-level cache.
 const BLOCK: u64 = 1 << 16;
 
 /// What is to be done.
 pub(super) struct Work<'a> {
     pub(super) plan: &'a Plan,
     pub(super) words: u64,
-    /// How elements of the result lie for a reduction.
+    /// The layout of the elements that are reduced.
     pub(super) result: &'a Layout,
     pub(super) reduce: Option<Reduce>,
     pub(super) sink: Option<&'a Sink>,
     pub(super) progress: Progress,
-    /// Set from outside when nobody wants the result any more.
+    /// Set when the user has interrupted the command.
     pub(super) stop: &'static AtomicBool,
 }
 
@@ -35,28 +37,27 @@ pub(super) fn blocks(words: u64) -> u64 {
 /// A block, and what went wrong with it.
 type BlockError = (u64, String);
 
-/// One of a, b and c as a thread finds it.
-enum Input<'a> {
+/// An operand as threads share it.
+enum Shared<'a> {
     Value(u32),
     Mapped {
-        array: &'a Layout,
-        bytes: &'a [u8],
-        big_endian: bool,
+        layout: &'a Layout,
+        mapped: &'a Mapped,
     },
-    /// Its place among the streams.
+    /// A stream: its index in [`Turn::streams`].
     Stream {
-        array: &'a Layout,
+        layout: &'a Layout,
         index: usize,
     },
 }
 
-/// What threads do one after the other: take a number, and read as much of each stream.
+/// What threads do one after the other: they take the number of the next block, and read this block of each stream.
 struct Turn<'a> {
     next: u64,
-    streams: Vec<(&'a std::path::Path, &'a mut dyn Stream)>,
+    streams: Vec<(&'a Path, &'a mut dyn ReadElements)>,
 }
 
-/// A thread's room for a block of one input: its bytes, and its words where those are something else.
+/// A thread's buffers for a block of one operand: its bytes, and its words if those differ from the bytes.
 #[derive(Default)]
 struct Room {
     bytes: Vec<u8>,
@@ -64,25 +65,23 @@ struct Room {
 }
 
 impl Work<'_> {
-    /// Does it on up to so many threads. The reduction, `None` if there are no elements or none is wanted.
-    pub(super) fn run(&self, sources: &mut [Source; 3], threads: NonZeroUsize) -> Result<Option<i128>, String> {
-        let mut streams: Vec<(&std::path::Path, &mut dyn Stream)> = Vec::new();
-        let inputs = sources.each_mut().map(|source| match source {
-            Source::None => Input::Value(0),
-            Source::Value(value) => Input::Value(*value),
-            Source::Array(Array { path, layout, content }) => match content {
-                Content::Mapped { map, start, big_endian } => {
-                    Input::Mapped { array: layout, bytes: &map[*start..], big_endian: *big_endian }
-                }
-                Content::Stream(stream) => {
+    /// Works on at most `threads` threads. Returns the reduction; `None` if there are no elements or no reduction is wanted.
+    pub(super) fn run(&self, inputs: &mut [Input; 3], threads: NonZeroUsize) -> Result<Option<i128>, String> {
+        let mut streams: Vec<(&Path, &mut dyn ReadElements)> = Vec::new();
+        let inputs = inputs.each_mut().map(|input| match input {
+            Input::None => Shared::Value(0),
+            Input::Value(value) => Shared::Value(*value),
+            Input::Array(Array { path, layout, content }) => match content {
+                Content::Mapped(mapped) => Shared::Mapped { layout, mapped },
+                Content::InOrder(stream) => {
                     streams.push((path, stream.as_mut()));
-                    Input::Stream { array: layout, index: streams.len() - 1 }
+                    Shared::Stream { layout, index: streams.len() - 1 }
                 }
             },
         });
         let turn = Mutex::new(Turn { next: 0, streams });
         let failed = AtomicBool::new(false);
-        // The reduction, and of what went wrong that of the first block.
+        // The reduction, and the error of the first block that failed.
         let outcome: Mutex<(Option<i128>, Option<BlockError>)> = Mutex::default();
         let work = || {
             let ended = self.thread(&inputs, &turn, &failed);
@@ -107,7 +106,7 @@ impl Work<'_> {
         let threads = threads.get().min(usize::try_from(blocks(self.words)).unwrap_or(usize::MAX));
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                // Where the system gives no more threads, those that are there do all of it.
+                // If the system gives no more threads, those that run do all of the work.
                 if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                     break;
                 }
@@ -121,7 +120,7 @@ impl Work<'_> {
     /// What one thread does.
     fn thread(
         &self,
-        inputs: &[Input<'_>; 3],
+        inputs: &[Shared<'_>; 3],
         turn: &Mutex<Turn<'_>>,
         failed: &AtomicBool,
     ) -> Result<Option<i128>, BlockError> {
@@ -139,8 +138,8 @@ impl Work<'_> {
             turn.next += 1;
             let end = (first + BLOCK).min(self.words);
             for (input, room) in inputs.iter().zip(&mut rooms) {
-                if let Input::Stream { array, index } = input {
-                    room.bytes.resize((array.offset(end) - array.offset(first)) as usize, 0);
+                if let Shared::Stream { layout, index } = input {
+                    room.bytes.resize((layout.offset(end) - layout.offset(first)) as usize, 0);
                     let (path, stream) = &mut turn.streams[*index];
                     let read = stream.read(&mut room.bytes);
                     read.map_err(|why| (block, format!("cannot read {}: {why}", path.display())))?;
@@ -164,23 +163,23 @@ impl Work<'_> {
     }
 }
 
-impl Input<'_> {
+impl Shared<'_> {
     fn words<'r>(&'r self, first: u64, end: u64, room: &'r mut Room) -> bulk::Source<'r> {
         match self {
-            Input::Value(value) => bulk::Source::All(*value),
-            Input::Mapped { array, bytes, big_endian } => {
-                let bytes = &bytes[array.offset(first) as usize..array.offset(end) as usize];
-                let bytes = if *big_endian {
+            Shared::Value(value) => bulk::Source::All(*value),
+            Shared::Mapped { layout, mapped } => {
+                let bytes = &mapped.bytes()[layout.offset(first) as usize..layout.offset(end) as usize];
+                let bytes = if mapped.is_big_endian() {
                     room.bytes.clear();
                     room.bytes.extend_from_slice(bytes);
-                    array.element.swap(&mut room.bytes);
+                    layout.element.swap_bytes(&mut room.bytes);
                     &room.bytes
                 } else {
                     bytes
                 };
-                bulk::Source::Words(array.pack(first, bytes, &mut room.words))
+                bulk::Source::Words(layout.pack(first, bytes, &mut room.words))
             }
-            Input::Stream { array, .. } => bulk::Source::Words(array.pack(first, &room.bytes, &mut room.words)),
+            Shared::Stream { layout, .. } => bulk::Source::Words(layout.pack(first, &room.bytes, &mut room.words)),
         }
     }
 }

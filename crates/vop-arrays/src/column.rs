@@ -12,13 +12,13 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
-use super::layout::{Element, Layout};
-use super::sink::Writer;
-use super::source::{Content, Stream};
+use crate::format::{Description, Opening, ReadElements, WriteElements};
+use crate::{Element, error::Why};
 
-/// The rows of a group, which are written together.
+/// How many rows a group has: they are written together.
 const GROUP: usize = 1 << 20;
 
+/// A reason without Parquet's own names of kinds.
 fn text(error: ParquetError) -> String {
     match error {
         ParquetError::General(why) | ParquetError::EOF(why) => why,
@@ -31,7 +31,7 @@ fn element(column: &ColumnDescriptor) -> Option<Element> {
     if column.physical_type() != Physical::INT32 || column.max_rep_level() > 0 {
         return None;
     }
-    let of = |bits: i8, signed| matches!(bits, 8 | 16 | 32).then_some(Element { bytes: bits as u64 / 8, signed });
+    let of = |bits: i8, signed| Element::integer(usize::try_from(bits).ok()? / 8, signed).filter(|_| bits % 8 == 0);
     match (column.logical_type_ref(), column.converted_type()) {
         (Some(LogicalType::Integer(int)), _) => of(int.bit_width, int.is_signed),
         (None, ConvertedType::NONE | ConvertedType::INT_32) => of(32, true),
@@ -44,8 +44,8 @@ fn element(column: &ColumnDescriptor) -> Option<Element> {
     }
 }
 
-/// A column by its name, which may be left out if no other can be meant.
-pub(super) fn open(file: File, name: Option<&str>) -> Result<(Layout, Content), String> {
+/// Opens a column by its name. The name may be left out if one column fits.
+pub(crate) fn open(file: File, name: Option<&str>) -> Result<Opening, Why> {
     let reader = SerializedFileReader::new(file).map_err(text)?;
     let metadata = reader.metadata();
     let columns = metadata.file_metadata().schema_descr().columns();
@@ -58,8 +58,8 @@ pub(super) fn open(file: File, name: Option<&str>) -> Result<(Layout, Content), 
         })?,
         None => match fit.as_slice() {
             [only] => names.iter().position(|name| name == only).unwrap_or(0),
-            [] => return Err("it has no column of 8, 16 or 32-bit integers".to_owned()),
-            _ => return Err(format!("it has several columns, write FILE.parquet:COLUMN: {}", listed(&fit))),
+            [] => return Err("it has no column of 8, 16 or 32-bit integers".into()),
+            _ => return Err(format!("it has several columns, write FILE.parquet:COLUMN: {}", listed(&fit)).into()),
         },
     };
     let Some(element) = element(&columns[column]) else {
@@ -69,11 +69,10 @@ pub(super) fn open(file: File, name: Option<&str>) -> Result<(Layout, Content), 
             (_, Some(logical)) => format!("{} as {logical:?}", column.physical_type()),
             (_, None) => column.physical_type().to_string(),
         };
-        return Err(format!("column `{name}` holds {kind}: words and lanes are integers of 8, 16 or 32 bits"));
+        return Err(format!("column `{name}` holds {kind}: words and lanes are integers of 8, 16 or 32 bits").into());
     };
     let rows = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
     let rows = rows.sum::<Option<u64>>().ok_or("its metadata has a negative number of rows")?;
-    let layout = Layout::new(element, vec![rows]).ok_or("the column is too long")?;
     let column = Column {
         name: columns[column].path().string(),
         nullable: columns[column].max_def_level(),
@@ -84,7 +83,7 @@ pub(super) fn open(file: File, name: Option<&str>) -> Result<(Layout, Content), 
         rows: None,
         done: 0,
     };
-    Ok((layout, Content::Stream(Box::new(column))))
+    Ok(Opening { description: Description { element, shape: vec![rows] }, elements: Box::new(column) })
 }
 
 struct Column {
@@ -92,18 +91,18 @@ struct Column {
     column: usize,
     name: String,
     element: Element,
-    /// The level at which a value is there, if it need not be.
+    /// The definition level of a value that is not null.
     nullable: i16,
-    /// The next group of rows, and what is read of the one before.
+    /// The next group of rows, and the reader of the one before.
     group: usize,
     rows: Option<ColumnReaderImpl<Int32Type>>,
     /// How many values were read.
     done: u64,
 }
 
-impl Stream for Column {
+impl ReadElements for Column {
     fn read(&mut self, bytes: &mut [u8]) -> Result<(), String> {
-        let wanted = bytes.len() / self.element.bytes as usize;
+        let wanted = bytes.len() / self.element.size();
         let mut values = Vec::with_capacity(wanted);
         let mut levels = Vec::new();
         while values.len() < wanted {
@@ -132,7 +131,7 @@ impl Stream for Column {
                 self.rows = None;
             }
         }
-        match self.element.bytes {
+        match self.element.size() {
             1 => bytes.iter_mut().zip(&values).for_each(|(byte, value)| *byte = *value as u8),
             2 => {
                 let places = bytes.as_chunks_mut().0.iter_mut();
@@ -147,9 +146,15 @@ impl Stream for Column {
     }
 }
 
+pub(crate) fn check(element: Element) -> Result<(), String> {
+    let fits = !element.is_float() && element.size() <= 4;
+    if fits { Ok(()) } else { Err(format!("a column holds integers of 8, 16 or 32 bits, not {element}")) }
+}
+
 /// Writes a file of one column.
-pub(super) fn write(file: File, name: &str, element: Element) -> Result<Box<dyn Writer>, String> {
-    let logical = LogicalType::integer(8 * element.bytes as i8, element.signed);
+pub(crate) fn create(file: File, name: &str, element: Element) -> Result<Box<dyn WriteElements>, Why> {
+    check(element)?;
+    let logical = LogicalType::integer(8 * element.size() as i8, element.is_signed());
     let column = Type::primitive_type_builder(name, Physical::INT32)
         .with_repetition(Repetition::REQUIRED)
         .with_logical_type(Some(logical))
@@ -184,10 +189,10 @@ impl OneColumn {
     }
 }
 
-impl Writer for OneColumn {
+impl WriteElements for OneColumn {
     fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
         let values = &mut self.values;
-        match (self.element.bytes, self.element.signed) {
+        match (self.element.size(), self.element.is_signed()) {
             (1, false) => values.extend(bytes.iter().map(|byte| i32::from(*byte))),
             (1, true) => values.extend(bytes.iter().map(|byte| i32::from(*byte as i8))),
             (2, false) => values.extend(bytes.as_chunks().0.iter().map(|two| i32::from(u16::from_le_bytes(*two)))),
