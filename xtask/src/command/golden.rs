@@ -111,7 +111,7 @@ fn check(
     file: File,
     toolchain: Option<&Toolchain>,
     sample: Option<(usize, u64)>,
-    write: bool,
+    is_written: bool,
 ) -> Result<bool, Failure> {
     let path = file.path();
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
