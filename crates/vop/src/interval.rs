@@ -152,7 +152,10 @@ impl Form {
                 let addends = known.map(|c| self.mad_addend(by, c));
                 Interval::of(corners().flat_map(|(a, b)| addends.map(|c| self.mad(by, a, b, c, mode, scale))))
             }
-            _ => Interval::of(corners().map(|(a, b)| operate(a, b))),
+            // Those that grow or fall with each input. A new operation must be looked at, so none is left to a wildcard.
+            (Operation::Min | Operation::Max | Operation::Shl | Operation::Shr | Operation::Mad, _) => {
+                Interval::of(corners().map(|(a, b)| operate(a, b)))
+            }
         }
     }
 }

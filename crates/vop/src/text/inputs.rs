@@ -59,7 +59,7 @@ impl fmt::Display for InputError {
                 write!(f, "operand {operand} is the immediate {immediate:#x}, but its value is given as {value:#x}")
             }
             InputError::OneRegister { register, values: [one, other] } => {
-                write!(f, "`{register}` is two operands, but was given two values, {one:#x} and {other:#x}")
+                write!(f, "`{register}` stands for two operands, but has two values, {one:#x} and {other:#x}")
             }
         }
     }

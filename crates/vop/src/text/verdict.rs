@@ -39,7 +39,8 @@ impl Reader<'_, '_> {
         wanted.types = opcode.types();
         let bare = self.settings.bare && operands.complete && operands.count == 0;
         if !bare {
-            if !operands.plain || self.knows_registers() {
+            // Of an instruction in upper case the names may be in upper case by mistake, too: one fault is enough.
+            if !capitals && (!operands.plain || self.knows_registers()) {
                 self.operand_kinds(mnemonic, operands);
             }
             let [d, a, b, c] = &operands.list;
