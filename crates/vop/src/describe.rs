@@ -36,7 +36,7 @@ impl Form {
             Operation::Shl | Operation::Shr => {
                 let left = self.mnemonic().operation() == Operation::Shl;
                 let large = match self.variant() {
-                    Variant::Shift(ShiftMode::Wrap) => "of which five bits count",
+                    Variant::Shift(ShiftMode::Wrap) => "of which the lower five bits count",
                     _ => "at most 32",
                 };
                 format!("Shifts {a} {} by {b}, {large}", if left { "left" } else { "right" })

@@ -2,7 +2,7 @@
 //!
 //! Intermediate values are exact integers: nothing wraps before the last stage takes the lower bits. The stages keep
 //! the manual's names and order: select, operate, saturate, then secondary operation, merge or accumulate. One
-//! definition of each stage serves both [`Form::eval`] and [`Form::explain`], but for two that SIMD evaluation does for
+//! definition of each stage serves both [`Form::eval`] and [`Form::explain`], except for two that SIMD evaluation does for
 //! all lanes at once (select, and the last stage): the tests hold their outcomes together.
 //!
 //! The stages take the [`Deviations`] of the code that ptxas emits as an argument: there is one implementation, and each
@@ -191,7 +191,7 @@ impl Form {
         }
     }
 
-    /// The raw result for any operation; of `vmad` the product, with its sign turned if the form says so.
+    /// The raw result for any operation; of `vmad` the product, negated if the form says so.
     pub(crate) fn operate_exactly(self, by: Deviations, a: i64, b: i64) -> Exact {
         match (self.mnemonic().operation(), self.variant()) {
             (Operation::Mad, Variant::Mad(mode, _)) => product(a.into(), b.into(), mode),
@@ -250,7 +250,7 @@ impl Form {
         self.saturation_by(Deviations::NONE)
     }
 
-    /// The same, to where a set of deviations clamps.
+    /// The range that `.sat` clamps to under a set of deviations.
     #[inline(always)]
     pub(crate) fn saturation_by(self, by: Deviations) -> Option<Range> {
         let bits = match self.finish() {
@@ -428,7 +428,7 @@ pub struct Selected {
     pub bits: u32,
     /// Its bits.
     pub pattern: u32,
-    /// How they are read: by the type of the operand that it stands for, but for ptxas and the words of `vmad`.
+    /// How they are read: by the type of the operand that it stands for; ptxas reads the words of `vmad` as signed.
     pub ty: Type,
     /// Its value.
     pub value: i64,
@@ -464,7 +464,7 @@ pub struct Trace {
 pub struct Lane {
     /// The two inputs.
     pub inputs: [Selected; 2],
-    /// The exact raw result; of `vmad` the product, with its sign turned if the form says so.
+    /// The exact raw result; of `vmad` the product, negated if the form says so.
     pub raw: Exact,
     /// `vmad` alone: what was added to the product and what became of the sum.
     pub mad: Option<Mad>,

@@ -1,7 +1,7 @@
 //! Which results an operation can have.
 //!
-//! Every operation grows or falls with each of its inputs while the other stays, but for the absolute difference, and an
-//! input is a sum of its bits, the sign bit counting negative. So the ends of the interval follow from the ends of the
+//! Every operation except the absolute difference grows or falls with each of its inputs while the other stays. An input is a
+//! sum of its bits, in which the sign bit counts negative. So the ends of the interval follow from the ends of the
 //! inputs; where two operands are one register or both selectors pick the same bits, from the bits that they share.
 
 use crate::eval::{Exact, Selected};
@@ -80,7 +80,8 @@ impl core::fmt::Display for Interval {
 
 impl Form {
     /// The least and the greatest value that the manual's pseudo code can have before saturation, in the lanes that count;
-    /// `sources` says what is known of a, b and c, see [`Instruction::sources`](crate::Instruction::sources).
+    /// `sources` says what is known of a, b and c, see
+    /// [`Instruction::operand_values`](crate::Instruction::operand_values).
     ///
     /// Both ends are reached by some inputs, with one exception: where operands of a shift or of `vmad` are one register,
     /// they are bounds, as if it were several.
@@ -151,7 +152,10 @@ impl Form {
                 let addends = known.map(|c| self.mad_addend(by, c));
                 Interval::of(corners().flat_map(|(a, b)| addends.map(|c| self.mad(by, a, b, c, mode, scale))))
             }
-            _ => Interval::of(corners().map(|(a, b)| operate(a, b))),
+            // Those that grow or fall with each input. A new operation must be looked at, so none is left to a wildcard.
+            (Operation::Min | Operation::Max | Operation::Shl | Operation::Shr | Operation::Mad, _) => {
+                Interval::of(corners().map(|(a, b)| operate(a, b)))
+            }
         }
     }
 }
@@ -216,7 +220,7 @@ fn value_in(input: Selected, word: u32) -> Exact {
     Range { signed: input.ty.is_signed(), bits: input.bits }.value_of(word >> input.shift).into()
 }
 
-/// Words that give two parts of them their least and greatest values at once: all bits 0 or all 1, but for those that may
+/// Words that give two parts of them their least and greatest values at once: all bits 0 or all 1, except those that may
 /// be a sign.
 fn corner_words() -> impl Iterator<Item = u32> {
     (0..32u32).map(|choice| {

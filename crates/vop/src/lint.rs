@@ -1,4 +1,4 @@
-//! What is strange about legal instructions: a rule a function, each with the code whose explanation documents it.
+//! Warnings and notes about legal instructions: one function for each rule, with the code whose explanation documents it.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -18,7 +18,7 @@ use crate::text::{Instruction, Operand, Places};
 /// What is strange about a legal instruction: warnings and notes, in the order of its text. The instruction and its places
 /// are what [`Parser::parse_with_places`](crate::Parser::parse_with_places) has read from the text.
 ///
-/// Of a mnemonic with its modifiers alone only what holds for all operands is said.
+/// For a mnemonic with its modifiers alone it tells only what holds for all operands.
 ///
 /// ```
 /// let text = "vabsdiff4.u32.u32.u32.sat d, a, b, c;";
@@ -31,8 +31,8 @@ pub fn lint(text: &str, instruction: &Instruction<'_>, places: &Places) -> Vec<D
     Linter::default().lint(text, instruction, places)
 }
 
-/// [`lint`](lint()) for many instructions: whether ptxas's code differs takes thousands of evaluations to find out, and
-/// is the same for all instructions of a form whose operands are registers.
+/// [`lint`](lint()) for many instructions: whether ptxas's code differs takes thousands of evaluations to find out. The answer is
+/// kept, as it is the same for all instructions of a form whose operands are registers.
 #[derive(Debug, Default)]
 pub struct Linter {
     known: BTreeMap<(Form, [OperandValue; 3]), Ptxas>,
@@ -60,7 +60,7 @@ impl Ptxas {
 }
 
 impl Linter {
-    /// More are not kept at once. Files have few forms, but who tries out all of them has more.
+    /// The most forms that are kept at once. Files have few; a loop over all forms has more.
     const KEPT: usize = 1 << 14;
 
     /// What is strange about a legal instruction, as [`lint`](lint()) has it.
@@ -176,7 +176,7 @@ fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
 fn saturation_without_effect(subject: &Subject<'_>) -> Option<Diagnostic> {
     let (form, ptxas) = (subject.form, &subject.ptxas);
     let saturation = form.saturation()?;
-    // Where dropping it mends ptxas's code, V0701 says so. And before `.min` and `.max`, which make c of what is clamped,
+    // Where dropping `.sat` makes ptxas's code right, V0701 says so. Before `.min` and `.max`, which make c of what is clamped,
     // some forms need it for ptxas's code to be right.
     if form.can_saturate(subject.sources) || ptxas.right_without_sat() || ptxas.needs_sat {
         return None;
@@ -184,7 +184,7 @@ fn saturation_without_effect(subject: &Subject<'_>) -> Option<Diagnostic> {
     let (results, clamp) = (form.result_range(subject.sources), Interval::from(saturation));
     let message = match form.finish() {
         Finish::Secondary(secondary) if !clamp.holds(results) => format!(
-            "`.sat` has no effect: it clamps to {clamp}, all results are {}, and of those outside `{secondary}` makes c",
+            "`.sat` has no effect: it clamps to {clamp}, all results are {}, and for those outside it `{secondary}` gives c",
             within(results)
         ),
         _ if results == clamp => format!("`.sat` has no effect: it clamps to {clamp}, and all results lie there"),
@@ -194,7 +194,7 @@ fn saturation_without_effect(subject: &Subject<'_>) -> Option<Diagnostic> {
         [true, _] => "drop it; ptxas's code is wrong with and without it (V0701)".to_string(),
         [false, true] if ptxas.divergences[0].is_some() => {
             format!(
-                "drop it: the newest ptxas's code is right then; that of ptxas {OLDER} is wrong with and without it"
+                "drop it: then the newest ptxas's code is right; that of ptxas {OLDER} is wrong with and without it"
             )
         }
         [false, true] => format!("drop it; the code of ptxas {OLDER} is wrong with and without it (V0709)"),
@@ -307,7 +307,7 @@ fn operand_left_out(subject: &Subject<'_>) -> Option<Diagnostic> {
                 subject.instruction.d,
                 [x, y, z, w].map(u32::from).into_iter().fold(0, |word, digit| word << 4 | digit)
             );
-            lint.help(format!("if bytes are to be permuted, `{prmt}` says so"))
+            lint.help(format!("to permute bytes, write `{prmt}`"))
         }
         _ => lint.help(format!("select another {unit} for one of the two")),
     };
@@ -362,8 +362,7 @@ fn kept_lanes(subject: &Subject<'_>) -> Option<Diagnostic> {
         return None;
     }
     let message = format!("the lanes outside the mask keep `{d}`'s old value");
-    let help =
-        format!("if that is meant, all is well; in inline assembly declare `{d}` as read and written (`\"+r\"`)");
+    let help = format!("if you mean that, keep it; in inline assembly declare `{d}` as read and written (`\"+r\"`)");
     let lint = Diagnostic::new(Code::V0708, subject.operand(3), message).help(help);
     Some(match subject.selector(0) {
         Some(mask) => lint.related(mask, "the mask"),
@@ -388,6 +387,6 @@ fn repeated_lanes(subject: &Subject<'_>) -> Option<Diagnostic> {
     let (span, name, lane) = found.next()?;
     let unit = unit(form.mnemonic().shape());
     let message = format!("`{}` picks {unit} {lane} of `{name}` more than once", subject.written(&span));
-    let lint = Diagnostic::new(Code::V0710, span, message).help("if it is to be broadcast, all is well");
+    let lint = Diagnostic::new(Code::V0710, span, message).help("if you mean to broadcast it, keep it");
     Some(found.fold(lint, |lint, (span, ..)| lint.related(span, "this repeats one too")))
 }

@@ -34,7 +34,7 @@ pub struct Script {
 pub enum Bits {
     /// `Bool`.
     Bool,
-    /// So many bits.
+    /// A bit vector of this width.
     Vector(u32),
 }
 
@@ -48,12 +48,12 @@ impl fmt::Display for Bits {
 }
 
 impl Script {
-    /// One that says nothing.
+    /// An empty script.
     pub fn new() -> Script {
         Script::default()
     }
 
-    /// Declares a constant of so many bits, unless it is already; returns its name.
+    /// Declares a constant of `bits` bits, unless it is declared already; returns its name.
     pub fn declare(&mut self, name: &str, bits: u32) -> String {
         if !self.declared.iter().any(|(known, _)| known == name) {
             self.declared.push((name.to_string(), bits));
@@ -75,7 +75,7 @@ impl Script {
         name
     }
 
-    /// A line for people.
+    /// Adds a comment.
     pub fn comment(&mut self, text: &str) {
         self.lines.push(format!("; {text}"));
     }
@@ -170,7 +170,7 @@ impl Form {
         self.stages(by, script).scalar(inputs, None, c)
     }
 
-    /// The same of a `vmad` whose exact product is a term of [`PRODUCT`] bits.
+    /// The value of d of a `vmad` whose exact product is a term of [`PRODUCT`] bits.
     pub(crate) fn smt_of_product(self, by: Deviations, script: &mut Script, product: &str, c: &str) -> String {
         self.stages(by, script).scalar(["", ""], Some(product), c)
     }
@@ -392,7 +392,7 @@ impl Stages<'_> {
     }
 }
 
-/// A signed constant of so many bits, a multiple of four.
+/// A signed constant of `bits` bits, a multiple of four.
 fn wide_constant(value: i64, bits: u32) -> String {
     let fill = if value < 0 { "f" } else { "0" };
     match bits.checked_sub(64) {

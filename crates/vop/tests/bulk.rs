@@ -160,7 +160,7 @@ fn families() -> Vec<Form> {
     families.into_values().collect()
 }
 
-/// Words of which the first is so many words behind a place where a cache line begins.
+/// Words of which the first is `offset` words behind the beginning of a cache line.
 struct Placed {
     memory: Vec<u32>,
     start: usize,
@@ -275,7 +275,7 @@ fn every_kind_of_source() {
     }
 }
 
-/// So many that memory is asked for ahead, beyond the ends of the slices as well.
+/// Enough words that memory is prefetched, also beyond the ends of the slices.
 #[test]
 fn long_runs() {
     const LEN: usize = (1 << 15) + 100;

@@ -1,4 +1,4 @@
-//! What a form comes to before the first word is seen: the numbers that kernels compute with.
+//! The numbers that kernels compute with, found from the form before the first word is seen.
 //!
 //! Selectors, masks, types, deviations and the ends of saturation are data here, so that one kernel serves all of them.
 
@@ -46,7 +46,7 @@ impl Gather {
     }
 }
 
-/// How a comparison is read off the signs of a - b and b - a: the sum of those that count, turned around or not.
+/// How a comparison is read off the signs of a - b and b - a: the sum of those that count, negated or not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Holds {
     /// All bits if it counts that a is less.
@@ -97,7 +97,7 @@ pub(super) struct Lanes {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lane {
     pub(super) gather: Gather,
-    /// The sign bits of a word, if lanes are signed: turned around, a lane is unsigned and by `bias` too great.
+    /// The sign bits of a word, if lanes are signed. With its sign bit flipped a lane is unsigned, and too great by `bias`.
     pub(super) signs: u32,
     /// The same in a container.
     pub(super) bias: u32,
@@ -361,7 +361,7 @@ impl Mad {
         let [a, b] = [false, true].map(|second| form.input_range(by, second));
         let c_signed = form.c_type(by).is_signed();
         let mut addend = i64::from(mode == MadMode::PlusOne) + i64::from(mode.negates_product());
-        // c is turned round to be negated, and its sign is turned round so that it is unsigned.
+        // All bits of c are flipped to negate it, and its sign bit is flipped to make it unsigned.
         let flip_c = match (c_signed, mode.negates_c()) {
             (false, false) => 0,
             (false, true) => {

@@ -3,8 +3,8 @@
 //! They are the stages of `eval.rs` once more, where that takes one value of any form at a time: the tests hold both
 //! together.
 //!
-//! All of it is inlined into functions that have the processor's features, and must be: what stays a function of its own,
-//! be it a closure, has them not, and calls each instruction as one.
+//! All of it must be inlined into functions that have the processor's features. A function or a closure that is not inlined lacks
+//! them, and calls a function for each instruction.
 
 use super::constants::{Input, Lane, Lanes, LowBits, Mad, Scalar};
 use super::vector::{Vector, Wide};
@@ -356,7 +356,7 @@ fn read_unsigned<V: Vector>(input: &Input, word: V) -> V {
 
 #[inline(always)]
 fn shift_right<V: Vector>(k: &Scalar, a: V, b: V) -> V {
-    // All bits of a negative value are turned around: zeros come in from above.
+    // All bits of a negative value are flipped, so that zeros come in from above.
     let sign = a.sra32(31).and(a.splat(k.arithmetic));
     a.xor(sign).shrv32(b.and(a.splat(k.amount))).xor(sign)
 }
@@ -439,7 +439,7 @@ pub(super) mod stages {
     pub(in super::super) const DEVIATING: u8 = 2;
 }
 
-/// All other scalar forms: exact values in 64 bits, but for those that are too great to matter, see [`below_top`].
+/// All other scalar forms: exact values in 64 bits, except values too great to matter (see [`below_top`]).
 pub(super) struct Exactly<const OPERATION: u8, const STAGES: u8, const END: u8>;
 
 impl<const OPERATION: u8, const STAGES: u8, const END: u8> Kernel for Exactly<OPERATION, STAGES, END> {
@@ -508,7 +508,7 @@ fn finish<const STAGES: u8, const END: u8, W: Wide>(k: &Scalar, t: W, c: W) -> W
 /// Words with a sign, if there is one, as 64-bit values.
 #[inline(always)]
 fn widen<V: Vector>(words: V, sign: u64) -> [V::Wide; 2] {
-    // With its sign turned round a word is unsigned, and by as much too great.
+    // With its sign flipped a word is unsigned, and too great by as much.
     let [one, other] = words.xor(words.splat(sign as u32)).widen();
     [one.sub64(one.splat64(sign)), other.sub64(one.splat64(sign))]
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Plan`] decides once what a form comes to: constants, and a kernel that computes with them on 4, 8 or 16 words at a
 //! time. There is a kernel an operation and kind of last stage; selectors, masks, types, saturation and the
-//! [`Semantics`] are constants, so every form runs at this speed, and none is evaluated one input at a time.
+//! [`Semantics`](crate::Semantics) are constants, so every form runs at this speed, and none is evaluated one input at a time.
 //!
 //! ```
 //! use vop::bulk::Plan;

@@ -61,7 +61,7 @@ impl Source<'_> {
         }
     }
 
-    /// Those of its words that belong to so many words of the destination.
+    /// The words that belong to `len` words of the destination, from `start` on.
     fn part(self, start: usize, len: usize) -> Self {
         match self {
             Source::Words(words) => Source::Words(&words[start..][..len]),
@@ -152,7 +152,7 @@ impl Plan {
     pub fn run(&self, a: Source<'_>, b: Source<'_>, c: Source<'_>, d: &mut [u32]) {
         let (len, destination) = (d.len(), d.as_mut_ptr());
         let (a_words, b_words) = (a.words("a", len, destination), b.words("b", len, destination));
-        // Kernels read some c nonetheless.
+        // Kernels read c in any case: another source stands in.
         let c_words = if self.reads_c { c.words("c", len, destination) } else { a_words };
         if let (Some(a_words), Some(b_words), Some(c_words)) = (a_words, b_words, c_words) {
             // SAFETY: there are `len` words in each, and none but the destination itself overlaps it.
@@ -203,7 +203,7 @@ impl Plan {
         d.copy_from_slice(&results[..d.len()]);
     }
 
-    /// The same on up to so many threads, of which the caller's is one.
+    /// [`run`](Plan::run) on up to `threads` threads; the caller's is one of them.
     ///
     /// Threads take pieces of 128 KiB until none is left, so that one which the system holds up does not hold up the
     /// others. A thread is started for 2^19 words or more: starting one takes as long as some ten thousand words, and much
@@ -218,7 +218,7 @@ impl Plan {
         if threads < 2 {
             return self.run(a, b, c, d);
         }
-        // No thread shall find what the caller is to be told.
+        // The caller, and no other thread, panics about lengths.
         for (name, source) in [("a", a), ("b", b), ("c", c)] {
             if name != "c" || self.reads_c {
                 source.words(name, d.len(), d.as_mut_ptr());
@@ -227,7 +227,7 @@ impl Plan {
         let pieces = Mutex::new(d.chunks_mut(PIECE).enumerate());
         let work = || {
             loop {
-                // Nobody panics with the lock held.
+                // No thread panics while it holds the lock.
                 let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some((i, d)) = piece else { break };
                 let (start, len) = (i * PIECE, d.len());
@@ -237,7 +237,7 @@ impl Plan {
         };
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                // Where the system gives no more threads, those that are there do all of it.
+                // If the system gives no more threads, those that run do all the work.
                 if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                     break;
                 }
@@ -246,7 +246,7 @@ impl Plan {
         });
     }
 
-    /// The same for 32 words, at the cost of one call.
+    /// [`run`](Plan::run) for 32 words, at the cost of one call.
     #[inline]
     pub fn run_chunk(&self, a: &[u32; CHUNK], b: &[u32; CHUNK], c: &[u32; CHUNK], d: &mut [u32; CHUNK]) {
         // SAFETY: one chunk is there in each.

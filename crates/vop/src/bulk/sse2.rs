@@ -24,7 +24,7 @@ fn select(mask: __m128i, a: __m128i, b: __m128i) -> __m128i {
     unsafe { _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b)) }
 }
 
-/// With signs turned around unsigned words compare as signed ones do.
+/// All bits where a is greater as an unsigned word: with their signs flipped unsigned words compare as signed ones.
 #[inline(always)]
 fn above32(a: __m128i, b: __m128i) -> __m128i {
     // SAFETY: every x86-64 processor has SSE2.
@@ -64,7 +64,7 @@ fn leaves(by: __m128i) -> __m128i {
     unsafe { _mm_cmpeq_epi32(_mm_srli_epi32::<5>(by), _mm_setzero_si128()) }
 }
 
-/// A register of bytes whose signs are turned around.
+/// The register with the sign of each byte flipped.
 #[inline(always)]
 fn biased8(a: __m128i) -> __m128i {
     // SAFETY: every x86-64 processor has SSE2.

@@ -2,7 +2,7 @@
 //!
 //! A cost is the size of a kernel that loads a, b and c, computes d with the one instruction and stores it, less the size
 //! of the same kernel with `mov.b32 d, a` in its place. It was measured at ptxas's default optimization, with operands that
-//! are different registers. In another kernel it may be another: ptxas shares work between neighbours, and treats immediates
+//! are different registers. In another kernel it may differ: ptxas shares work between neighbours, and treats immediates
 //! otherwise.
 //!
 //! No more than this decides a cost, and [`Entry`] is where it is written down:
@@ -13,7 +13,7 @@
 //! - **Byte forms** (`vadd4` …): the opcode. Selectors matter little, as ptxas always gathers the bytes of both sources
 //!   first, a `PRMT` each; where both select the same bytes it sees that the sources are one, and on a few opcodes it knows
 //!   a sequence for default selectors and all lanes. The mask matters with `.add` alone, by the number of its lanes.
-//! - **Half-word forms** (`vadd2` …): the same, but for the mask, each of which is a case of its own, and for the
+//! - **Half-word forms** (`vadd2` …): as byte forms, except that each mask is a case of its own, and except for the
 //!   selectors: it also matters from which register, a or b, the lower lane of each source comes.
 //!
 //! Targets without a column in the table have the costs of another: [`Target::measured`]. The suffixes `a` and `f` change

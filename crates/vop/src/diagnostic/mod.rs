@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong with a text, or strange about it, as data. Rendering is the caller's.
+//! Diagnostics: faults of a text and warnings about it, as data. The caller renders them.
 
 mod run;
 
@@ -9,14 +9,14 @@ use core::ops::Range;
 
 pub use run::RunErrorKind;
 
-/// How grave a diagnostic is, the gravest first.
+/// How severe a diagnostic is, the most severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The text is refused.
     Error,
-    /// The text is legal, and does something that its author can hardly want.
+    /// The text is legal but is probably a mistake.
     Warning,
-    /// The text is legal and may well be meant so.
+    /// The text is legal and may be intended.
     Note,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One thing that is wrong with a text, or strange about it.
+/// One fault of a text, or one warning or note about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -49,9 +49,9 @@ pub struct Diagnostic {
     pub message: String,
     /// Two or three words to stand at the span; empty where the message says it all.
     pub label: String,
-    /// Other places that have to do with it, each with a word on how.
+    /// Other places that belong to it, each with words that say how.
     pub related: Vec<(Range<usize>, String)>,
-    /// Why, where the message cannot say it; sentences.
+    /// More about the reason, in sentences.
     pub notes: Vec<String>,
     /// What to write instead.
     pub help: Option<String>,
@@ -69,7 +69,7 @@ impl core::error::Error for Diagnostic {}
 macro_rules! codes {
     ($($code:ident $severity:ident $title:literal $explanation:literal;)*) => {
         /// The kinds of diagnostics, with stable codes: V01xx syntax, V02xx modifiers, V03xx operands and selectors,
-        /// V04xx registers, V05xx the module's version and target; V07xx lints, which are of legal texts.
+        /// V04xx registers, V05xx the module's version and target; V07xx lints, which are about legal texts.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Code {
@@ -85,7 +85,7 @@ macro_rules! codes {
                 match self { $(Code::$code => stringify!($code),)* }
             }
 
-            /// How grave it is.
+            /// How severe it is.
             pub const fn severity(self) -> Severity {
                 match self { $(Code::$code => Severity::$severity,)* }
             }
@@ -95,7 +95,7 @@ macro_rules! codes {
                 match self { $(Code::$code => $title,)* }
             }
 
-            /// Why it is one, with an example of what to write; of lints under three headings.
+            /// Why it is a fault, with an example of what to write; for lints, under three headings.
             pub const fn explanation(self) -> &'static str {
                 match self { $(Code::$code => $explanation,)* }
             }
@@ -107,17 +107,17 @@ codes! {
     V0101 Error "unexpected text"
         "The text does not follow PTX's syntax at this place. An instruction is an optional guard, a mnemonic with its modifiers, operands separated by commas, and a semicolon:\n\n    @!p vadd4.u32.u32.u32.sat d.b10, a.b3210, b.b7654, c;";
     V0102 Error "not a video instruction"
-        "The mnemonic is none of the 23 video instructions. `vop list` prints them. Mnemonics are lower case; `vavrg2` and `vavrg4` have no scalar counterpart and are misspelt `varvg2` and `varvg4` in the manual's Target ISA notes.";
+        "The mnemonic is none of the 23 video instructions. `vop list` prints them. They are written in lower case, with their modifiers. SIMD forms have two or four lanes: there is `vadd4`, and no `vadd8`. `vavrg2` and `vavrg4` have no scalar counterpart and are misspelt `varvg2` and `varvg4` in the manual's Target ISA notes.";
     V0103 Error "not one instruction"
         "One instruction is expected here, and the text holds none, or several.";
     V0104 Error "invalid number"
         "An immediate is an integer constant expression: decimal, octal (leading 0), hexadecimal (0x…) or binary (0b…) numbers, U behind an unsigned one, and the operators of C. ptxas keeps its lower 32 bits.";
     V0105 Error "unclosed"
-        "A comment or a block begins here and does not end.";
+        "A comment or a block begins here and has no end.";
     V0106 Error "faulty guard"
         "A guard is `@p` or `@!p` with a predicate register, before the mnemonic. One is allowed.";
     V0201 Error "unknown modifier"
-        "PTX's video instructions have no such modifier. Modifiers are lower case, without a blank behind the dot.";
+        "PTX's video instructions have no such modifier. Modifiers are written in lower case, without a blank behind the dot.";
     V0202 Error "modifier not allowed"
         "The modifier exists, but this instruction does not take it. `vop list MNEMONIC` prints what it takes.";
     V0203 Error "wrong number of types"
@@ -125,17 +125,17 @@ codes! {
     V0204 Error "wrong type"
         "The types of video instructions are `.u32` and `.s32`, also where an operand is a byte or a half-word: the type then says how it is extended, and a selector which part it is.\n\n    vadd.s32.s32.s32 d, a.b0, b.h1;";
     V0205 Error "modifier repeated"
-        "A secondary operation, comparison, shift mode, scale or `.po` may be given once. (`.sat` may be repeated, to no effect.)";
+        "A secondary operation, comparison, shift mode, scale or `.po` may be given once. (`.sat` may be repeated, without effect.)";
     V0206 Error "modifier missing"
         "`vset`, `vset2` and `vset4` must have a comparison, `vshl` and `vshr` a mode:\n\n    vset.u32.u32.lt d, a, b;\n    vshl.u32.u32.u32.wrap d, a, b;";
     V0207 Error "`.sat` with `.add` in a SIMD form"
         "SIMD forms either saturate each lane or accumulate the lanes. The manual: \"Saturation cannot be used with the secondary accumulate operation.\"";
     V0208 Error "no such secondary operation in SIMD forms"
-        "SIMD forms have `.add` alone, the sum of the lanes onto c; `.min` and `.max` belong to scalar forms. The manual's example `vset4.u32.u32.ne.max` (9.7.18.2.4) is wrong.";
+        "The only secondary operation of SIMD forms is `.add`, which adds the sum of the lanes to c; `.min` and `.max` belong to scalar forms. The manual's example `vset4.u32.u32.ne.max` (9.7.18.2.4) is wrong.";
     V0209 Error "shift amount is not `.u32`"
         "The third type of `vshl` and `vshr` is `.u32`:\n\n    vshl.s32.s32.u32.clamp d, a, b;";
-    V0210 Error "comparison not for integers of unknown sign"
-        "Video comparisons are `.eq`, `.ne`, `.lt`, `.le`, `.gt` and `.ge`, on the exact values that the types give. The unsigned (`.lo`, `.ls`, `.hi`, `.hs`) and floating-point ones are `setp`'s.";
+    V0210 Error "comparison of another instruction"
+        "Video instructions compare with `.eq`, `.ne`, `.lt`, `.le`, `.gt` and `.ge`, and compare the exact values that the types give. The unsigned comparisons (`.lo`, `.ls`, `.hi`, `.hs`) and those of floating-point numbers belong to `setp`.";
     V0211 Error "destination selector with a secondary operation"
         "A scalar form either merges its result into a part of c (`d.b0`) or combines it with c (`.add`, `.min`, `.max`).";
     V0301 Error "wrong number of operands"
@@ -155,7 +155,7 @@ codes! {
     V0308 Error "both product and c negated"
         "`vmad` negates the product (a minus before either a or b) or c, not both.";
     V0309 Error "`.po` with a negated operand"
-        "The plus-one mode uses the adder's carry that negation needs: it has none of its own.";
+        "`.po` adds one through the carry of the adder, which a negation needs too. Only one of them can use it.";
     V0310 Error "not an operand of video instructions"
         "The operands of video instructions are 32-bit registers and, in scalar forms, integer immediates for a, b and c: no vectors, addresses, special registers, floating-point numbers, and no `_`.";
     V0311 Error "selector that ptxas cannot read"
@@ -175,25 +175,25 @@ codes! {
     V0502 Error "target too low"
         "The module's `.target` is lower than the first that has the instruction: sm_20 for scalar video instructions, sm_30 for SIMD ones.";
     V0701 Warning "ptxas's code differs from the manual"
-        "What it does\n\nThe machine code that ptxas 13.3 to 13.5 emits for this instruction computes, for some values of its operands, another d than the manual's pseudo code. The message holds such values with both results.\n\nWhy it matters\n\nThe device executes what ptxas emits. Code that was written by the manual, or tested on values that do not show the difference, is wrong there. All such forms are scalar ones. `vop explain` with --semantics ptxas shows where the two part.\n\nExample\n\n    vadd.u32.s32.s32.sat d.b0, a.h0, b.h0, c;   // before: of a negative sum ptxas's code makes 255, not 0\n\n    vadd.s32.s32.s32 t, a.h0, b.h0;             // after: clamped by instructions without such faults\n    max.s32 t, t, 0;\n    min.s32 t, t, 255;\n    vadd.u32.u32.u32 d.b0, t, 0, c;";
+        "What it does\n\nThe machine code that ptxas 13.3 to 13.5 emits for this instruction gives d another value than the manual's pseudo code, for some values of the operands. The message has such values and both results.\n\nWhy it matters\n\nThe device executes what ptxas emits. Code that follows the manual, or was tested on values that do not show the difference, is wrong there. All such forms are scalar. `vop explain` with `--semantics ptxas` shows where the two differ.\n\nExample\n\n    vadd.u32.s32.s32.sat d.b0, a.h0, b.h0, c;   // before: ptxas's code gives 255 for a negative sum, not 0\n\n    vadd.s32.s32.s32 t, a.h0, b.h0;             // after: clamped by instructions without such faults\n    max.s32 t, t, 0;\n    min.s32 t, t, 255;\n    vadd.u32.u32.u32 d.b0, t, 0, c;";
     V0702 Warning "`.sat` without effect"
-        "What it does\n\nWhatever the operands hold, the result lies in the range that `.sat` clamps to: the types, selectors and immediates see to that; or what lies outside becomes c in any case, by `.min` or `.max`. Where this is not reported some value is clamped (or ptxas's code would be wrong without `.sat`, or V0701 says to drop it, or an operand of a shift or of `vmad` is the same register as another, and what follows from that is not looked into).\n\nWhy it matters\n\nA reader takes from `.sat` that something can overflow. Either nothing can, and it may be dropped; or something should be clamped, and the type of d or its selector is wrong. On some forms ptxas's code computes a wrong value because of the `.sat`: there V0701 speaks.\n\nExample\n\n    vabsdiff4.u32.u32.u32.sat d, a, b, c;   // before: a difference of bytes is a byte\n\n    vabsdiff4.u32.u32.u32 d, a, b, c;       // after";
+        "What it does\n\nWhatever values the operands have, the result lies in the range that `.sat` clamps to. This follows from the types, selectors and immediates. Or values outside the range become c in any case, by `.min` or `.max`. The lint is exact, except that it is silent where ptxas's code would be wrong without `.sat`, where V0701 says to drop it, and where an operand of a shift or of `vmad` is the same register as another one.\n\nWhy it matters\n\n`.sat` tells a reader that something can overflow. Either nothing can, and `.sat` may be dropped; or something should be clamped, and the type of d or its selector is wrong. On some forms ptxas's code computes a wrong value because of `.sat`: V0701 reports those.\n\nExample\n\n    vabsdiff4.u32.u32.u32.sat d, a, b, c;   // before: a difference of bytes is a byte\n\n    vabsdiff4.u32.u32.u32 d, a, b, c;       // after";
     V0703 Warning "fourth operand is ignored"
-        "What it does\n\nA scalar instruction without a secondary operation and without a selector on d does not read operand c. ptxas accepts one there and ignores it.\n\nWhy it matters\n\nWhoever wrote c wanted it to take part: most often `.add`, `.min` or `.max` is missing, or the selector on d.\n\nExample\n\n    vadd.u32.u32.u32 d, a, b, c;            // before: a + b\n\n    vadd.u32.u32.u32.add d, a, b, c;        // after: a + b + c\n    vadd.u32.u32.u32 d, a, b;               // or a + b, as before";
+        "What it does\n\nA scalar instruction without a secondary operation and without a selector on d does not read operand c. ptxas accepts one there and ignores it.\n\nWhy it matters\n\nThe author meant c to be used: most often `.add`, `.min` or `.max` is missing, or the selector on d.\n\nExample\n\n    vadd.u32.u32.u32 d, a, b, c;            // before: a + b\n\n    vadd.u32.u32.u32.add d, a, b, c;        // after: a + b + c\n    vadd.u32.u32.u32 d, a, b;               // or a + b, as before";
     V0704 Note "mask or selector spells the default"
-        "What it does\n\nA mask on d that names all lanes, `.b3210` or `.h10`, and the selectors `.b3210` or `.h10` on a and `.b7654` or `.h32` on b mean what an operand without a selector means.\n\nWhy it matters\n\nIt does no harm. A reader has to compare digits to see that nothing is selected.\n\nExample\n\n    vmax4.u32.u32.u32 d.b3210, a.b3210, b.b7654, c;   // before\n\n    vmax4.u32.u32.u32 d, a, b, c;                     // after";
+        "What it does\n\nA mask on d that names all lanes, `.b3210` or `.h10`, and the selectors `.b3210` or `.h10` on a and `.b7654` or `.h32` on b mean what an operand without a selector means.\n\nWhy it matters\n\nIt is harmless, but a reader has to compare digits to see that nothing is selected.\n\nExample\n\n    vmax4.u32.u32.u32 d.b3210, a.b3210, b.b7654, c;   // before\n\n    vmax4.u32.u32.u32 d, a, b, c;                     // after";
     V0705 Warning "sum of lanes treated as packed lanes"
-        "What it does\n\nA SIMD instruction with `.add` has an accumulator that an instruction beside it treats as packed lanes: c is written by a SIMD instruction without `.add`, or d is read by one in several lanes. Reported only where both stand in one straight line of instructions and the register is not written in between.\n\nWhy it matters\n\n`.add` does not accumulate lane by lane. It adds the results of all lanes to c as one 32-bit number.\n\nExample\n\n    vabsdiff4.u32.u32.u32.add sums, a, b, sums;   // before: one sum of four differences\n    vmax4.u32.u32.u32 d, sums, x, zero;\n\n    vabsdiff4.u32.u32.u32 t, a, b, zero;          // after: four sums of one difference each\n    vadd4.u32.u32.u32 sums, sums, t, zero;\n    vmax4.u32.u32.u32 d, sums, x, zero;";
+        "What it does\n\nThe accumulator of a SIMD instruction with `.add` is treated as packed lanes by another instruction: c is written by a SIMD instruction without `.add`, or d is read by one in several lanes. It is reported only where no branch or label is between the two and the register is not written between them.\n\nWhy it matters\n\n`.add` does not accumulate lane by lane. It adds the results of all lanes to c as one 32-bit number.\n\nExample\n\n    vabsdiff4.u32.u32.u32.add sums, a, b, sums;   // before: one sum of four differences\n    vmax4.u32.u32.u32 d, sums, x, zero;\n\n    vabsdiff4.u32.u32.u32 t, a, b, zero;          // after: four sums of one difference each\n    vadd4.u32.u32.u32 sums, sums, t, zero;\n    vmax4.u32.u32.u32 d, sums, x, zero;";
     V0706 Warning "selectors that leave an operand out, or pair a lane with itself"
-        "What it does\n\nIn the lanes that count, both selectors pick from the same register and the other is not read at all; or a lane's two inputs are the same byte or half-word. Lanes 0 to 3 of a byte form's selector (0 and 1 of a half-word form's) are a's and lanes 4 to 7 (2 and 3) are b's, on whichever operand the selector stands. Not reported where a and b are one register.\n\nWhy it matters\n\nMost often the digits were meant to count from the operand that they stand on.\n\nExample\n\n    vadd4.u32.u32.u32 d, a.b3210, b.b3210, c;   // before: a + a\n\n    vadd4.u32.u32.u32 d, a.b3210, b.b7654, c;   // after: a + b";
+        "What it does\n\nIn the lanes that are written or summed, both selectors pick from the same register, so that the other is not read; or the two inputs of a lane are the same byte or half-word. Lanes 0 to 3 of a byte form's selector (0 and 1 of a half-word form's) are a's and lanes 4 to 7 (2 and 3) are b's, on either operand. It is not reported where a and b are one register.\n\nWhy it matters\n\nMost often the digits were meant to count from the operand that they stand on.\n\nExample\n\n    vadd4.u32.u32.u32 d, a.b3210, b.b3210, c;   // before: a + a\n\n    vadd4.u32.u32.u32 d, a.b3210, b.b7654, c;   // after: a + b";
     V0707 Warning "comparison is always true or always false"
-        "What it does\n\nThe comparison of `vset`, `vset2` or `vset4` has the same outcome whatever the operands hold: by their types, selectors and immediates, or because both are the same. The decision is exact.\n\nWhy it matters\n\nThe outcome was meant to depend on something. Comparisons are on exact values: an unsigned value is never negative, and a byte never over 255.\n\nExample\n\n    vset.u32.u32.lt d, a, 0;                // before: never\n\n    vset.s32.u32.lt d, a, 0;                // after: a is read as signed";
+        "What it does\n\nThe comparison of `vset`, `vset2` or `vset4` has the same outcome for all values of the operands. This follows from their types, selectors and immediates, or from both being the same. The decision is exact.\n\nWhy it matters\n\nThe outcome was meant to depend on something. Comparisons are on exact values: an unsigned value is never negative, and a byte never over 255.\n\nExample\n\n    vset.u32.u32.lt d, a, 0;                // before: never\n\n    vset.s32.u32.lt d, a, 0;                // after: a is read as signed";
     V0708 Note "lanes outside the mask keep d's old value"
-        "What it does\n\nOperand c is the destination register: the lanes that the mask leaves out keep what d held.\n\nWhy it matters\n\nIt is fine, and often meant. In inline assembly d must then be declared as read and written.\n\nExample\n\n    asm(\"vadd4.u32.u32.u32 %0.b10, %1, %2, %0;\" : \"=r\"(d) : \"r\"(a), \"r\"(b));   // before: d may hold anything\n\n    asm(\"vadd4.u32.u32.u32 %0.b10, %1, %2, %0;\" : \"+r\"(d) : \"r\"(a), \"r\"(b));   // after";
+        "What it does\n\nOperand c is the destination register: the lanes that the mask leaves out keep what d held.\n\nWhy it matters\n\nThis is often intended. In inline assembly d must then be declared as read and written.\n\nExample\n\n    asm(\"vadd4.u32.u32.u32 %0.b10, %1, %2, %0;\" : \"=r\"(d) : \"r\"(a), \"r\"(b));   // before: d may hold anything\n\n    asm(\"vadd4.u32.u32.u32 %0.b10, %1, %2, %0;\" : \"+r\"(d) : \"r\"(a), \"r\"(b));   // after";
     V0709 Warning "the code of ptxas up to 13.2 differs from the manual"
-        "What it does\n\nThe machine code that ptxas 11.7 to 13.2 emits for this instruction computes, for some values of its operands, another d than the manual's pseudo code; that of the newest ptxas does not. All such forms are scalar ones with the selector `.h1` on d: bits 31 to 16 of the result are inserted in place of its lower 16 bits.\n\nWhy it matters\n\nMost installations have such a version. Code that was tested with a newer one is wrong there.\n\nExample\n\n    vadd.u32.u32.u32 d.h1, a, b, c;         // before\n\n    vadd.u32.u32.u32 t, a, b;               // after: right with every version\n    prmt.b32 d, c, t, 0x5410;";
+        "What it does\n\nThe machine code that ptxas 11.7 to 13.2 emits for this instruction gives d another value than the manual's pseudo code, for some values of the operands; the code of the newest ptxas does not. All such forms are scalar ones with the selector `.h1` on d: bits 31 to 16 of the result are inserted in place of its lower 16 bits.\n\nWhy it matters\n\nMany installations have such a version. Code that was tested with a newer one is wrong there.\n\nExample\n\n    vadd.u32.u32.u32 d.h1, a, b, c;         // before\n\n    vadd.u32.u32.u32 t, a, b;               // after: right with every version\n    prmt.b32 d, c, t, 0x5410;";
     V0710 Note "selector repeats a byte or half-word"
-        "What it does\n\nA selector picks the same byte or half-word for more than one of the lanes that count.\n\nWhy it matters\n\nIt is fine where a byte is to be broadcast. A digit may be a slip of the pen.\n\nExample\n\n    vset4.u32.u32.eq d, a.b3200, b, c;      // before: byte 1 of a is not compared\n\n    vset4.u32.u32.eq d, a.b3210, b, c;      // after";
+        "What it does\n\nA selector picks the same byte or half-word for more than one of the lanes that are written or summed.\n\nWhy it matters\n\nIt is right where a byte is to be broadcast. Otherwise a digit may be a typing error.\n\nExample\n\n    vset4.u32.u32.eq d, a.b3200, b, c;      // before: byte 1 of a is not compared\n\n    vset4.u32.u32.eq d, a.b3210, b, c;      // after";
     V0711 Warning "suppression without effect"
         "What it does\n\nA comment allows a code, `// vop: allow(V0701)`, and nothing that it is about has this code. `allow` is about the instructions of the comment's own line or, where only comments stand on that line, of the next line that holds more; `allow-file` is about all of the file.\n\nWhy it matters\n\nThe code has changed, or the comment stands in the wrong place. Left there it would hide a finding that nobody has looked at.\n\nExample\n\n    // vop: allow(V0702)                    // before: `.sat` clamps, so there is nothing to allow\n    vadd4.u32.u32.u32.sat d, a, b, c;\n\n    vadd4.u32.u32.u32.sat d, a, b, c;       // after";
     V0712 Warning "suppression that cannot be read"

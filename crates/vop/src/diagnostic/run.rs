@@ -55,41 +55,41 @@ macro_rules! kinds {
 
 kinds! {
     Unsupported "V0601" "not supported by the executor"
-        "The kernel is perhaps right, but the executor does not know an instruction, a modifier or a declaration of it. Nothing has been run.";
-    Malformed "V0602" "a statement that makes no sense"
-        "No reading of the statement is right: it has the wrong operands, or registers that are not declared or have another width.";
+        "The kernel may be right, but the executor does not know an instruction, a modifier or a declaration in it. Nothing was run.";
+    Malformed "V0602" "a statement that has no meaning"
+        "The statement has the wrong operands, or registers that are not declared or have another width.";
     UnknownEntry "V0603" "no such kernel"
         "The module has no `.entry` of this name. C++ kernels have mangled names unless they are declared `extern \"C\"`.";
     Argument "V0604" "arguments that do not fit the kernel"
         "A launch gives one argument for each `.param` of the entry, in order: a buffer for a pointer (`.u64`), a scalar of the parameter's size for others, such as `{ u32 = 640 }`.";
     LaunchShape "V0605" "grid, block or shared memory too large"
-        "A launch has at least one block and one thread, at most what CUDA allows, and what the kernel's own directives (`.maxntid`, `.reqntid`) say.";
+        "A launch has at least one block and one thread, and no more than CUDA and the kernel's own directives (`.maxntid`, `.reqntid`) allow.";
     OutOfBounds "V0606" "an access outside every buffer"
-        "The address belongs to no buffer or variable, or the access goes beyond its end. The message names the nearest. On a GPU such an access may go unnoticed.";
+        "The address belongs to no buffer or variable, or the access goes beyond its end. The message names the nearest one. On a GPU such an access may have no visible effect.";
     Misaligned "V0607" "a misaligned address"
         "An access of n bytes needs an address that is a multiple of n; a vector access one that is a multiple of the whole vector's size.";
     Forbidden "V0608" "an access that is not allowed"
-        "A write to memory that may only be read, or an access through another state space than that of the address.";
+        "The kernel writes to memory that may only be read, or accesses an address through another state space than its own.";
     Limit "V0609" "limit of instructions reached"
-        "A launch may execute so many thread-instructions and no more, so that a loop without end is noticed. `--limit` sets the number.";
+        "A launch may execute a limited number of thread-instructions, so that an endless loop is noticed. `--limit` sets the number.";
     Deadlock "V0610" "threads wait for each other"
-        "Some threads of a block wait at a barrier that others will never reach, or for their warp.";
+        "Some threads of a block wait at a barrier that others never reach, or for other threads of their warp.";
     DivisionByZero "V0614" "division by zero"
-        "An integer `div` or `rem` by zero: the manual leaves the result to the machine.";
+        "An integer `div` or `rem` divides by zero. By the manual the result depends on the machine.";
     DivergentBarrier "V0615" "a barrier in divergent code"
-        "`bar.sync`, as `__syncthreads()` compiles to, must be executed by all threads of a warp together. Some of a warp went another way: on a GPU the kernel might hang or go on too early. `barrier.sync` without `.aligned` has no such rule.";
+        "`bar.sync`, as `__syncthreads()` compiles to, must be executed by all threads of a warp together. Here some of the warp's threads took another branch: on a GPU the kernel might hang or continue too early. `barrier.sync` without `.aligned` has no such rule.";
     StackOverflow "V0616" "stack overflow"
-        "Calls within one another take more than a thread's stack holds. It is 512 KiB, the most that a GPU gives, or what `--stack` says; on a GPU it is 1 KiB unless the program asks for more (`cudaLimitStackSize`).";
+        "Nested calls need more than a thread's stack holds. It is 512 KiB, the most that a GPU gives, or what `--stack` says; on a GPU it is 1 KiB unless the program asks for more (`cudaLimitStackSize`).";
     Race "V0617" "a race on shared memory"
-        "Two threads reach one byte of shared memory, one of them writes, and no barrier stands between: which is first is chance. `--check races` looks for them.";
+        "Two threads reach one byte of shared memory, one of them writes, and there is no barrier between the two accesses, so their order is not defined. `--check races` looks for races.";
     Uninitialized "V0618" "shared memory read before it is written"
-        "Shared memory holds anything when a block starts. `--check uninit` looks for such reads; without it what was never written is zero.";
+        "The content of shared memory is undefined when a block starts. `--check uninit` looks for such reads; without it, memory that was never written is zero.";
     Trap "V0611" "the kernel trapped"
         "The kernel executed `trap`, as `assert` and `__trap()` do.";
-    LaunchFile "V0612" "a launch file that does not say what it must"
+    LaunchFile "V0612" "a launch file with an error"
         "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    # .npy, .png, or raw with `type` and perhaps `shape`\n    input  = { file = \"input.npy\" }\n    # zeros, saved to .npy or .png\n    output = { type = \"i32\", shape = [23, 40], save = \"output.npy\" }\n    best   = { type = \"u32\", shape = [4], fill = 99 }\n    weight = { type = \"f32\", values = [0.25, 0.5, 0.25] }\n    # compared after the run\n    right  = { type = \"f32\", shape = [9], expect = \"right.npy\", ulps = 2 }\n\n    [[launch]]\n    entry = \"kernel\"              # not needed if the module has no other\n    grid  = [40, 23]\n    block = 64\n    shared = 0                    # bytes of dynamic shared memory\n    check = [\"races\", \"uninit\"]   # as with `--check`\n    args  = [\"input\", \"output\", { i32 = 640 }, { f32 = [0.5, 1] }]\n\nElement types are i8 to i64, u8 to u64, f16, f32 and f64. What is expected may be missed by `tolerance`, or for floats by `ulps`.";
     CommandLine "V0619" "an option that cannot be read"
         "`vop run kernel.ptx` takes `--grid`, `--block` and an `--arg` for each parameter of the kernel, in order:\n\n    --arg in=a.npy                  a buffer from a .npy or .png file\n    --arg in=u8[100]@a.raw          one from a raw file, with or without shape\n    --arg out=i32[920,2]            a buffer of zeros\n    --arg out=i32[920,2]:out.npy    the same, saved after the run\n    --arg in=a.npy:out.npy          read, and saved after the run\n    --arg out                       a buffer of an argument before, again\n    --arg u32=640                   a number\n    --arg f32=0.5,1                 an array or structure passed by value\n\nTypes are i8 to i64, u8 to u64, f16, f32 and f64. `--compare out=right.npy` compares a buffer with a file after the run.";
     File "V0613" "a file that cannot be read or written"
-        "The file is missing or unreadable, holds something else than its name or its declaration says, or cannot be written. Output is written beside its place first and renamed, so that no half of it is left.";
+        "The file is missing or unreadable, its content is not what its name or its declaration says, or it cannot be written. Output is written to a temporary file and renamed, so that no part of it is left after a failure.";
 }

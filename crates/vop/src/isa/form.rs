@@ -179,7 +179,7 @@ impl Modifiers<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// So many types are needed, so many are there.
+    /// `expected` types are needed, and `found` are there.
     TypeCount {
         /// How many the instruction has.
         expected: usize,
@@ -281,13 +281,13 @@ impl Form {
         self.sat
     }
 
-    /// The same without `.sat`, which no form must have.
+    /// The form without `.sat`, which no form must have.
     #[must_use]
     pub const fn without_sat(self) -> Form {
         Form { sat: false, ..self }
     }
 
-    /// The same with the selectors of a and b that a text has which writes none.
+    /// The form with default selectors on a and b: those of a text that writes none.
     #[must_use]
     pub const fn with_default_selectors(self) -> Form {
         let shape = self.mnemonic.shape();
@@ -310,7 +310,7 @@ impl Form {
         Selector::unpack(self.asel, self.mnemonic.shape())
     }
 
-    /// The same of the second input.
+    /// The part of b, or for each lane the part of a and b, that the second input takes.
     pub const fn bsel(self) -> Selector {
         Selector::unpack(self.bsel, self.mnemonic.shape())
     }
@@ -323,8 +323,8 @@ impl Form {
         self.bsel
     }
 
-    /// Whether the result, and c with it, is signed: as dtype says, of `vmad` if a or b is signed or a negation makes it
-    /// so, its dtype playing no part. `vset` and the like have no dtype and are unsigned.
+    /// Whether the result, and c with it, is signed: as dtype says. The result of `vmad` is signed if a or b is signed or if it
+    /// negates something, whatever its dtype. `vset`, `vset2` and `vset4` have no dtype and are unsigned.
     pub fn is_signed(self) -> bool {
         match self.variant() {
             Variant::Mad(mode, _) => {
@@ -362,8 +362,8 @@ impl Form {
         !matches!(self.finish, Finish::Plain) || matches!(self.variant, Variant::Mad(..))
     }
 
-    /// Whether d depends on c: it is a summand or a bound, or some of its bits are kept. Not so with a SIMD form that writes
-    /// all its lanes, which [uses](Form::uses_c) an operand c and takes nothing of it.
+    /// Whether d depends on c: c is a summand or a bound, or some of its bits are kept. A SIMD form that writes all its lanes
+    /// [has](Form::uses_c) an operand c, and d does not depend on it.
     pub fn reads_c(self) -> bool {
         self.uses_c() && self.finish() != Finish::Lanes(Mask::full(self.mnemonic().shape()))
     }

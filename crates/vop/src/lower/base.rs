@@ -123,9 +123,9 @@ pub enum Op {
     },
     /// The video instruction that machine code still has: |x - y| in each byte, read by the type.
     Absdiff4(Type),
-    /// The same, summed onto z.
+    /// The sum of those four differences and z.
     Absdiff4Add(Type),
-    /// Two signed words clamped to so many bits, y in the lower place, x in the next; of bytes, z's lower half above them.
+    /// Two signed words clamped to a range: y in the lowest place, x in the next. With bytes, the lower half of z stands above them.
     Pack {
         /// To which range.
         to: Range,
@@ -191,7 +191,7 @@ impl Needs {
     /// What every module has that has a video instruction.
     pub const NOTHING: Needs = Needs { version: (2, 0), target: 20, family: false };
 
-    /// What needs both.
+    /// What two instructions need together.
     #[must_use]
     pub fn and(self, other: Needs) -> Needs {
         Needs {
@@ -328,7 +328,7 @@ impl Op {
         }
     }
 
-    /// Where it is there.
+    /// From which target and PTX version it exists.
     pub const fn needs(self) -> Needs {
         match self {
             Op::Packed(PackedOp::AddSat | PackedOp::SubSat | PackedOp::Sub, _)

@@ -10,16 +10,16 @@ use crate::isa::form::Form;
 /// Why values do not fit an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputError {
-    /// An operand has none.
+    /// An operand has no value.
     Missing {
         /// The operand, `a`, `b` or `c`.
         operand: &'static str,
-        /// What needs it.
+        /// The form, which needs it.
         form: Form,
     },
-    /// There are more values than operands.
+    /// There are more than three values, or more than there are operands without values.
     TooMany {
-        /// What needs fewer.
+        /// The form, which needs fewer.
         form: Form,
     },
     /// The text says another value.
@@ -44,7 +44,7 @@ pub enum InputError {
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let needs = |f: &mut fmt::Formatter<'_>, form: &Form| {
-            write!(f, "`{form}` needs values for {}", if form.uses_c() { "a, b and c" } else { "a and b" })
+            write!(f, "`{form}` needs values for {}", if form.reads_c() { "a, b and c" } else { "a and b" })
         };
         match self {
             InputError::Missing { operand, form } => {
@@ -56,10 +56,10 @@ impl fmt::Display for InputError {
                 needs(f, form)
             }
             InputError::Immediate { operand, immediate, value } => {
-                write!(f, "operand {operand} is the immediate {immediate:#x}, yet its value is given as {value:#x}")
+                write!(f, "operand {operand} is the immediate {immediate:#x}, but its value is given as {value:#x}")
             }
             InputError::OneRegister { register, values: [one, other] } => {
-                write!(f, "`{register}` stands for two operands, yet has two values, {one:#x} and {other:#x}")
+                write!(f, "`{register}` stands for two operands, but has two values, {one:#x} and {other:#x}")
             }
         }
     }
@@ -68,8 +68,22 @@ impl fmt::Display for InputError {
 impl core::error::Error for InputError {}
 
 impl<'t> Instruction<'t> {
+    /// Which of a, b and c need a value to be given: those that d depends on and that are no immediates. The values of the others
+    /// may be left out: the text has them, or d does not depend on them ([`Form::reads_c`]), as with c of a SIMD form that
+    /// writes all its lanes.
+    ///
+    /// ```
+    /// let needed = |text| vop::parse(text).unwrap().needed_inputs();
+    /// assert_eq!(needed("vadd.u32.u32.u32.add d, a, 7, c"), [true, false, true]);
+    /// assert_eq!(needed("vadd4.u32.u32.u32 d, a, b, c"), [true, true, false]);
+    /// ```
+    pub fn needed_inputs(&self) -> [bool; 3] {
+        self.read_operands().map(|operand| operand.is_some_and(|operand| operand.register().is_some()))
+    }
+
     /// The values of a, b and c: those given, in order, and the immediates of the text. Where an operand is an immediate its
-    /// value may be left out, or be `None`, or be given again. What the text adds to a register is added.
+    /// value may be left out, or be `None`, or be given again. A value of c is optional where d does not depend on c:
+    /// see [`needed_inputs`](Instruction::needed_inputs). What the text adds to a register is added.
     ///
     /// ```
     /// let instruction = vop::parse("vadd.u32.u32.u32.add d, a, 7, c+1").unwrap();
@@ -112,9 +126,9 @@ impl<'t> Instruction<'t> {
         if given.next().is_some() { Err(InputError::TooMany { form }) } else { Ok(values) }
     }
 
-    /// The operands that the form reads.
+    /// The operands that d depends on.
     fn read_operands(&self) -> [Option<Operand<'t>>; 3] {
-        [Some(self.a), Some(self.b), self.c.filter(|_| self.form.uses_c())]
+        [Some(self.a), Some(self.b), self.c.filter(|_| self.form.reads_c())]
     }
 }
 
@@ -157,6 +171,13 @@ mod tests {
         assert_eq!(inputs("vadd.u32.u32.u32 d, a, b", &[Some(1), Some(2), None]), Ok([1, 2, 0]));
         assert_eq!(inputs("vadd.u32.u32.u32 d, a, b", &[Some(1), Some(2), Some(9)]), Ok([1, 2, 9]));
         assert_eq!(inputs("vadd.u32.u32.u32 d, a, a", &[Some(2), Some(2)]), Ok([2, 2, 0]));
+        // d does not depend on c where all lanes are written.
+        assert_eq!(inputs("vadd4.u32.u32.u32 d, a, b, c", &[Some(1), Some(2)]), Ok([1, 2, 0]));
+        assert_eq!(inputs("vadd4.u32.u32.u32 d, a, b, a", &[Some(1), Some(2), Some(3)]), Ok([1, 2, 3]));
+        assert!(matches!(
+            inputs("vadd4.u32.u32.u32 d.b0, a, b, c", &[Some(1), Some(2)]),
+            Err(InputError::Missing { operand: "c", .. })
+        ));
         assert!(matches!(
             inputs("vadd.u32.u32.u32 d, a, a", &[Some(1), Some(2)]),
             Err(InputError::OneRegister { values: [1, 2], .. })

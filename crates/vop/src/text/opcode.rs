@@ -33,6 +33,8 @@ pub(super) struct Opcode {
     pub(super) wrong_type: bool,
     /// Something unknown may have been meant for what is missing.
     pub(super) unknown: bool,
+    /// Some modifier is in upper case, and taken for the one in lower case. One fault for the whole instruction says so.
+    pub(super) capitals: bool,
 }
 
 impl Opcode {
@@ -54,6 +56,7 @@ impl Opcode {
             plus_one: Span::default(),
             wrong_type: false,
             unknown: false,
+            capitals: false,
         }
     }
 
@@ -107,6 +110,14 @@ impl Reader<'_, '_> {
         // Bytes, since a string would be checked for character boundaries each time.
         let name = &self.text().as_bytes()[span.start as usize + 1..span.end as usize];
         opcode.end = span.behind();
+        if !self.known_modifier(name, span, opcode) {
+            self.strange_modifier(&self.text_of(span)[1..], span, opcode);
+        }
+    }
+
+    /// Takes a modifier of video instructions into account; `false` if the name is none.
+    #[inline]
+    fn known_modifier(&mut self, name: &[u8], span: Span, opcode: &mut Opcode) -> bool {
         if let Some(ty) = Type::from_bytes(name) {
             opcode.push_type(ty, span);
         } else if name == SAT.as_bytes() {
@@ -128,8 +139,9 @@ impl Reader<'_, '_> {
             self.once("`.po`", &mut opcode.plus_one, span);
             opcode.wanted.plus_one = true;
         } else {
-            self.strange_modifier(&self.text_of(span)[1..], span, opcode);
+            return false;
         }
+        true
     }
 
     /// Remembers where a modifier stands that may stand once.
@@ -153,6 +165,12 @@ impl Reader<'_, '_> {
 
     #[cold]
     fn strange_modifier(&mut self, name: &str, span: Span, opcode: &mut Opcode) {
+        if name.bytes().any(|byte| byte.is_ascii_uppercase())
+            && self.known_modifier(name.to_ascii_lowercase().as_bytes(), span, opcode)
+        {
+            opcode.capitals = true;
+            return;
+        }
         let fault = if FOREIGN_TYPES.contains(&name) {
             opcode.push_type(Type::U32, span);
             opcode.wrong_type = true;

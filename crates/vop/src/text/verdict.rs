@@ -3,6 +3,7 @@
 //! What is legal is [`Form::new`]'s to say. Judged here is what a form does not know: the number and the kinds of operands,
 //! and what ptxas takes or refuses beside the manual. The words of the faults are in `wording.rs`.
 
+use alloc::borrow::Cow;
 use core::ops::Range;
 
 use super::opcode::Opcode;
@@ -21,15 +22,25 @@ impl Reader<'_, '_> {
     /// The form that was written, `None` if there is none such. Faults are recorded, also where there is one.
     pub(super) fn judge(&mut self, opcode: &Opcode, operands: &Operands) -> Option<Form> {
         let name = self.slice(opcode.mnemonic);
-        let Some(mnemonic) = Mnemonic::from_name(name) else {
+        let mut capitals = opcode.capitals;
+        let mut found = Mnemonic::from_name(name);
+        if found.is_none() {
+            found = Mnemonic::from_name(&name.to_ascii_lowercase());
+            capitals |= found.is_some();
+        }
+        let Some(mnemonic) = found else {
             self.unknown_mnemonic(opcode, name);
             return None;
         };
+        if capitals {
+            self.upper_case(mnemonic, opcode, operands);
+        }
         let mut wanted = opcode.wanted;
         wanted.types = opcode.types();
         let bare = self.settings.bare && operands.complete && operands.count == 0;
         if !bare {
-            if !operands.plain || self.knows_registers() {
+            // Of an instruction in upper case the names may be in upper case by mistake, too: one fault is enough.
+            if !capitals && (!operands.plain || self.knows_registers()) {
                 self.operand_kinds(mnemonic, operands);
             }
             let [d, a, b, c] = &operands.list;
@@ -37,9 +48,9 @@ impl Reader<'_, '_> {
             if !mnemonic.allows(Axis::Negation) && wanted.minuses == CANCELLED {
                 wanted.minuses = [false; 3];
             }
-            wanted.dsel = self.destination_selector(mnemonic, d);
-            wanted.asel = self.source_selector(mnemonic, a, false);
-            wanted.bsel = self.source_selector(mnemonic, b, true);
+            wanted.dsel = self.destination_selector(mnemonic, d, capitals);
+            wanted.asel = self.source_selector(mnemonic, a, Side::A, capitals);
+            wanted.bsel = self.source_selector(mnemonic, b, Side::B, capitals);
             self.no_selector_on_c(mnemonic, c, operands.count);
             // Where the form is legal this is what `Form::uses_c` says.
             let uses_c = wanted.secondary.is_some() || wanted.dsel.is_some() || !mnemonic.allows(Axis::OptionalC);
@@ -56,11 +67,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn destination_selector(&mut self, mnemonic: Mnemonic, d: &Written) -> Option<DestinationSelector> {
+    fn destination_selector(&mut self, mnemonic: Mnemonic, d: &Written, capitals: bool) -> Option<DestinationSelector> {
         if d.selector.is_empty() {
             return None;
         }
-        let name = &self.text_of(d.selector)[1..];
+        let name = &*without_capitals(&self.text_of(d.selector)[1..], capitals);
         let shape = mnemonic.shape();
         if !shape.is_simd() {
             if let Some(part) = Part::from_name(name) {
@@ -76,24 +87,29 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn source_selector(&mut self, mnemonic: Mnemonic, operand: &Written, second: bool) -> Option<Selector> {
+    fn source_selector(
+        &mut self,
+        mnemonic: Mnemonic,
+        operand: &Written,
+        side: Side,
+        capitals: bool,
+    ) -> Option<Selector> {
         if operand.selector.is_empty() {
             return None;
         }
-        let name = &self.text_of(operand.selector)[1..];
+        let name = &*without_capitals(&self.text_of(operand.selector)[1..], capitals);
         let selector = match mnemonic.shape() {
             Shape::Scalar => Part::from_name(name).map(Selector::Part),
             Shape::Halves => digits::<2>(name, 'h', 3).map(Selector::Halves),
             Shape::Bytes => digits::<4>(name, 'b', 7).map(Selector::Bytes),
         };
         if selector.is_none() {
-            let place = if second { Side::B } else { Side::A };
             // Of `%tid.x` all is said with the register.
             let special = operand.raw == Raw::Register
                 && self.knows_registers()
                 && special::is_special(self.text_of(operand.name));
             if !special {
-                self.wrong_selector(mnemonic, name, operand.selector.range(), place);
+                self.wrong_selector(mnemonic, name, operand.selector.range(), side);
             }
         } else if name == "b1024" && !self.settings.lenient {
             self.unreadable_selector(operand.selector.range());
@@ -183,6 +199,11 @@ impl Reader<'_, '_> {
 /// Minuses before both a and b and not c. ptxas counts only whether the product is negated, of any instruction, and so
 /// takes these two everywhere; outside `vmad` they have no effect (`vadd.u32.u32.u32 d, -a, -b` computes a + b).
 const CANCELLED: [bool; 3] = [true, true, false];
+
+/// A selector in lower case, if the instruction is one that is written in capitals.
+fn without_capitals(name: &str, capitals: bool) -> Cow<'_, str> {
+    if capitals { Cow::Owned(name.to_ascii_lowercase()) } else { Cow::Borrowed(name) }
+}
 
 /// `.b01`, `.b12` and `.b23`, which ptxas takes on d and c of scalar forms and ignores. They are of another
 /// instruction family; no code is known that writes them.

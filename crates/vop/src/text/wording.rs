@@ -40,9 +40,11 @@ impl Reader<'_, '_> {
             "vavrg" => Some(("vavrg2` or `vavrg4", "the average has no scalar form")),
             "varvg2" => Some(("vavrg2", "the manual's Target ISA notes (9.7.18.2.1) misspell it `varvg2`")),
             "varvg4" => Some(("vavrg4", "the manual's Target ISA notes (9.7.18.2.3) misspell it `varvg4`")),
-            _ => nearest(name, Mnemonic::ALL.map(Mnemonic::name))
-                .map(|meant| (meant, if meant.eq_ignore_ascii_case(name) { "mnemonics are lower case" } else { "" })),
+            _ => nearest(name, Mnemonic::ALL.map(Mnemonic::name)).map(|meant| (meant, "")),
         };
+        if let Some(help) = other_lanes(name) {
+            return self.fault(fault.help(help));
+        }
         let fault = match meant {
             Some((meant, "")) => fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`")),
             Some((meant, why)) => {
@@ -53,6 +55,24 @@ impl Reader<'_, '_> {
                 fault.help(format!("the video instructions are {}", listed(names, "")))
             }
         };
+        self.fault(fault);
+    }
+
+    /// The instruction is legal in lower case, or its other faults are told.
+    #[cold]
+    pub(super) fn upper_case(&mut self, mnemonic: Mnemonic, opcode: &Opcode, operands: &Operands) {
+        let span = opcode.mnemonic.span().start..opcode.end.range().end;
+        let text = self.text_at(&span);
+        let code = if self.slice(opcode.mnemonic) == mnemonic.name() { Code::V0201 } else { Code::V0102 };
+        let is_upper = |span: Span| self.text_of(span).bytes().any(|byte| byte.is_ascii_uppercase());
+        let selectors = if operands.list.iter().any(|operand| is_upper(operand.selector)) {
+            ", and selectors in lower case"
+        } else {
+            ""
+        };
+        let fault = Diagnostic::new(code, span, format!("`{text}` is not in lower case, as PTX is"))
+            .label("write it in lower case")
+            .help(format!("write `{}`{selectors}", text.to_ascii_lowercase()));
         self.fault(fault);
     }
 
@@ -376,6 +396,31 @@ impl Reader<'_, '_> {
             _ => opcode.secondary,
         }
     }
+}
+
+/// What to write for a name that would be a mnemonic with another number of lanes, as `vadd8` would.
+fn other_lanes(name: &str) -> Option<String> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_ascii_lowercase();
+    let of_stem = |mnemonic: &Mnemonic| mnemonic.name().trim_end_matches(['2', '4']) == stem;
+    let there: Vec<Mnemonic> = Mnemonic::ALL.into_iter().filter(of_stem).collect();
+    if stem.len() == name.len() || there.is_empty() {
+        return None;
+    }
+    let each = there.iter().map(|mnemonic| match mnemonic.shape() {
+        Shape::Scalar => format!("`{mnemonic}` for one value"),
+        shape => format!(
+            "`{mnemonic}` for {} {}",
+            shape.lanes(),
+            if shape == Shape::Halves { "half-words" } else { "bytes" }
+        ),
+    });
+    let each: Vec<String> = each.collect();
+    let there = match each.as_slice() {
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+        [] => return None,
+    };
+    Some(format!("write {there}"))
 }
 
 /// What a wrong selector was probably meant to be.

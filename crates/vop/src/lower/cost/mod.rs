@@ -2,7 +2,7 @@
 //!
 //! Every instruction that is needed counts [by itself](Code::alone), and a list of [fusions](FUSIONS) says which instructions ptxas makes
 //! one of: each a function named after what it finds. All was found by measuring, and `cargo xtask sass lowering` holds it
-//! against ptxas. Where it is not sure it leaves a cost above the truth, so that nothing is chosen which is dearer than it
+//! against ptxas. Where it is not sure it leaves a cost above the truth, so that nothing is chosen that is more expensive than it
 //! seems.
 
 mod long;
@@ -335,7 +335,7 @@ impl Code {
         for number in (0..self.steps.len()).filter(|&number| self.counts(number)) {
             let (op, operands) = &self.steps[number];
             let constants = operands.iter().filter(|value| is_constant(**value)).count() as u32;
-            // So many have room in the instruction; each other is put into a register.
+            // This number of immediates has room in the instruction; each other is put into a register.
             let room = match op {
                 Op::Dp4a(..) | Op::Dp2a { .. } => {
                     let factor = operands[..2].iter().find_map(|value| match value {

@@ -2,7 +2,7 @@
 //!
 //! That a sum over four lanes is the sum of four results is much for a solver; that what one lane adds is its result is little. So
 //! the value is taken apart along its sums, and what depends on the same positions is put together again: c, a constant, and
-//! for each group of positions a sum that must be the sum of their results, but for a constant. The constants cancel.
+//! for each group of positions a sum that must be the sum of their results, up to a constant. The constants cancel.
 //!
 //! What an addend depends on is looked up byte by byte and only decides the groups: were it wrong, the query would claim what does
 //! not hold, as each claim is about all values of all free constants.
@@ -71,7 +71,7 @@ pub(super) fn parts(writer: &mut Writer<'_>, value: Value) -> Result<Option<Vec<
     let Some((twice, ty)) = halved else { return Ok(groups(writer, &addends, 1)) };
     let (addends, 0) = taken_apart(writer, twice)? else { return Ok(None) };
     let Some(mut equal) = groups(writer, &addends, 2) else { return Ok(None) };
-    // Half of twice a sum is the sum, as far as it is that of so many results.
+    // Half of twice a sum is the sum, within the range that a sum of `count` results has.
     let live: Vec<u8> = writer.candidate.live().collect();
     let Interval { min, max } = writer.form.with_default_selectors().result_range([OperandValue::Free; 3]);
     for &position in &live {
@@ -100,7 +100,7 @@ fn taken_apart(writer: &mut Writer<'_>, value: Value) -> Result<(Vec<Addend>, i3
     Ok((sum.addends, sum.times_c))
 }
 
-/// What must be equal so that addends are, taken together, so many times the results at all live positions; nothing if all of them
+/// What must be equal so that addends are, taken together, a multiple of the results at all live positions; nothing if all of them
 /// hang together, or depend on c.
 fn groups(writer: &mut Writer<'_>, addends: &[Addend], times: u32) -> Option<Vec<Equal>> {
     let live: Vec<u8> = writer.candidate.live().collect();

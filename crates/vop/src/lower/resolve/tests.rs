@@ -427,7 +427,7 @@ fn sums_of_all_selections_of_bytes() {
                 summed(form, IN_PLACE, [[1; 4], [0; 4]], targets[usize::from(selector[1]) % 2]);
                 summed(form, IN_PLACE, [[0; 4], [-1; 4]], targets[1]);
             }
-            // Up to four lanes: so many of the first input, the others of the second.
+            // Up to four lanes: some of the first input, the others of the second.
             for of_first in 0..=4 {
                 for total in of_first.max(1)..=4 {
                     let mut lanes = selector.into_iter();

@@ -161,7 +161,7 @@ const fn type_of(signed: bool) -> Type {
     if signed { Type::S32 } else { Type::U32 }
 }
 
-/// All values of the sum, or of the difference, of two numbers.
+/// The interval of the sums of two numbers.
 fn sum(x: Interval, y: Interval) -> Interval {
     Interval { min: x.min + y.min, max: x.max + y.max }
 }
@@ -185,12 +185,12 @@ fn clamped(x: Interval, to: Interval) -> Interval {
     Interval { min: x.min.clamp(to.min, to.max), max: x.max.clamp(to.min, to.max) }
 }
 
-/// The numbers that a signed register of so many bits holds.
+/// The numbers that a signed register of `bits` bits holds.
 const fn signed(bits: u32) -> Interval {
     Interval { min: -(1 << (bits - 1)), max: (1 << (bits - 1)) - 1 }
 }
 
-/// The numbers that an unsigned register of so many bits holds.
+/// The numbers that an unsigned register of `bits` bits holds.
 const fn unsigned(bits: u32) -> Interval {
     Interval { min: 0, max: (1 << bits) - 1 }
 }

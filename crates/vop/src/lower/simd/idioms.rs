@@ -237,7 +237,7 @@ impl Builder {
         self.dot(signed, lanes, weights, addend)
     }
 
-    /// The constant of a dot product that takes the live positions of a register so many times.
+    /// The constant of a dot product that takes the live positions of a register `factor` times.
     pub(super) fn weights(&self, weight: i8) -> Value {
         Value::Word(self.live().iter().fold(0, |word, p| word | u32::from(weight as u8) << (8 * p)))
     }
@@ -252,7 +252,7 @@ impl Builder {
         self.op(op, &[lanes, constant, addend])
     }
 
-    /// `addend` plus the live lanes of two registers, each taken so many times.
+    /// `addend` plus the live lanes of two registers, each taken with its factor.
     pub(super) fn sum_both(&mut self, [x, y]: [(Value, bool, i8); 2], addend: Value) -> Value {
         let sum = self.sum_lanes(x.0, x.1, x.2, addend);
         self.sum_lanes(y.0, y.1, y.2, sum)
