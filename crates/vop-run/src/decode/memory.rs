@@ -354,6 +354,6 @@ fn extension(ty: Scalar, register: u32) -> Extension {
     let is_extended = ty.is_signed() && ty.width() < register.min(32);
     Extension {
         sign: if is_extended { 1 << (ty.width() - 1) } else { 0 },
-        mask: mask(register.clamp(ty.width(), 32)) as u32,
+        mask: mask(register.min(32)) as u32,
     }
 }
