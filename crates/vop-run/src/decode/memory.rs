@@ -157,12 +157,12 @@ impl Decoder<'_, '_> {
                 let load = Load { access, memory, extension: Extension::ZEROS, d: words.clone().into() };
                 self.emit(Op::Load(Box::new(load)));
                 let extend = if ty.width() == 32 { extend.linear(Linear::Extension) } else { extend };
-                for (i, (d, word)) in d.into_iter().zip(words).enumerate() {
-                    if d.register_width() == Some(Width::Double) {
-                        self.compute(&extend, &[d], &[word]);
-                        if i > 0 {
-                            self.mark_part();
-                        }
+                // An element `_` is a word already.
+                let doubles = d.into_iter().zip(words).filter(|(d, _)| d.register_width() == Some(Width::Double));
+                for (i, (d, word)) in doubles.enumerate() {
+                    self.compute(&extend, &[d], &[word]);
+                    if i > 0 {
+                        self.mark_part();
                     }
                 }
             }
