@@ -20,6 +20,7 @@
 mod common;
 
 use std::path::Path;
+use std::time::Duration;
 
 use common::{bits, bytes, data, size};
 use vop::Semantics;
@@ -524,7 +525,7 @@ fn a_launch_says_what_is_running() {
         let mut seen = Vec::new();
         while !launch.is_finished() {
             seen.extend(activity.now());
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
         }
         seen
     });

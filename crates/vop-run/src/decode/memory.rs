@@ -157,12 +157,12 @@ impl Decoder<'_, '_> {
                 let load = Load { access, memory, extension: Extension::ZEROS, d: words.clone().into() };
                 self.emit(Op::Load(Box::new(load)));
                 let extend = if ty.width() == 32 { extend.linear(Linear::Extension) } else { extend };
-                for (i, (d, word)) in d.into_iter().zip(words).enumerate() {
-                    if d.register_width() == Some(Width::Double) {
-                        self.compute(&extend, &[d], &[word]);
-                        if i > 0 {
-                            self.mark_part();
-                        }
+                // An element `_` is a word already.
+                let doubles = d.into_iter().zip(words).filter(|(d, _)| d.register_width() == Some(Width::Double));
+                for (i, (d, word)) in doubles.enumerate() {
+                    self.compute(&extend, &[d], &[word]);
+                    if i > 0 {
+                        self.mark_part();
                     }
                 }
             }
@@ -354,6 +354,6 @@ fn extension(ty: Scalar, register: u32) -> Extension {
     let is_extended = ty.is_signed() && ty.width() < register.min(32);
     Extension {
         sign: if is_extended { 1 << (ty.width() - 1) } else { 0 },
-        mask: mask(register.clamp(ty.width(), 32)) as u32,
+        mask: mask(register.min(32)) as u32,
     }
 }
