@@ -298,7 +298,10 @@ fn a_launch_file_runs_and_saves() {
         again(r#"file = "in.raw", type = "u16""#).unwrap_err(),
         "cannot read ./in.raw: it has 3 bytes, which is no multiple of 2, the size of a u16"
     );
-    assert_eq!(again(r#"file = "in.raw""#).unwrap_err(), "cannot read ./in.raw: it is a raw file: a `type` must say what it holds");
+    assert_eq!(
+        again(r#"file = "in.raw""#).unwrap_err(),
+        "cannot read ./in.raw: it is a raw file: a `type` must say what it holds"
+    );
 }
 
 #[test]

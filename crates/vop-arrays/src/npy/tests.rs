@@ -70,10 +70,7 @@ fn damaged_texts_are_refused() {
         ("{'descr': '<u2', 'fortran_order': False, 'shape': [2], }", "its header is damaged at `[2], }`"),
         ("{'descr': '<u2', 'fortran_order': False, 'shape': (2 3), }", "its header is damaged at `3), }`"),
         ("{'descr': '<u2', 'fortran_order': False, 'shape': (2,), } x", "its header is damaged at ` x`"),
-        (
-            "{'descr': '<u2', 'fortran_order': False, 'shape': (2,), 'more': 1}",
-            "its header is damaged at `'more': 1}`",
-        ),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (2,), 'more': 1}", "its header is damaged at `'more': 1}`"),
         (
             "{'descr': '<u2', 'descr': '<u2', 'fortran_order': False, 'shape': (2,)}",
             "its header is damaged at `'descr': '<u2', 'for`",
