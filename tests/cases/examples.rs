@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use vop_arrays::{Array, Element};
 use vop_run::{RunOptions, Summary, run_launch_file};
 
 fn example(name: &str) -> PathBuf {
@@ -13,7 +14,8 @@ fn example(name: &str) -> PathBuf {
 /// Runs an example. Its output files are in the folder, which is removed when it is dropped.
 fn run(name: &str) -> (Summary, tempfile::TempDir) {
     let output = tempfile::tempdir().unwrap();
-    let options = RunOptions { output: Some(output.path().to_owned()), ..RunOptions::default() };
+    let mut options = RunOptions::default();
+    options.output = Some(output.path().to_owned());
     let summary = run_launch_file(&example(name).join(format!("{name}.toml")), &options).unwrap();
     (summary, output)
 }
@@ -33,10 +35,28 @@ fn read_png(path: &Path) -> (usize, usize, Vec<u8>) {
     (info.width as usize, info.height as usize, samples)
 }
 
-fn read_npy<T: npyz::Deserialize>(path: &Path, shape: &[u64]) -> Vec<T> {
-    let npy = npyz::NpyFile::new(std::fs::File::open(path).unwrap()).unwrap();
-    assert_eq!(npy.shape(), shape);
-    npy.into_vec().unwrap()
+/// A type of elements.
+trait Number: Sized {
+    const ELEMENT: Element;
+    /// The elements of little-endian bytes.
+    fn all(bytes: &[u8]) -> Vec<Self>;
+}
+
+macro_rules! numbers {
+    ($($ty:ty: $element:ident),+) => {$(
+        impl Number for $ty {
+            const ELEMENT: Element = Element::$element;
+            fn all(bytes: &[u8]) -> Vec<$ty> {
+                bytes.as_chunks().0.iter().map(|chunk| <$ty>::from_le_bytes(*chunk)).collect()
+            }
+        }
+    )+};
+}
+
+numbers!(u8: U8, i32: I32, u32: U32, u64: U64, f32: F32);
+
+fn read_npy<T: Number>(path: &Path, shape: &[u64]) -> Vec<T> {
+    T::all(&Array::read(path, Some(T::ELEMENT), Some(shape), 1 << 30).unwrap().bytes)
 }
 
 /// Fails at the first element that differs.

@@ -32,6 +32,7 @@ impl Progress {
     }
 
     /// Shown at once, for work whose first step may take long.
+    #[cfg(feature = "prove")]
     pub(crate) fn at_once(mut self) -> Progress {
         self.show();
         self
@@ -57,6 +58,7 @@ impl Progress {
     }
 
     /// A word behind the numbers.
+    #[cfg(feature = "prove")]
     pub(crate) fn remark(&self, text: String) {
         self.bar.set_message(text);
     }

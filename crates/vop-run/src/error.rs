@@ -26,7 +26,7 @@ impl fmt::Display for SourcePlace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// The file, if there is one: PTX may come from memory, and [`CommandLine::text`](crate::launch::CommandLine::text) is no file.
+    /// The file, if there is one: PTX may come from memory, and [`CommandLine::text`](crate::job::CommandLine::text) is no file.
     pub file: Option<PathBuf>,
     /// Bytes of the text.
     pub span: Range<usize>,

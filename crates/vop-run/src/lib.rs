@@ -11,7 +11,7 @@
 //! - A [`Memory`] holds buffers and the module's variables, from launch to launch. Buffers are far apart, so an access beyond one's
 //!   end is an error, as are misaligned accesses, divisions by zero, barriers that are not reached, stacks that overflow and
 //!   endless loops. [`LaunchOptions`] has checks for races and uninitialised reads of shared memory.
-//! - [`run_launch_file`] does all of it for files, and [`launch::Job`] is what the command `vop run` does.
+//! - [`run_launch_file`] does all of it for files, and [`job::Job`] is what the command `vop run` does.
 //!
 //! ```
 //! use vop_run::{LaunchOptions, Program};
@@ -49,7 +49,6 @@
 //! clusters, TMA (`cp.async.bulk`), and modules of 32-bit addresses. Functions that the manual calls approximate are computed in
 //! double precision and rounded once.
 
-mod array;
 mod code;
 mod column;
 mod decode;
@@ -58,8 +57,8 @@ mod error;
 mod heap;
 #[doc(hidden)]
 pub mod internals;
+pub mod job;
 mod lanes;
-pub mod launch;
 mod level;
 mod memory;
 mod opcode;
@@ -67,12 +66,11 @@ mod pure;
 mod special;
 mod types;
 
-pub use array::write_atomically;
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
 pub use engine::launch::{Activity, Arg, LaunchOptions, Now, Progress, Report};
 pub use engine::{Profile, StatementProfile};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
-pub use launch::{RunOptions, Summary, run_launch_file};
+pub use job::{RunOptions, Summary, run_launch_file};
 pub use level::Level;
 pub use memory::{BufferId, Memory};

@@ -289,17 +289,20 @@ fn a_launch_file_runs_and_saves() {
     assert_eq!(again(r#"file = "same.png", shape = [1, 3]"#), Ok(()));
     assert_eq!(
         again(r#"file = "same.png", shape = [3]"#).unwrap_err(),
-        "`./same.png` holds u8 [1, 3], and u8 [3] is declared"
+        "cannot read ./same.png: it holds u8 [1, 3], and u8 [3] is declared"
     );
     assert_eq!(
         again(r#"file = "out.npy", type = "i32""#).unwrap_err(),
-        "`./out.npy` holds u32 [3], and i32 [3] is declared"
+        "cannot read ./out.npy: it holds u32 [3], and i32 [3] is declared"
     );
     assert_eq!(
         again(r#"file = "in.raw", type = "u16""#).unwrap_err(),
-        "`./in.raw` has 3 bytes, which is no number of 2-byte elements"
+        "cannot read ./in.raw: it has 3 bytes, which is no multiple of 2, the size of a u16"
     );
-    assert_eq!(again(r#"file = "in.raw""#).unwrap_err(), "`./in.raw` is a raw file: a `type` must say what it holds");
+    assert_eq!(
+        again(r#"file = "in.raw""#).unwrap_err(),
+        "cannot read ./in.raw: it is a raw file: a `type` must say what it holds"
+    );
 }
 
 #[test]

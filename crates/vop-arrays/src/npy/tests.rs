@@ -70,17 +70,14 @@ fn damaged_texts_are_refused() {
         ("{'descr': '<u2', 'fortran_order': False, 'shape': [2], }", "its header is damaged at `[2], }`"),
         ("{'descr': '<u2', 'fortran_order': False, 'shape': (2 3), }", "its header is damaged at `3), }`"),
         ("{'descr': '<u2', 'fortran_order': False, 'shape': (2,), } x", "its header is damaged at ` x`"),
-        (
-            "{'descr': '<u2', 'fortran_order': False, 'shape': (2,), 'more': 1}",
-            "its header is damaged at ` 'more': 1}`",
-        ),
+        ("{'descr': '<u2', 'fortran_order': False, 'shape': (2,), 'more': 1}", "its header is damaged at `'more': 1}`"),
         (
             "{'descr': '<u2', 'descr': '<u2', 'fortran_order': False, 'shape': (2,)}",
-            "its header is damaged at ` 'descr': '<u2', 'fo`",
+            "its header is damaged at `'descr': '<u2', 'for`",
         ),
         (
             "{'descr': '<u2', 'fortran_order': False, 'shape': (18446744073709551616,)}",
-            "is damaged at `18446744073709551616`",
+            "is damaged at `1844674407370955161`",
         ),
         (
             "{'descr': '<u2', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
@@ -152,5 +149,5 @@ fn random_damage_is_noticed_or_harmless() {
             }
         }
     }
-    assert!(good > 1_000 && bad > 10_000, "{good} and {bad}: the damage is not of both kinds");
+    assert!(good > 100 && bad > 10_000, "{good} and {bad}: the damage is not of both kinds");
 }

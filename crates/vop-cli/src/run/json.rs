@@ -1,7 +1,7 @@
 //! What a run did, as JSON.
 
 use serde_json::{Value, json};
-use vop_run::launch::{Comparison, LaunchSummary};
+use vop_run::job::{Comparison, LaunchSummary};
 use vop_run::{Profile, RunError, ThreadId};
 
 use super::Ran;

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vop_run::launch::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
+use vop_run::job::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
 use vop_run::{Report, RunErrors, ThreadId};
 
 use crate::output::Format;
@@ -254,11 +254,9 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
 
 /// Runs a job; what kernels print is printed at once, or handed out if the output is for programs.
 fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
-    let mut options = RunOptions {
-        output: args.output.clone(),
-        tolerance: Tolerance { absolute: args.tolerance, ulps: args.ulps },
-        ..RunOptions::default()
-    };
+    let mut options = RunOptions::default();
+    options.output = args.output.clone();
+    options.tolerance = Tolerance { absolute: args.tolerance, ulps: args.ulps };
     let launch = &mut options.launch;
     launch.instructions = args.limit.unwrap_or(launch.instructions);
     launch.stack = args.stack.unwrap_or(launch.stack);

@@ -1,14 +1,13 @@
-//! Buffers held against files of what they should be.
+//! Compares buffers with files that hold what they should be.
 
 use std::path::PathBuf;
 
-use vop_ptx::module::Scalar;
+use vop_arrays::{Array, Element};
 
 use super::value::{self, Number};
-use crate::array::Array;
-use crate::types::{Kind, mask};
+use crate::types::mask;
 
-/// How far an element may be from what is expected. It is right if it is within either bound; NaN equals NaN.
+/// How far an element may be from the expected one. It is right if it is within either bound. NaN equals NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
     /// The greatest absolute difference.
@@ -17,12 +16,12 @@ pub struct Tolerance {
     pub ulps: u64,
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The buffer.
     pub buffer: String,
-    /// The file of what it should be.
+    /// The file of the expected elements.
     pub file: PathBuf,
     /// How many elements both have.
     pub elements: usize,
@@ -45,9 +44,10 @@ pub struct Difference {
     pub expected: String,
 }
 
-/// Holds a buffer's bytes against an array, whose type and shape are the buffer's.
+/// Compares a buffer's bytes with an array of the same type and shape.
 pub(super) fn compare(buffer: &str, found: &[u8], file: PathBuf, expected: &Array, tolerance: Tolerance) -> Comparison {
-    let (ty, size) = (expected.ty, expected.ty.size());
+    let ty = expected.description.element;
+    let size = ty.size();
     let mut comparison = Comparison {
         buffer: buffer.to_owned(),
         file,
@@ -68,7 +68,7 @@ pub(super) fn compare(buffer: &str, found: &[u8], file: PathBuf, expected: &Arra
         }
         comparison.differing += 1;
         comparison.first.get_or_insert_with(|| Difference {
-            index: index(at, &expected.shape),
+            index: index(at, &expected.description.shape),
             found: value::show(ty, found),
             expected: value::show(ty, expected_element),
         });
@@ -77,7 +77,7 @@ pub(super) fn compare(buffer: &str, found: &[u8], file: PathBuf, expected: &Arra
 }
 
 /// How far two elements are from each other.
-fn distance(ty: Scalar, a: &[u8], b: &[u8]) -> Tolerance {
+fn distance(ty: Element, a: &[u8], b: &[u8]) -> Tolerance {
     match (value::read(ty, a), value::read(ty, b)) {
         (Number::Float(x), Number::Float(y)) => {
             if x == y || (x.is_nan() && y.is_nan()) {
@@ -102,9 +102,11 @@ fn rank(bytes: &[u8]) -> i64 {
 }
 
 /// The indexes, axis by axis, of an element in C order.
-fn index(mut at: usize, shape: &[usize]) -> Vec<usize> {
+fn index(mut at: usize, shape: &[u64]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (axis, len) in index.iter_mut().zip(shape).rev() {
+        // An array with elements has no axis of length 0, and its lengths fit memory.
+        let len = *len as usize;
         *axis = at % len;
         at /= len;
     }
@@ -113,17 +115,20 @@ fn index(mut at: usize, shape: &[usize]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use vop_arrays::Description;
+
     use super::*;
 
-    fn compared(ty: Scalar, found: &[&str], expected: &[&str], absolute: f64, ulps: u64) -> Comparison {
+    fn compared(ty: Element, found: &[&str], expected: &[&str], absolute: f64, ulps: u64) -> Comparison {
         let bytes = |texts: &[&str]| value::bytes(ty, texts.iter().map(|text| value::parse(text, ty).unwrap()));
-        let expected = Array { ty, shape: vec![expected.len() / 2, 2], bytes: bytes(expected) };
+        let description = Description { element: ty, shape: vec![expected.len() as u64 / 2, 2] };
+        let expected = Array { description, bytes: bytes(expected) };
         compare("out", &bytes(found), "expected.npy".into(), &expected, Tolerance { absolute, ulps })
     }
 
     #[test]
     fn the_first_difference_is_told_and_all_are_counted() {
-        let found = compared(Scalar::S16, &["1", "2", "3", "-4", "5", "6"], &["1", "2", "3", "4", "5", "7"], 0.0, 0);
+        let found = compared(Element::I16, &["1", "2", "3", "-4", "5", "6"], &["1", "2", "3", "4", "5", "7"], 0.0, 0);
         assert_eq!((found.elements, found.differing, found.greatest), (6, 2, 8.0));
         let first = Difference { index: vec![1, 1], found: "-4".into(), expected: "4".into() };
         assert_eq!(found.first, Some(first));
@@ -133,20 +138,20 @@ mod tests {
     fn an_element_within_either_bound_is_right() {
         let one = "1.0000001"; // the single after 1
         for (ty, found, expected, absolute, ulps, differing) in [
-            (Scalar::F32, one, "1", 0.0, 0, 1),
-            (Scalar::F32, one, "1", 0.0, 1, 0),
-            (Scalar::F32, one, "1", 1e-6, 0, 0),
-            (Scalar::F32, "-1e-45", "1e-45", 0.0, 1, 1),
-            (Scalar::F32, "-1e-45", "1e-45", 0.0, 2, 0),
-            (Scalar::F32, "-0", "0", 0.0, 0, 0),
-            (Scalar::F32, "nan", "nan", 0.0, 0, 0),
-            (Scalar::F32, "nan", "1", f64::MAX, u64::MAX - 1, 1),
-            (Scalar::F32, "inf", "3.4028235e38", 0.0, 1, 1),
-            (Scalar::F16, "1.001", "1", 0.0, 1, 0),
-            (Scalar::F64, "1.0000000000000002", "1", 0.0, 1, 0),
-            (Scalar::U8, "7", "9", 2.0, 0, 0),
-            (Scalar::U8, "7", "9", 1.0, 5, 1),
-            (Scalar::U64, "18446744073709551615", "0", 1.0, 0, 1),
+            (Element::F32, one, "1", 0.0, 0, 1),
+            (Element::F32, one, "1", 0.0, 1, 0),
+            (Element::F32, one, "1", 1e-6, 0, 0),
+            (Element::F32, "-1e-45", "1e-45", 0.0, 1, 1),
+            (Element::F32, "-1e-45", "1e-45", 0.0, 2, 0),
+            (Element::F32, "-0", "0", 0.0, 0, 0),
+            (Element::F32, "nan", "nan", 0.0, 0, 0),
+            (Element::F32, "nan", "1", f64::MAX, u64::MAX - 1, 1),
+            (Element::F32, "inf", "3.4028235e38", 0.0, 1, 1),
+            (Element::F16, "1.001", "1", 0.0, 1, 0),
+            (Element::F64, "1.0000000000000002", "1", 0.0, 1, 0),
+            (Element::U8, "7", "9", 2.0, 0, 0),
+            (Element::U8, "7", "9", 1.0, 5, 1),
+            (Element::U64, "18446744073709551615", "0", 1.0, 0, 1),
         ] {
             let found_element = compared(ty, &[found, found], &[expected, expected], absolute, ulps);
             assert_eq!(found_element.differing, 2 * differing, "{found} and {expected} as {ty:?}");

@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
-use vop_ptx::module::Scalar;
+use vop_arrays::{Element, UnknownElement};
 
 use super::value::{self, Number};
-use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Source, Tolerance, read_text};
-use crate::array::{element, element_name, element_names};
+use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Text, Tolerance, parse_bytes, read_text};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
-use crate::types::Kind;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,7 +27,7 @@ struct Buffer {
     file: Option<Spanned<PathBuf>>,
     #[serde(rename = "type")]
     ty: Option<Spanned<String>>,
-    shape: Option<Spanned<Vec<usize>>>,
+    shape: Option<Spanned<Vec<u64>>>,
     fill: Option<Spanned<Value>>,
     values: Option<Spanned<Vec<Spanned<Value>>>>,
     addresses: Option<Spanned<Vec<Spanned<String>>>>,
@@ -45,8 +43,7 @@ struct Launch {
     entry: Option<Spanned<String>>,
     grid: Spanned<Value>,
     block: Spanned<Value>,
-    #[serde(default)]
-    shared: usize,
+    shared: Option<Spanned<Value>>,
     args: Spanned<Vec<Spanned<Value>>>,
     #[serde(default)]
     check: Vec<Check>,
@@ -58,9 +55,9 @@ impl<T> From<Spanned<T>> for At<T> {
     }
 }
 
-/// Reads a launch file; all errors are told, but for those of the TOML itself.
+/// Reads a launch file. All errors are reported; of the TOML's syntax errors, the first.
 pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
-    let source = Source { path: Some(path.to_owned()), text: read_text(path)? };
+    let source = Text { path: Some(path.to_owned()), text: read_text(path)? };
     let file: LaunchFile = toml::from_str(&source.text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         source.error(RunErrorKind::LaunchFile, Some(&span), error.message().trim())
@@ -91,7 +88,7 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
 }
 
 struct Reader<'a> {
-    source: &'a Source,
+    source: &'a Text,
     folder: &'a Path,
 }
 
@@ -102,13 +99,12 @@ impl Reader<'_> {
 
     fn buffer(&self, name: String, spec: Spanned<Buffer>, names: &[String]) -> Result<BufferSpec, RunError> {
         let buffer = spec.get_ref();
-        let ty = buffer.ty.as_ref().map(|ty| {
-            let unknown =
-                || self.wrong(ty, format!("`{}` is no element type: they are {}", ty.get_ref(), element_names()));
-            element(ty.get_ref()).ok_or_else(unknown)
-        });
+        let ty = buffer
+            .ty
+            .as_ref()
+            .map(|ty| ty.get_ref().parse().map_err(|unknown: UnknownElement| self.wrong(ty, unknown.to_string())));
         let mut ty = ty.transpose()?;
-        let mut shape = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
+        let mut shape: Option<Vec<u64>> = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
         let content = match &buffer.addresses {
             Some(addresses) => self.addresses(&name, &spec, addresses, names, &mut ty, &mut shape)?,
             None => self.content(&name, &spec, ty, &mut shape)?,
@@ -128,22 +124,22 @@ impl Reader<'_> {
         Ok(BufferSpec { name, span: Some(spec.span()), ty, shape, content, save, expect, tolerance })
     }
 
-    /// What a buffer holds at the start; its values tell its shape if nothing else does.
+    /// The content of a buffer at the start. The number of its values is its shape if no shape is given.
     fn content(
         &self,
         name: &str,
         spec: &Spanned<Buffer>,
-        ty: Option<Scalar>,
-        shape: &mut Option<Vec<usize>>,
+        ty: Option<Element>,
+        shape: &mut Option<Vec<u64>>,
     ) -> Result<Content, RunError> {
         let wrong = |what: &str| Err(self.wrong(spec, format!("buffer `{name}` has {what}")));
         let buffer = spec.get_ref();
         match (&buffer.file, &buffer.fill, &buffer.values, ty) {
             (Some(file), None, None, _) => Ok(Content::File(self.input(file))),
             (None, None, Some(values), Some(ty)) => {
-                let len = values.get_ref().len();
+                let len = values.get_ref().len() as u64;
                 let shape = shape.get_or_insert_with(|| vec![len]);
-                if shape.iter().try_fold(1, |product: usize, n| product.checked_mul(*n)) != Some(len) {
+                if shape.iter().try_fold(1, |product: u64, n| product.checked_mul(*n)) != Some(len) {
                     return Err(self.wrong(values, format!("{len} values are not of shape {shape:?}")));
                 }
                 let bits = values.get_ref().iter().map(|value| self.scalar(ty, value.get_ref(), value));
@@ -166,13 +162,13 @@ impl Reader<'_> {
         spec: &Spanned<Buffer>,
         addresses: &Spanned<Vec<Spanned<String>>>,
         names: &[String],
-        ty: &mut Option<Scalar>,
-        shape: &mut Option<Vec<usize>>,
+        ty: &mut Option<Element>,
+        shape: &mut Option<Vec<u64>>,
     ) -> Result<Content, RunError> {
         let buffer = spec.get_ref();
-        let len = addresses.get_ref().len();
+        let len = addresses.get_ref().len() as u64;
         let other = buffer.file.is_some() || buffer.fill.is_some() || buffer.values.is_some();
-        if other || *ty.get_or_insert(Scalar::U64) != Scalar::U64 || *shape.get_or_insert(vec![len]) != [len] {
+        if other || *ty.get_or_insert(Element::U64) != Element::U64 || *shape.get_or_insert(vec![len]) != [len] {
             let message =
                 format!("buffer `{name}` has `addresses`, which make it a u64 of shape [{len}], and says otherwise");
             return Err(self.wrong(spec, message));
@@ -183,7 +179,7 @@ impl Reader<'_> {
         Ok(Content::Addresses(addresses.get_ref().iter().map(|address| address.get_ref().clone()).collect()))
     }
 
-    /// A file to read: beside the launch file.
+    /// A file to read, relative to the launch file's folder.
     fn input(&self, path: &Spanned<PathBuf>) -> At<PathBuf> {
         At::from(path.clone()).map(|path| self.folder.join(path))
     }
@@ -197,7 +193,23 @@ impl Reader<'_> {
         });
         let args = At { value: args.collect::<Vec<_>>(), span: Some(spec.args.span()) };
         let entry = spec.entry.map(At::from);
-        Some(LaunchSpec { entry, grid: grid?, block: block?, shared: spec.shared, args, checks: spec.check })
+        let shared = spec.shared.as_ref().map_or(Ok(0), |shared| self.bytes(shared));
+        let shared = shared.map_err(keep).ok();
+        Some(LaunchSpec { entry, grid: grid?, block: block?, shared: shared?, args, checks: spec.check })
+    }
+
+    /// A number of bytes: `49152`, `48e3`, `"48K"`.
+    fn bytes(&self, value: &Spanned<Value>) -> Result<usize, RunError> {
+        let bytes = match value.get_ref() {
+            Value::Integer(bytes) => usize::try_from(*bytes).ok(),
+            Value::Float(bytes) => parse_bytes(&bytes.to_string()).ok().and_then(|bytes| usize::try_from(bytes).ok()),
+            Value::String(text) => {
+                let bytes = parse_bytes(text).map_err(|why| self.wrong(value, why))?;
+                usize::try_from(bytes).ok()
+            }
+            _ => None,
+        };
+        bytes.ok_or_else(|| self.wrong(value, format!("{} is no number of bytes", value.get_ref())))
     }
 
     /// `64`, `[64]`, `[64, 2]` or `[64, 2, 1]`.
@@ -229,9 +241,9 @@ impl Reader<'_> {
             }
             Value::Table(table) if table.len() == 1 => {
                 let Some((name, value)) = table.iter().next() else { return Err(self.no_argument(at)) };
-                let Some(ty) = element(name) else {
+                let Ok(ty) = name.parse::<Element>() else {
                     return Err(
-                        self.wrong(at, format!("`{name}` is no type of an argument: they are {}", element_names()))
+                        self.wrong(at, format!("`{name}` is no type of an argument: they are {}", Element::names()))
                     );
                 };
                 let arg = match value {
@@ -272,14 +284,14 @@ impl Reader<'_> {
     }
 
     /// The bits of a value; an error at a place if it is not in the type's range.
-    fn scalar<T>(&self, ty: Scalar, value: &Value, at: &Spanned<T>) -> Result<u64, RunError> {
+    fn scalar<T>(&self, ty: Element, value: &Value, at: &Spanned<T>) -> Result<u64, RunError> {
         let bits = match value {
             Value::Integer(value) => Number::Integer((*value).into()).bits(ty),
             Value::Float(value) => Number::Float(*value).bits(ty),
-            // TOML's integers end at i64: a string holds what is larger.
+            // TOML's integers are i64. Larger ones are written as strings.
             Value::String(text) => value::parse(text, ty),
             _ => None,
         };
-        bits.ok_or_else(|| self.wrong(at, format!("{value} is no {}", element_name(ty))))
+        bits.ok_or_else(|| self.wrong(at, format!("{value} is no {ty}")))
     }
 }

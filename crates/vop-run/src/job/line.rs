@@ -1,12 +1,11 @@
 //! One launch as a command line gives it.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use vop_ptx::module::Scalar;
+use vop_arrays::Element;
 
-use super::{ArgSpec, At, BufferSpec, Content, Job, LaunchSpec, Source, value};
-use crate::array::{element, element_name, element_names};
+use super::{ArgSpec, At, BufferSpec, Content, Job, LaunchSpec, Text, parse_count, value};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
 
@@ -21,7 +20,7 @@ const KINDS: &str = "NAME=FILE is a buffer from a file, NAME=TYPE[SHAPE] one of 
 /// | `NAME=FILE` | a buffer that holds a .npy or a .png file |
 /// | `NAME=TYPE[SHAPE]@FILE` | one that holds a raw file; the shape may be left out |
 /// | `NAME=TYPE[SHAPE]` | a buffer of zeros: `out=i32[920,2]` |
-/// | any of them and `:SAVE` | the same, saved to a .npy or a .png file after the run |
+/// | any of them and `:SAVE` | the buffer is saved to a .npy or a .png file after the run |
 /// | `NAME` | the address of a buffer that an argument before has made |
 /// | `TYPE=VALUE` | a number: `u32=640`, `i32=-0x80`, `f32=0.5` |
 /// | `TYPE=VALUE,VALUE,…` | an array or structure passed by value |
@@ -49,7 +48,7 @@ impl CommandLine {
         self.source().0
     }
 
-    /// The text, and where in it the arguments stand, the grid, the block and the entry.
+    /// The text, and the spans in it of the arguments, the grid, the block and the entry.
     fn source(&self) -> (String, [Vec<Range<usize>>; 4]) {
         let mut text = String::new();
         let mut spans = [const { Vec::new() }; 4];
@@ -68,10 +67,13 @@ impl CommandLine {
         (text, spans)
     }
 
-    /// Reads it; all errors are told.
+    /// Reads it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the options.
     pub fn job(&self) -> Result<Job, RunErrors> {
         let (text, [args, grid, block, entry]) = self.source();
-        let source = Source { path: None, text };
+        let source = Text { path: None, text };
         let mut errors = Vec::new();
         let mut buffers: Vec<BufferSpec> = Vec::new();
         let mut specs = Vec::new();
@@ -122,19 +124,19 @@ struct Fault {
 }
 
 impl Fault {
-    fn error(self, source: &Source) -> RunError {
+    fn error(self, source: &Text) -> RunError {
         source.error(RunErrorKind::CommandLine, Some(&self.span), self.message).with_help(self.help)
     }
 }
 
-/// A part of the text that knows where it stands.
+/// A part of the text, with its offset.
 #[derive(Clone, Copy, Debug)]
 struct Piece<'a> {
     text: &'a str,
     start: usize,
 }
 
-impl Source {
+impl Text {
     fn piece(&self, span: Range<usize>) -> Piece<'_> {
         Piece { text: self.text.get(span.clone()).unwrap_or_default(), start: span.start }
     }
@@ -149,7 +151,7 @@ impl<'a> Piece<'a> {
         Fault { span: self.span(), message: message.into(), help: help.into() }
     }
 
-    /// What stands before and after a separator of one byte at an offset.
+    /// The pieces before and after a separator of one byte.
     fn around(self, at: usize) -> (Piece<'a>, Piece<'a>) {
         let (before, after) = (&self.text[..at], &self.text[at + 1..]);
         (Piece { text: before, ..self }, Piece { text: after, start: self.start + at + 1 })
@@ -174,15 +176,25 @@ fn size(piece: Piece<'_>) -> Result<At<[u32; 3]>, Fault> {
     let mut size = [1; 3];
     let mut numbers = piece.list();
     for (axis, number) in size.iter_mut().zip(&mut numbers) {
-        *axis = number
-            .text
-            .parse()
-            .map_err(|_| number.fault(format!("`{}` is no number of blocks or threads", number.text), HELP))?;
+        let count = parse_count(number.text).ok().and_then(|count| u32::try_from(count).ok());
+        *axis =
+            count.ok_or_else(|| number.fault(format!("`{}` is no number of blocks or threads", number.text), HELP))?;
     }
     match numbers.next() {
         Some(_) => Err(piece.fault(format!("`{}` has more than three axes", piece.text), HELP)),
         None => Ok(At { value: size, span: Some(piece.span()) }),
     }
+}
+
+fn is_element(name: &str) -> bool {
+    name.parse::<Element>().is_ok()
+}
+
+/// The type to write for a text that looks like a number: `i32` for `2400`, `f32` for `0.5`.
+fn type_of_number(text: &str) -> Option<Element> {
+    let types = [Element::I32, Element::U32, Element::I64, Element::U64, Element::F32];
+    let numeric = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    types.into_iter().find(|ty| numeric && value::parse(text, *ty).is_some())
 }
 
 /// An argument, and the buffer that it makes.
@@ -198,7 +210,7 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
         let side = if name.text.is_empty() { "before" } else { "after" };
         return Err(piece.fault(format!("nothing stands {side} the `=` of `{}`", piece.text), KINDS));
     }
-    if let Some(ty) = element(name.text) {
+    if let Ok(ty) = name.text.parse() {
         return Ok((ArgSpec::Value(values(ty, rest)?), None));
     }
     if known(name.text) {
@@ -213,13 +225,21 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
         let help = "write the file to save to: out=u32[64]:out.npy";
         return Err(Piece { text: ":", start: save.start - 1 }.fault("no file stands after the `:`", help));
     }
-    let (declared, file) = match what.split_once('@').filter(|(declared, _)| element(declared.stem()).is_some()) {
+    let (declared, file) = match what.split_once('@').filter(|(declared, _)| is_element(declared.stem())) {
         Some((declared, file)) => (Some(declared), Some(file)),
-        None if what.text.ends_with(']') || element(what.stem()).is_some() => (Some(what), None),
+        None if what.text.ends_with(']') || is_element(what.stem()) => (Some(what), None),
         None => (None, Some(what)),
     };
     if file.is_some_and(|file| file.text.is_empty()) {
         return Err(rest.fault("the name of the file to read is missing", KINDS));
+    }
+    if let Some((number, ty)) = file.and_then(|file| Some((file, type_of_number(file.text)?)))
+        && declared.is_none()
+        && !Path::new(number.text).exists()
+    {
+        let message = format!("`{}` would be a buffer, and there is no file `{}`", name.text, number.text);
+        let help = format!("a number has its type before the `=`: --arg {ty}={}", number.text);
+        return Err(piece.fault(message, help));
     }
     let (ty, shape) = match declared {
         Some(declared) => {
@@ -250,29 +270,29 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
 }
 
 impl<'a> Piece<'a> {
-    /// What stands before the shape.
+    /// The text before the shape.
     fn stem(self) -> &'a str {
         self.text.split('[').next().unwrap_or_default()
     }
 }
 
 /// `i32[920,2]`, or `i32` alone.
-fn typed(piece: Piece<'_>) -> Result<(Scalar, Option<Vec<usize>>), Fault> {
+fn typed(piece: Piece<'_>) -> Result<(Element, Option<Vec<u64>>), Fault> {
     let stem = Piece { text: piece.stem(), ..piece };
-    let ty = element(stem.text).ok_or_else(|| {
-        stem.fault(format!("`{}` is no element type", stem.text), format!("the types are {}", element_names()))
+    let ty = stem.text.parse().map_err(|_| {
+        stem.fault(format!("`{}` is no element type", stem.text), format!("the types are {}", Element::names()))
     })?;
     if stem.text.len() == piece.text.len() {
         return Ok((ty, None));
     }
     let (_, shape) = piece.around(stem.text.len());
-    let help = || format!("write the length of each axis: {}[920,2]", element_name(ty));
+    let help = || format!("write the length of each axis: {}[920,2]", stem.text);
     let Some(inner) = shape.text.strip_suffix(']') else {
         return Err(piece.fault(format!("`{}` has no `]`", piece.text), help()));
     };
     let lengths = Piece { text: inner, ..shape }.list().map(|length| {
         length.text.trim().parse().map_err(|_| {
-            // Nothing has no place to point at.
+            // An empty piece cannot be pointed at.
             let place = if length.text.is_empty() { piece } else { length };
             place.fault(format!("`{}` is no length of an axis", length.text), help())
         })
@@ -281,14 +301,13 @@ fn typed(piece: Piece<'_>) -> Result<(Scalar, Option<Vec<usize>>), Fault> {
 }
 
 /// One value, or what is passed as an array or structure: `1,2`, or `1,` for one of a single element.
-fn values(ty: Scalar, piece: Piece<'_>) -> Result<Arg, Fault> {
+fn values(ty: Element, piece: Piece<'_>) -> Result<Arg, Fault> {
     let list = Piece { text: piece.text.strip_suffix(',').unwrap_or(piece.text), ..piece };
     let bits = list.list().map(|number| {
         value::parse(number.text.trim(), ty).ok_or_else(|| {
             let place = if number.text.is_empty() { piece } else { number };
-            let help =
-                format!("`{}` is a type, so `{0}=` gives a number; a buffer needs another name", element_name(ty));
-            place.fault(format!("`{}` is no {}", number.text, element_name(ty)), help)
+            let help = format!("`{ty}` is a type, so `{ty}=` gives a number; a buffer needs another name");
+            place.fault(format!("`{}` is no {ty}", number.text), help)
         })
     });
     let bits = bits.collect::<Result<Vec<u64>, _>>()?;
@@ -300,6 +319,8 @@ fn values(ty: Scalar, piece: Piece<'_>) -> Result<Arg, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use vop_ptx::module::Scalar;
+
     use super::*;
 
     fn line(args: &[&str]) -> CommandLine {
@@ -327,7 +348,7 @@ mod tests {
         let expected = [
             "a None None x.npy ",
             "b None None dir/y.png z.png",
-            "c Some(S32) Some([920, 2]) Fill(0) m.npy",
+            "c Some(I32) Some([920, 2]) Fill(0) m.npy",
             "d Some(F16) Some([3]) Fill(0) ",
             "e Some(U8) None r.raw ",
             "f Some(U16) Some([2, 3]) r s.npy",
@@ -372,6 +393,8 @@ mod tests {
             ("out=u8@", "u8@", "the name of the file to read is missing"),
             ("first=b.npy", "first", "there is a buffer `first` already"),
             ("é=ü[1]", "ü", "`ü` is no element type"),
+            ("n=2400", "n=2400", "`n` would be a buffer, and there is no file `2400`"),
+            ("n=-0.5", "n=-0.5", "`n` would be a buffer, and there is no file `-0.5`"),
         ] {
             let line = line(&["first=a.npy", arg]);
             let errors = line.job().unwrap_err().0;

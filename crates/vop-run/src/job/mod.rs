@@ -26,6 +26,7 @@
 mod compare;
 mod file;
 mod line;
+mod number;
 mod value;
 
 use std::ops::Range;
@@ -33,42 +34,43 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use vop_ptx::module::Scalar;
+use vop_arrays::{Array, Description, Element, Format, write_atomically};
 
-use super::array::{self, Array, element_name};
-use super::code::{Kernel, Parameter};
-use super::decode::Program;
-use super::engine::launch::{Arg, LaunchOptions, Report};
-use super::error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
-use super::memory::{BufferId, Memory};
-use super::types::Kind;
+use crate::code::{Kernel, Parameter};
+use crate::decode::Program;
+use crate::engine::launch::{Arg, LaunchOptions, Report};
+use crate::error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
+use crate::memory::{BufferId, Memory};
+use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
+pub use number::{parse_bytes, parse_count};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// The folder that outputs are relative to; the launch file's, or the current one, where there is none.
     pub output: Option<PathBuf>,
-    /// For every launch. Its shared memory is that of the job, checks are made where either asks for them, and a trace where the
-    /// launch has the thread.
+    /// The options of every launch. Dynamic shared memory is the job's. A check is made if the options or the launch ask for it. A thread
+    /// is traced in the launches that have it.
     pub launch: LaunchOptions,
-    /// For comparisons that say nothing of it themselves.
+    /// The tolerance of comparisons without one of their own.
     pub tolerance: Tolerance,
 }
 
-/// What a job did.
+/// The results of a job.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// Its launches in order.
     pub launches: Vec<LaunchSummary>,
     /// The files written.
     pub files: Vec<PathBuf>,
-    /// What came of the comparisons, in the order of the buffers.
+    /// The comparisons, in the order of the buffers.
     pub comparisons: Vec<Comparison>,
 }
 
-/// What one launch did.
+/// The results of one launch.
 #[derive(Clone, Debug)]
 pub struct LaunchSummary {
     /// The kernel.
@@ -86,7 +88,7 @@ pub struct LaunchSummary {
 /// Launches of a module's kernels, and the buffers they share.
 #[derive(Clone, Debug)]
 pub struct Job {
-    source: Source,
+    source: Text,
     /// What outputs are relative to.
     folder: PathBuf,
     ptx: At<PathBuf>,
@@ -96,7 +98,7 @@ pub struct Job {
 
 /// The text that a job was read from: a launch file's, or a command line's, which has no path.
 #[derive(Clone, Debug)]
-struct Source {
+struct Text {
     path: Option<PathBuf>,
     text: String,
 }
@@ -119,8 +121,8 @@ struct BufferSpec {
     name: String,
     span: Option<Range<usize>>,
     /// Type and shape as they are declared; a file may tell them as well.
-    ty: Option<Scalar>,
-    shape: Option<Vec<usize>>,
+    ty: Option<Element>,
+    shape: Option<Vec<u64>>,
     content: Content,
     save: Option<At<PathBuf>>,
     expect: Option<At<PathBuf>>,
@@ -200,8 +202,7 @@ fn find(buffers: &[Buffer<'_>], name: &str) -> Option<BufferId> {
 struct Buffer<'j> {
     name: &'j str,
     id: BufferId,
-    ty: Scalar,
-    shape: Vec<usize>,
+    description: Description,
     save: Option<At<PathBuf>>,
     expected: Option<(&'j At<PathBuf>, Array, Tolerance)>,
 }
@@ -213,16 +214,22 @@ struct Launch<'j> {
     args: Vec<Arg>,
 }
 
-/// Runs the launch file at `path`: checks all of it, runs its launches in order, then writes the outputs and compares them. What the
-/// kernels print is dropped: [`Job::run`] hands it out.
+/// Runs the launch file at `path`: validates it, runs its launches in order, writes the outputs and compares them. What the kernels print
+/// is dropped; [`Job::run`] reports it.
 ///
-/// Nothing runs unless everything checks, and no file is written unless everything ran.
+/// Everything is validated before the first launch. Files are written atomically, after every launch has succeeded.
+///
+/// # Errors
+/// As [`Job::read`] and [`Job::run`].
 pub fn run_launch_file(path: &Path, options: &RunOptions) -> Result<Summary, RunErrors> {
     Job::read(path)?.run(options, &mut |_| ())
 }
 
 impl Job {
     /// Reads a launch file. The files that it names are read when it runs.
+    ///
+    /// # Errors
+    /// The file cannot be read, or everything that is wrong in it.
     pub fn read(path: &Path) -> Result<Job, RunErrors> {
         file::read(path)
     }
@@ -234,8 +241,15 @@ impl Job {
 
     /// The blocks of all launches: what [`LaunchOptions::progress`] has counted in the end.
     pub fn blocks(&self) -> u64 {
-        let blocks = self.launches.iter().map(|launch| product(launch.grid.value));
-        blocks.fold(0, u64::saturating_add)
+        self.launches().map(|(_, blocks)| blocks).fold(0, u64::saturating_add)
+    }
+
+    /// The launches in order: the entry if it is named, and how many blocks there are.
+    pub fn launches(&self) -> impl Iterator<Item = (Option<&str>, u64)> {
+        self.launches.iter().map(|launch| {
+            let entry = launch.entry.as_ref().map(|entry| entry.value.as_str());
+            (entry, product(launch.grid.value))
+        })
     }
 
     /// Whether a launch has such a thread.
@@ -273,10 +287,14 @@ impl Job {
         Ok(())
     }
 
-    /// Checks all of it, runs the launches in order, then writes the outputs and makes the comparisons.
+    /// Runs the launches in order, writes the outputs and makes the comparisons. `print` gets what each launch has printed, also the one
+    /// that fails.
     ///
-    /// Nothing runs unless everything checks, and no file is written unless everything ran. Files are written whatever comes of the
-    /// comparisons. `print` is given what each launch has printed, also one that fails.
+    /// Everything is validated before the first launch. Files are written atomically, after every launch has succeeded, and also if a
+    /// comparison finds a difference.
+    ///
+    /// # Errors
+    /// All faults that the validation finds, or the first failure of a launch.
     pub fn run(&self, options: &RunOptions, print: &mut dyn FnMut(&str)) -> Result<Summary, RunErrors> {
         let ptx_path = &self.ptx.value;
         let ptx = read_text(ptx_path)
@@ -336,13 +354,16 @@ impl Job {
         let mut files = Vec::new();
         for buffer in &buffers {
             let Some(save) = &buffer.save else { continue };
-            let bytes = memory.bytes(buffer.id).to_vec();
-            let array = Array { ty: buffer.ty, shape: buffer.shape.clone(), bytes };
-            let content = array::encode(&save.value, &array)
-                .map_err(|message| self.source.error(RunErrorKind::File, save.span.as_ref(), message))?;
+            let array = Array { description: buffer.description.clone(), bytes: memory.bytes(buffer.id).to_vec() };
+            // `check_save` has found the format.
+            let format = Format::of(&save.value).unwrap_or(Format::Raw);
+            let content = array.encode(format).map_err(|why| {
+                let message = format!("cannot write {}: {why}", save.value.display());
+                self.source.error(RunErrorKind::File, save.span.as_ref(), message)
+            })?;
             files.push((save.value.clone(), content));
         }
-        array::write_atomically(&files).map_err(|message| RunError::new(RunErrorKind::File, message))?;
+        write_atomically(&files).map_err(|error| RunError::new(RunErrorKind::File, error.to_string()))?;
         summary.files = files.into_iter().map(|(path, _)| path).collect();
         for buffer in &buffers {
             if let Some((file, expected, tolerance)) = &buffer.expected {
@@ -363,58 +384,66 @@ impl Job {
         let problem =
             |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
         let array = match &spec.content {
-            Content::File(file) => array::read(&file.value, spec.ty, spec.shape.as_deref()).map_err(|message| {
-                let error = problem(&file.span, message);
-                if self.source.path.is_none() && spec.ty.is_none() && array::is_raw(&file.value) {
-                    let help = format!("write the type before it: {}=u8@{}", spec.name, file.value.display());
-                    return error.with_help(help);
-                }
-                error
-            })?,
+            Content::File(file) => {
+                Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
+                    let error = problem(&file.span, why.to_string());
+                    if self.source.path.is_none() && spec.ty.is_none() && is_raw(&file.value) {
+                        let help = format!("write the type before it: {}=u8@{}", spec.name, file.value.display());
+                        return error.with_help(help);
+                    }
+                    error
+                })?
+            }
             content => {
-                let (Some(ty), Some(shape)) = (spec.ty, &spec.shape) else {
+                let (Some(element), Some(shape)) = (spec.ty, spec.shape.clone()) else {
                     return Err(self.source.wrong(spec.span.as_ref(), "no type and shape"));
                 };
+                let description = Description { element, shape };
                 let bytes = match content {
                     Content::Values(bytes) => Some(bytes.clone()),
-                    Content::Fill(bits) => array::byte_len(ty, shape).and_then(|len| filled(ty, *bits, len)),
-                    // When all buffers have theirs.
+                    Content::Fill(bits) => filled(&description, *bits),
+                    // They are known when all buffers are.
                     Content::Addresses(names) => Some(vec![0; 8 * names.len()]),
                     Content::File(_) => None,
                 };
                 let too_large =
                     || self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name));
-                Array { ty, shape: shape.clone(), bytes: bytes.ok_or_else(too_large)? }
+                Array { description, bytes: bytes.ok_or_else(too_large)? }
             }
         };
         let save = spec.save.clone().map(|save| {
             let save = save.map(|path| output.join(path));
-            array::check_save(&save.value, array.ty, &array.shape)
+            check_save(&save.value, &array.description)
                 .map_err(|message| self.source.wrong(save.span.as_ref(), message))?;
             Ok(save)
         });
         let expected = spec.expect.as_ref().map(|file| {
-            // A raw file is what the buffer is; others say themselves what they are.
-            let declared = array::is_raw(&file.value).then_some((array.ty, array.shape.as_slice()));
-            let expected = array::read(&file.value, declared.map(|(ty, _)| ty), declared.map(|(_, shape)| shape))
-                .map_err(|message| problem(&file.span, message))?;
-            if (expected.ty, &expected.shape) != (array.ty, &array.shape) {
-                let [found, wanted] =
-                    [&expected, &array].map(|array| format!("{} {:?}", element_name(array.ty), array.shape));
-                let message =
-                    format!("`{}` holds {found}, and buffer `{}` is {wanted}", file.value.display(), spec.name);
-                return Err(problem(&file.span, message));
+            // A raw file has the buffer's type and shape. Other files say themselves what they hold.
+            let declared = is_raw(&file.value).then_some(&array.description);
+            let element = declared.map(|declared| declared.element);
+            let expected = Array::read(&file.value, element, declared.map(|declared| &declared.shape[..]), MAX_BYTES)
+                .map_err(|why| problem(&file.span, why.to_string()))?;
+            let (found, wanted) = (&expected.description, &array.description);
+            if found != wanted {
+                let path = file.value.display();
+                let message = format!("{path} holds {found}, and buffer `{}` is {wanted}", spec.name);
+                let error = problem(&file.span, message);
+                return Err(match how_to_convert(found, wanted) {
+                    Some(call) => {
+                        error.with_help(format!("with NumPy: numpy.save(\"{path}\", numpy.load(\"{path}\").{call})"))
+                    }
+                    None => error,
+                });
             }
             Ok((file, expected, spec.tolerance.unwrap_or(tolerance)))
         });
-        let Array { ty, shape, bytes } = array;
+        let Array { description, bytes } = array;
         Ok(Buffer {
             name: &spec.name,
             save: save.transpose()?,
             expected: expected.transpose()?,
             id: memory.allocate(&spec.name, &bytes),
-            ty,
-            shape,
+            description,
         })
     }
 
@@ -507,23 +536,24 @@ impl Job {
 
     /// What to write for a parameter.
     fn how_to_give(&self, parameter: &Parameter) -> String {
-        let ty = match parameter.ty {
-            Scalar::B8 => Scalar::U8,
-            Scalar::B16 => Scalar::U16,
-            Scalar::B32 => Scalar::U32,
-            Scalar::B64 => Scalar::U64,
-            ty => ty,
-        };
-        let name = element_name(ty);
-        let line = self.source.path.is_none();
-        match (parameter.bytes != parameter.ty.size(), line) {
-            (true, true) => format!("`--arg u8=…,…` gives the {} bytes", parameter.bytes),
-            (true, false) => format!("`{{ u8 = […] }}` gives the {} bytes", parameter.bytes),
-            (false, true) if ty == Scalar::U64 => {
+        let element = value::element(parameter.ty);
+        let name = element.map_or("u8", Element::name);
+        let bytes = parameter.bytes;
+        let on_line = self.source.path.is_none();
+        match (element.is_none() || bytes != parameter.ty.size(), on_line) {
+            (true, true) => format!(
+                "it is a structure or an array: `--arg u8=…,…` gives its {bytes} bytes, `--arg f32=…,…` members of one type; \
+                 a launch file takes members of any types: [[\"in\", {{ i32 = 8 }}]]"
+            ),
+            (true, false) => format!(
+                "it is a structure or an array of {bytes} bytes: write its members in brackets, [\"in\", {{ i32 = 8 }}], or \
+                 members of one type as {{ f32 = [1, 2] }}"
+            ),
+            (false, true) if name == "u64" => {
                 "`--arg NAME=FILE` gives a buffer, `--arg NAME=TYPE[SHAPE]` one of zeros, `--arg u64=…` a number"
                     .to_owned()
             }
-            (false, false) if ty == Scalar::U64 => {
+            (false, false) if name == "u64" => {
                 "the name of a buffer gives its address, `{ u64 = … }` a number".to_owned()
             }
             (false, true) => format!("`--arg {name}=…` gives one"),
@@ -539,7 +569,7 @@ impl LaunchSpec {
     }
 }
 
-impl Source {
+impl Text {
     fn error(&self, kind: RunErrorKind, span: Option<&Range<usize>>, message: impl Into<String>) -> RunError {
         self.place(RunError::new(kind, message), span)
     }
@@ -564,21 +594,59 @@ fn product(size: [u32; 3]) -> u64 {
     size.iter().fold(1, |product: u64, n| product.saturating_mul(u64::from(*n)))
 }
 
-/// `len` bytes of elements that are all the same, if there is room for them.
-fn filled(ty: Scalar, bits: u64, len: usize) -> Option<Vec<u8>> {
+/// How many bytes one buffer may have.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// The bytes of elements that are all equal, if there is memory for them.
+fn filled(description: &Description, bits: u64) -> Option<Vec<u8>> {
+    let len = description.byte_len().filter(|len| *len <= MAX_BYTES).and_then(|len| usize::try_from(len).ok())?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).ok()?;
     if bits == 0 {
         bytes.resize(len, 0);
     } else {
-        let element = &bits.to_le_bytes()[..ty.size()];
-        bytes.extend(std::iter::repeat_n(element, len / ty.size()).flatten());
+        let size = description.element.size();
+        bytes.extend(std::iter::repeat_n(&bits.to_le_bytes()[..size], len / size).flatten());
     }
     Some(bytes)
 }
 
+/// Whether a file of this name does not say what it holds.
+fn is_raw(path: &Path) -> bool {
+    !matches!(Format::of(path), Some(Format::Npy | Format::Png))
+}
+
+/// Says why an array cannot be saved under this name.
+fn check_save(path: &Path, description: &Description) -> Result<(), String> {
+    if path.is_dir() {
+        return Err(format!("`{}` is a folder", path.display()));
+    }
+    match Format::of(path) {
+        Some(format @ (Format::Npy | Format::Png)) => format.check(description),
+        _ => Err(format!("`{}` cannot be saved: output is written to .npy and .png", path.display())),
+    }
+}
+
+/// The NumPy call that makes an array of one description one of another.
+fn how_to_convert(found: &Description, wanted: &Description) -> Option<String> {
+    let name = match wanted.element.name().split_at(1) {
+        ("u", bits) => format!("uint{bits}"),
+        ("i", bits) => format!("int{bits}"),
+        (_, bits) => format!("float{bits}"),
+    };
+    let len = |description: &Description| Element::U8.byte_len(&description.shape);
+    match (found.element == wanted.element, found.shape == wanted.shape) {
+        (false, true) => Some(format!("astype(numpy.{name})")),
+        (true, false) if len(found) == len(wanted) => {
+            let shape: Vec<String> = wanted.shape.iter().map(u64::to_string).collect();
+            Some(format!("reshape({})", shape.join(", ")))
+        }
+        _ => None,
+    }
+}
+
 fn read_text(path: &Path) -> Result<String, RunError> {
-    let problem = |error| RunError::new(RunErrorKind::File, format!("`{}` cannot be read: {error}", path.display()));
+    let problem = |error| RunError::new(RunErrorKind::File, format!("cannot read {}: {error}", path.display()));
     std::fs::read_to_string(path).map_err(problem)
 }
 
