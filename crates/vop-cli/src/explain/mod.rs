@@ -96,7 +96,7 @@ fn codes() -> Vec<(&'static str, Severity, &'static str)> {
 }
 
 fn list(format: Format, width: usize) -> String {
-    const INDENT: usize = 16;
+    const INDENT: usize = 17;
     match format {
         Format::Text => {
             let line = |(code, severity, title): (&str, Severity, &str)| {
