@@ -266,7 +266,7 @@ mod tests {
     fn examples() {
         for mnemonic in Mnemonic::ALL {
             let text = example(mnemonic);
-            let parsed = vop::Parser::new().parse_with_places(&text);
+            let parsed = Parser::new().parse_with_places(&text);
             let (instruction, places) = parsed.unwrap_or_else(|faults| panic!("{text}: {faults:?}"));
             assert_eq!(vop::lint(&text, &instruction, &places), [], "{text}");
             assert_eq!(instruction.form.mnemonic(), mnemonic);
