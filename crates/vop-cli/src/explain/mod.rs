@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The instruction, with or without operands, a mnemonic such as vadd4, or a code such as V0207.
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     instr: Option<String>,
-    /// The values of registers a, b and, if the form uses it, c.
+    /// The values of registers a, b and, if the form reads it, c.
     #[arg(value_name = "A B [C]", conflicts_with = "list")]
     values: Vec<String>,
     /// List all codes, with severity and title.
