@@ -31,7 +31,7 @@ fn the_motion_example_gives_equal_outputs() {
     let (expected, video) = run(&source);
     assert!(video > 100_000, "{video}");
     for (target, may_raise) in [("sm_75", false), ("sm_90", true), ("sm_120f", true)] {
-        let options = RewriteOptions { may_raise, ..RewriteOptions::new(target.parse().unwrap()) };
+        let options = RewriteOptions::new(target.parse().unwrap()).may_raise(may_raise);
         let rewritten = rewrite(&module, &options).unwrap();
         let replaced = rewritten.instructions.iter().filter(|one| one.block.is_some()).count();
         assert!(replaced > rewritten.instructions.len() / 2, "{target}: {replaced}");

@@ -68,7 +68,7 @@ fn modules_of_compilers_and_of_the_example_assemble() {
             }
             names.insert(file.file_name().unwrap().to_owned());
             for may_raise in [false, true] {
-                let options = RewriteOptions { may_raise, ..RewriteOptions::new(target) };
+                let options = RewriteOptions::new(target).may_raise(may_raise);
                 replaced += assembles(toolchain, &file.display().to_string(), &source, options, &mut known);
             }
         }
@@ -157,7 +157,7 @@ fn generated_modules_assemble() {
                 lines.join("\n    ")
             );
             for (semantics, may_raise) in [(Semantics::Isa, false), (Semantics::Isa, true), (Semantics::Ptxas, true)] {
-                let options = RewriteOptions { target, semantics, may_raise };
+                let options = RewriteOptions::new(target).semantics(semantics).may_raise(may_raise);
                 replaced += assembles(toolchain, "generated", module.as_bytes(), options, &mut known);
             }
         }

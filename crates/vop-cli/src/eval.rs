@@ -20,7 +20,7 @@ use crate::{Failure, Outcome, instruction, output};
     allow_negative_numbers = true,
     after_help = "\
 Examples:
-  vop eval vadd4.s32.s32.u32.sat 0x12f48056 0xff7f8001 0
+  vop eval vadd4.s32.s32.u32.sat 0x12f48056 0xff7f8001
   vop eval 'vadd.u32.s32.s32.sat.min d, a.h0, b.h1, c' -1 0x50000 255
   vop eval --semantics ptxas 'vadd.u32.s32.s32.sat d.b0, a, b, c' -16 5 0
   printf 'vmax.s32.s32.s32\\t-5\\t7\\t-\\n' | vop eval --batch -"
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The instruction, with or without operands.
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     instr: Option<String>,
-    /// The values of registers a, b and, if the form uses it, c.
+    /// The values of registers a, b and, if the form reads it, c.
     #[arg(value_name = "A B [C]", conflicts_with = "batch")]
     values: Vec<String>,
     /// A file of tab-separated rows `instruction a b c` (`-` for no c), or `-` for standard input.

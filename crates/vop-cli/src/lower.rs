@@ -86,7 +86,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             if let Format::Json = args.format {
                 return Err(Failure::Misuse("--format json is for --instr and --batch".into()));
             }
-            let options = RewriteOptions { target: args.target, semantics, may_raise: args.raise };
+            let options = RewriteOptions::new(args.target).semantics(semantics).may_raise(args.raise);
             module(&path, args.output.as_deref(), options, args.quiet)
         }
         _ => Ok(Outcome::Fine),
@@ -315,7 +315,8 @@ fn summary(rewritten: &Rewritten, options: RewriteOptions) -> String {
     if instructions.is_empty() {
         return "no video instructions: nothing to do\n".to_owned();
     }
-    let mut text = table(instructions, options.target);
+    let columns = output::terminal_of_stderr().unwrap_or(usize::MAX);
+    let mut text = table(instructions, options.target, columns);
     // Writing to a String does not fail.
     for raised in &rewritten.raised {
         let _ = writeln!(text, "note: `{}` is raised from {} to {}", raised.directive, raised.from, raised.to);
@@ -334,20 +335,24 @@ fn summary(rewritten: &Rewritten, options: RewriteOptions) -> String {
         if let Some(target) = rewritten.target.filter(|target| !needs.met_by(*target)) {
             missing.push(format!("`.target {}` (it is {target})", needs.module_target()));
         }
-        let _ = writeln!(
-            text,
+        let note = format!(
             "note: {} of {} would cost {} instead of {now} with {}: --raise allows it",
             left_out.len(),
             instructions.len(),
             machine_instructions(then),
             missing.join(" and "),
         );
+        let _ = writeln!(text, "{}", vop_draw::wrapped(&note, columns));
     }
     text
 }
 
-/// By form, the most used first: uses, cost before and after of one and of all, and the rule.
-fn table(instructions: &[Rewrite], target: Target) -> String {
+/// The columns of the numbers in a row of the table.
+const NUMBERS: usize = 44;
+
+/// By form, the most used first: uses, cost before and after of one and of all, and the rule. Where rows are longer than
+/// `columns`, the numbers stand in a sentence below each form.
+fn table(instructions: &[Rewrite], target: Target, columns: usize) -> String {
     let mut forms: BTreeMap<(String, &str, u32, u32), u32> = BTreeMap::new();
     for one in instructions {
         *forms.entry((one.form.to_string(), one.rule, one.before, one.after)).or_default() += 1;
@@ -357,6 +362,22 @@ fn table(instructions: &[Rewrite], target: Target) -> String {
     let sum = |of: fn(&Rewrite) -> u32| instructions.iter().map(of).map(u64::from).sum::<u64>();
     let (before, after) = (sum(|one| one.before), sum(|one| one.after));
     let width = rows.iter().map(|((form, ..), _)| form.chars().count()).max().unwrap_or(0).max(5);
+    let longest = rows.iter().map(|((_, rule, ..), _)| rule.chars().count()).max().unwrap_or(0);
+    fn kept(rule: &str) -> &str {
+        if rule == "keep" { "kept" } else { rule }
+    }
+    if width + NUMBERS + longest.max(4) > columns {
+        let mut text = String::new();
+        for ((form, rule, before, after), count) in &rows {
+            let uses = output::plural(*count as usize, "use");
+            let line = format!("{uses}, each {before} before and {after} after: {}", kept(rule));
+            let line = vop_draw::wrapped(&line, columns - 4).replace('\n', "\n    ");
+            text.push_str(&format!("{form}\n    {line}\n"));
+        }
+        let uses = output::plural(instructions.len(), "use");
+        let sum = format!("sum on {target}: {uses}, {before} before and {after} after");
+        return text + &vop_draw::wrapped(&sum, columns) + "\n";
+    }
     let mut text = String::new();
     let mut line = |form: &str, cells: [String; 5], rule: &str| {
         let [uses, before, after, all_before, all_after] = cells;
@@ -369,7 +390,7 @@ fn table(instructions: &[Rewrite], target: Target) -> String {
     for ((form, rule, before, after), count) in &rows {
         let all = [u64::from(*before), u64::from(*after)].map(|cost| cost * u64::from(*count));
         let cells = [count.to_string(), before.to_string(), after.to_string(), all[0].to_string(), all[1].to_string()];
-        line(form, cells, if *rule == "keep" { "kept" } else { rule });
+        line(form, cells, kept(rule));
     }
     let uses = instructions.len().to_string();
     line("sum", [uses, String::new(), String::new(), before.to_string(), after.to_string()], "");

@@ -26,16 +26,27 @@ pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
 
 /// The columns that results for people are laid out for: 80, or fewer where standard output is a narrower terminal.
 pub(crate) fn width() -> usize {
-    columns(terminal_size::terminal_size_of(io::stdout()))
+    terminal().map_or(80, |columns| columns.min(80))
 }
 
 /// As [`width`], of standard error.
 pub(crate) fn width_of_stderr() -> usize {
+    terminal_of_stderr().map_or(80, |columns| columns.min(80))
+}
+
+/// The columns of standard output if it is a terminal.
+pub(crate) fn terminal() -> Option<usize> {
+    columns(terminal_size::terminal_size_of(io::stdout()))
+}
+
+/// The columns of standard error if it is a terminal.
+pub(crate) fn terminal_of_stderr() -> Option<usize> {
     columns(terminal_size::terminal_size_of(io::stderr()))
 }
 
-fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
-    size.map_or(80, |(width, _)| usize::from(width.0).clamp(30, 80))
+/// None where a terminal does not tell its size; nothing is laid out for less than 30 columns.
+fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Option<usize> {
+    size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0).map(|width| width.max(30))
 }
 
 /// A diagnostic, drawn on standard error.

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output;
+
 /// Work that is done sooner shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -70,7 +72,7 @@ impl Progress {
 
     fn template(&self) -> String {
         let unit = self.unit;
-        let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0);
+        let width = output::width_of_stderr();
         match (self.bar.length(), width >= 80) {
             (Some(_), true) => {
                 format!("{{elapsed_precise}} [{{bar:24}}] {{human_pos}} of {{human_len}} {unit}, {{eta}} left{{msg}}")

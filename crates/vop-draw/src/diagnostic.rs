@@ -134,13 +134,16 @@ impl Drawing<'_> {
     /// The drawing for a terminal of `columns` columns, and an empty line. Notes and helps are wrapped; of longer lines of the
     /// source a part is shown.
     pub fn draw_within(self, columns: usize) -> String {
-        let width = columns.clamp(MARGIN + 20, COLUMNS) - MARGIN;
+        let narrow = columns < COLUMNS;
+        // Two more for the numbers of lines.
+        let width = if narrow { columns.max(MARGIN + 20) - MARGIN - 2 } else { COLUMNS - MARGIN };
+        let title = if narrow { wrapped(self.title, width) } else { self.title.to_owned() };
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
         };
-        let mut report = Group::with_title(level.primary_title(self.title).id(self.code));
+        let mut report = Group::with_title(level.primary_title(&title).id(self.code));
         let mut notes = self.notes;
         if let Some(source) = self.source {
             let (span, label) = self.primary;
@@ -169,11 +172,14 @@ impl Drawing<'_> {
         }
         if let Some(help) = self.help {
             // A block of instructions stays as it is.
-            let help = if help.contains('\n') { help.to_owned() } else { wrapped(help, width) };
+            let help = match help.split_once('\n') {
+                Some((first, block)) => format!("{}\n{block}", wrapped(first, width)),
+                None => wrapped(help, width),
+            };
             report = report.element(Level::HELP.message(help));
         }
         let mut renderer = Renderer::styled();
-        if columns < COLUMNS {
+        if narrow {
             renderer = renderer.term_width(columns);
         }
         let mut text = renderer.render(&[report]);

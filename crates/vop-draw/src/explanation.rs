@@ -22,7 +22,11 @@ pub fn code_within(code: &str, severity: Severity, title: &str, explanation: &st
     let grade = if severity == Severity::Error { String::new() } else { format!(" ({severity})") };
     let paragraph = |line: &str| if line.starts_with(' ') { line.to_owned() } else { crate::wrapped(line, width) };
     let paragraphs: Vec<String> = explanation.split('\n').map(paragraph).collect();
-    format!("{}\n\n{}\n", bold(&format!("{code}{grade}: {title}")), paragraphs.join("\n"))
+    format!(
+        "{}\n\n{}\n",
+        bold(&crate::wrapped(&format!("{code}{grade}: {title}"), if width == WIDE { usize::MAX } else { width })),
+        paragraphs.join("\n")
+    )
 }
 
 fn bold(text: &str) -> String {
@@ -58,9 +62,13 @@ pub fn explanation_within(trace: &Trace, sources: [OperandValue; 3], width: usiz
         None => String::new(),
         Some(releases) => format!("   as the code of ptxas {releases} computes it"),
     };
+    let name = form.to_string();
+    // The longest of these lines may be longer than 80 columns, which only narrower terminals break.
+    let fits = width == WIDE || name.chars().count() + whose.chars().count() <= width;
+    let whose = if fits { whose } else { format!("\n{}", crate::wrapped(whose.trim_start(), width)) };
     format!(
         "{}{}\n{}\n\n{body}\n{}{}\n",
-        bold(&form.to_string()),
+        bold(&name),
         dim(&whose),
         crate::wrapped(&form.describe(), width),
         draw_semantics(trace, sources, width),
@@ -237,7 +245,8 @@ fn draw_lanes(trace: &Trace, width: usize) -> String {
     let shape = form.mnemonic().shape();
     let (lanes, bits, letter) = (0..shape.lanes(), shape.bits(), shape.letter());
     let [a, b, c] = trace.inputs;
-    let text = dim(&format!("{}\n", crate::wrapped(&format!("a {a:#010x}   b {b:#010x}   c {c:#010x}"), width)));
+    let gap = if width < 42 { "\n" } else { "   " };
+    let text = dim(&format!("a {a:#010x}{gap}b {b:#010x}{gap}c {c:#010x}\n"));
     let mut rows = vec![Row::new("lane", lanes.clone().map(|i| right(&format!("{letter}{i}")))).dim()];
     for (second, name, ty) in [(false, "a", form.atype()), (true, "b", form.btype())] {
         let selector = if second { form.bsel() } else { form.asel() };

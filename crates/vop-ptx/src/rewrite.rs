@@ -31,6 +31,7 @@ use crate::uses::{self, Verdict};
 
 /// What a module is rewritten for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct RewriteOptions {
     /// The GPU.
     pub target: Target,
@@ -44,6 +45,18 @@ impl RewriteOptions {
     /// The manual's semantics, and `.version` and `.target` stay.
     pub const fn new(target: Target) -> RewriteOptions {
         RewriteOptions { target, semantics: Semantics::Isa, may_raise: false }
+    }
+
+    /// With another semantics.
+    #[must_use]
+    pub const fn semantics(self, semantics: Semantics) -> RewriteOptions {
+        RewriteOptions { semantics, ..self }
+    }
+
+    /// With or without the permission to raise `.version` and `.target`.
+    #[must_use]
+    pub const fn may_raise(self, may_raise: bool) -> RewriteOptions {
+        RewriteOptions { may_raise, ..self }
     }
 }
 

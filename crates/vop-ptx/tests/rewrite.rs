@@ -98,7 +98,7 @@ fn what_the_module_does_not_allow_is_not_used() {
         assert_eq!((one.before, cost, needs.version), (45, 1, (9, 2)));
         assert_eq!(needs.module_target().to_string(), "sm_120f");
 
-        let (text, raised) = rewritten(&source, RewriteOptions { may_raise: true, ..options("sm_120f") });
+        let (text, raised) = rewritten(&source, options("sm_120f").may_raise(true));
         let mut expected = Vec::new();
         for (directive, from, to) in [(".version", version, "9.2"), (".target", target, "sm_120f")] {
             assert!(
@@ -113,10 +113,10 @@ fn what_the_module_does_not_allow_is_not_used() {
     }
     // What does not need it does not raise, and the rest of `.target` stays.
     let source = module("8.0", "sm_75, debug", "vabsdiff4.u32.u32.u32 %r1, %r2, %r3, %r1;");
-    let (text, kept) = rewritten(&source, RewriteOptions { may_raise: true, ..options("sm_90") });
+    let (text, kept) = rewritten(&source, options("sm_90").may_raise(true));
     assert_eq!((text, kept.instructions[0].rule), (source, "keep"));
     let source = module("8.0", "sm_75, debug", add);
-    let (text, _) = rewritten(&source, RewriteOptions { may_raise: true, ..options("sm_120f") });
+    let (text, _) = rewritten(&source, options("sm_120f").may_raise(true));
     assert!(text.starts_with(".version 9.2\n.target sm_120f, debug\n"), "{text}");
 }
 
@@ -161,7 +161,7 @@ fn where_semantics_differ_it_says_so() {
     assert_eq!(found.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), [Code::V0701]);
     assert_eq!(&source[found.warnings[0].span.clone()], "vadd.u32.s32.s32.sat");
     assert!(found.warnings[0].help.as_ref().unwrap().contains("--semantics ptxas"));
-    let (ptxas, found) = rewritten(&source, RewriteOptions { semantics: Semantics::Ptxas, ..options("sm_90") });
+    let (ptxas, found) = rewritten(&source, options("sm_90").semantics(Semantics::Ptxas));
     assert!(found.warnings.is_empty());
     assert_ne!(isa, ptxas);
     // What an old module allows is enough.

@@ -363,7 +363,7 @@ pub(crate) fn lower_module<'py>(
     may_raise: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options =
-        RewriteOptions { target: target_named(py, target)?, semantics: semantics_named(py, semantics)?, may_raise };
+        RewriteOptions::new(target_named(py, target)?).semantics(semantics_named(py, semantics)?).may_raise(may_raise);
     let module = Module::parse(source);
     let rewritten = py.detach(|| rewrite(&module, &options));
     let lines = Lines::new(source);

@@ -8,7 +8,7 @@ use vop_draw::SourceText;
 use vop_ptx::uses::Verdict;
 
 use super::report::{Report, Seen};
-use crate::output::{self, plural};
+use crate::output::{self, plural, terminal};
 
 /// Draws findings, and leaves out what it has drawn before.
 #[derive(Default)]
@@ -69,6 +69,7 @@ pub(super) fn report(report: &Report) -> String {
             let _ = writeln!(text, "not judged: {path}:{}:{}: `{instruction}`: {reason}", at.line, at.column);
         }
     }
+    let rows = text.len();
     let count = |wanted: fn(&Verdict) -> bool| report.seen.iter().filter(|seen| wanted(&seen.verdict)).count();
     let _ = write!(
         text,
@@ -101,6 +102,10 @@ pub(super) fn report(report: &Report) -> String {
             _ => write!(text, ", {} on {target}", costs.sum::<u64>()),
         };
     }
+    if let Some(columns) = terminal() {
+        let sentence = vop_draw::wrapped(&text[rows..], columns);
+        text.replace_range(rows.., &sentence);
+    }
     text.push('\n');
     text
 }
@@ -126,9 +131,4 @@ fn without_names(text: &str, instruction: &str) -> String {
         };
     }
     renamed
-}
-
-/// The columns of standard output if it is a terminal.
-fn terminal() -> Option<usize> {
-    terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into())
 }

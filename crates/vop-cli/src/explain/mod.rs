@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The instruction, with or without operands, a mnemonic such as vadd4, or a code such as V0207.
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     instr: Option<String>,
-    /// The values of registers a, b and, if the form uses it, c.
+    /// The values of registers a, b and, if the form reads it, c.
     #[arg(value_name = "A B [C]", conflicts_with = "list")]
     values: Vec<String>,
     /// List all codes, with severity and title.
@@ -96,7 +96,7 @@ fn codes() -> Vec<(&'static str, Severity, &'static str)> {
 }
 
 fn list(format: Format, width: usize) -> String {
-    const INDENT: usize = 16;
+    const INDENT: usize = 17;
     match format {
         Format::Text => {
             let line = |(code, severity, title): (&str, Severity, &str)| {

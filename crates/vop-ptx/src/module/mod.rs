@@ -24,14 +24,16 @@
 
 mod declaration;
 pub mod lex;
+mod parts;
 mod read;
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use declaration::Declarations;
 pub use declaration::{Label, Linkage, Pointer, Register, Scalar, Space, Type, Variable};
+use parts::Pieces;
+pub use parts::{Function, FunctionKind, Scope, ScopeId, Statement, StatementKind};
 
 /// A PTX file: its text and where everything in it stands.
 #[derive(Clone, Debug)]
@@ -40,101 +42,6 @@ pub struct Module {
     pieces: Pieces,
     /// Where lines start; made when a line is first asked for.
     lines: OnceLock<Vec<usize>>,
-}
-
-/// What the reader finds.
-#[derive(Clone, Debug, Default)]
-struct Pieces {
-    statements: Vec<Statement>,
-    functions: Vec<Function>,
-    scopes: Vec<Scope>,
-    locations: Vec<Location>,
-    files: Vec<File>,
-    version: Option<(u32, u32)>,
-    targets: Vec<Range<usize>>,
-    address_size: Option<u32>,
-}
-
-/// A `.loc`.
-#[derive(Clone, Debug)]
-struct Location {
-    statement: usize,
-    file: u64,
-    line: u32,
-    column: u32,
-}
-
-/// A `.file`.
-#[derive(Clone, Debug)]
-struct File {
-    index: u64,
-    path: Range<usize>,
-}
-
-/// A statement.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Statement {
-    /// What it is.
-    pub kind: StatementKind,
-    /// Where it stands: from its first token to its last (its `;` if it has one).
-    pub span: Range<usize>,
-    /// The scope that it is in. A brace is in the scope that it opens or closes.
-    pub scope: ScopeId,
-    /// The function that it belongs to, an index of [`Module::functions`]. A header belongs to its function.
-    pub function: Option<usize>,
-}
-
-/// The kind of a statement. Ranges are byte ranges of [`Module::text`] unless something else is said.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StatementKind {
-    /// `.version`, `.target`, `.loc`, `.pragma`, … and directives that are not known.
-    Directive {
-        /// The name with its dot.
-        name: Range<usize>,
-        /// The text that follows, up to the `;` if there is one.
-        arguments: Range<usize>,
-    },
-    /// A `.reg` declaration.
-    Registers {
-        /// The names, as indexes of [`Scope::registers`].
-        declared: Range<usize>,
-    },
-    /// A declaration of variables: `.global`, `.shared`, `.const`, `.local`, `.param`.
-    Variables {
-        /// The names, as indexes of [`Scope::variables`].
-        declared: Range<usize>,
-    },
-    /// `name:`. What it labels is the next statement.
-    Label {
-        /// The name without the colon.
-        name: Range<usize>,
-    },
-    /// An instruction.
-    Instruction {
-        /// `@p` or `@!p`, with the `@`.
-        guard: Option<Range<usize>>,
-        /// The opcode with its modifiers: `ld.global.nc.v4.u32`. It may hold blanks, see [`lex::without_trivia`].
-        opcode: Range<usize>,
-        /// The operands, see [`lex::split_operands`]. Empty if there is none.
-        operands: Range<usize>,
-    },
-    /// `.entry` or `.func` with all that stands before the body, or up to the `;` of a declaration. See [`Function`].
-    FunctionHeader,
-    /// `{`
-    ScopeOpen,
-    /// `}`
-    ScopeClose,
-    /// A `.section` of debug information.
-    Section {
-        /// Its name: `.debug_str`.
-        name: Range<usize>,
-        /// What stands between its braces.
-        contents: Range<usize>,
-    },
-    /// A line that starts with `#`.
-    Preprocessor,
-    /// Text that was not understood.
-    Other,
 }
 
 /// The registers that a statement sees, for judging its operands.
@@ -152,109 +59,6 @@ impl vop::Declarations for RegistersAt<'_> {
     fn register(&self, name: &str) -> Option<vop::RegisterType> {
         let Type { scalar, vector } = self.module.register(self.scope, name, self.at)?;
         if vector == 1 { vop::RegisterType::of(scalar) } else { Some(vop::RegisterType::Vector) }
-    }
-}
-
-/// Names a [`Scope`] of one module.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ScopeId(u32);
-
-impl ScopeId {
-    /// The module scope, which is outside all braces.
-    pub const MODULE: ScopeId = ScopeId(0);
-
-    /// Its index in [`Module::scopes`].
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// The module, or what a pair of braces holds.
-#[derive(Clone, Debug)]
-pub struct Scope {
-    /// The scope around it; none for the module.
-    pub parent: Option<ScopeId>,
-    /// Where it stands, with its braces. A scope that is not closed reaches to the end of the text.
-    pub span: Range<usize>,
-    /// The function that it belongs to, an index of [`Module::functions`].
-    pub function: Option<usize>,
-    registers: Declarations<Register>,
-    variables: Declarations<Variable>,
-    labels: Declarations<Label>,
-}
-
-impl Scope {
-    fn new(parent: Option<ScopeId>, span: Range<usize>, function: Option<usize>) -> Scope {
-        let (registers, variables, labels) = Default::default();
-        Scope { parent, span, function, registers, variables, labels }
-    }
-
-    fn sort(&mut self, text: &str) {
-        self.registers.sort(text);
-        self.variables.sort(text);
-        self.labels.sort(text);
-    }
-
-    /// The registers that it declares itself, in order of position. The body of a function begins with those formal
-    /// parameters that are registers.
-    pub fn registers(&self) -> &[Register] {
-        &self.registers.items
-    }
-
-    /// The variables that it declares itself, in order of position. Formal parameters are in [`Function::parameters`].
-    pub fn variables(&self) -> &[Variable] {
-        &self.variables.items
-    }
-
-    /// The labels that stand in it, in order of position.
-    pub fn labels(&self) -> &[Label] {
-        &self.labels.items
-    }
-}
-
-/// Whether a function is a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FunctionKind {
-    /// `.entry`
-    Entry,
-    /// `.func`
-    Func,
-}
-
-/// A function, or its declaration without a body.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Function {
-    /// Whether it is a kernel.
-    pub kind: FunctionKind,
-    /// The linking directive in front.
-    pub linkage: Option<Linkage>,
-    /// Where its name stands.
-    pub name: Range<usize>,
-    /// What it returns: the parameters in front of the name.
-    pub results: Vec<Variable>,
-    /// Its parameters.
-    pub parameters: Vec<Variable>,
-    /// The directives behind the parameters, such as `.maxntid 256, 1, 1`.
-    pub directives: Vec<Range<usize>>,
-    /// Where the header stands, from its linking directive to the token before the body.
-    pub header: Range<usize>,
-    /// The index of the header's statement.
-    pub statement: usize,
-    /// The statements between the braces, as indexes of [`Module::statements`]. None for a declaration.
-    pub body: Option<Range<usize>>,
-    /// The scope that the body is. None for a declaration.
-    pub scope: Option<ScopeId>,
-}
-
-impl Function {
-    /// Results and parameters.
-    fn formals(&self) -> impl DoubleEndedIterator<Item = &Variable> {
-        self.results.iter().chain(&self.parameters)
-    }
-
-    fn register_parameters(&self) -> impl Iterator<Item = Register> {
-        let registers = self.formals().filter(|formal| formal.space == Space::Reg);
-        registers.map(|formal| Register { ty: formal.ty, name: formal.name.clone(), count: formal.count })
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::declaration::{Label, Linkage, Pointer, Register, Scalar, Space, Type, Variable};
 use super::lex::{Cursor, Ending, skip_trivia};
-use super::{File, Function, FunctionKind, Location, Pieces, Scope, ScopeId, Statement, StatementKind};
+use super::parts::{File, Function, FunctionKind, Location, Pieces, Scope, ScopeId, Statement, StatementKind};
 
 pub(super) fn read(text: &str) -> Pieces {
     let mut reader = Reader {

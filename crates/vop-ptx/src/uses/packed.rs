@@ -12,7 +12,7 @@ use crate::module::lex;
 /// A statement in the order of execution.
 pub(super) enum Step {
     /// A legal video instruction.
-    Video(Video),
+    Video(Box<Video>),
     /// Another that writes these registers.
     Writes(Vec<String>),
     /// Execution may come from elsewhere, or go elsewhere.
@@ -40,14 +40,14 @@ impl Video {
         let of = |operand: Operand<'_>| operand.register().map(&name);
         let several = matches!(form.finish(), Finish::Lanes(mask) if mask.bits().count_ones() > 1);
         let results = form.result_range(instruction.operand_values());
-        Step::Video(Video {
+        Step::Video(Box::new(Video {
             text: text.to_owned(),
             places,
             form,
             registers: [Some(name(d)), of(a), of(b), c.and_then(of)],
             guard: guard.map(|guard| (name(guard.predicate), guard.negated)),
             packs: several && results.min < results.max,
-        })
+        }))
     }
 
     /// d and c, if it sums lanes.
@@ -108,6 +108,7 @@ pub(super) fn find(steps: &[Step]) -> Vec<Mistaken> {
     for (i, step) in steps.iter().enumerate().rev() {
         match step {
             Step::Video(video) => {
+                let video: &Video = video;
                 if let Some(&(other, other_operand, reader)) = video.sum().and_then(|[d, _]| read.get(d?)) {
                     // The sum of four bytes fits a half-word.
                     let fits = reader.is_halves() && !video.is_halves();
@@ -138,6 +139,7 @@ pub(super) fn find(steps: &[Step]) -> Vec<Mistaken> {
     for (i, step) in steps.iter().enumerate() {
         match step {
             Step::Video(video) => {
+                let video: &Video = video;
                 let writer = video.sum().and_then(|[_, c]| written.get(c?));
                 if let Some(&(other, _)) = writer.filter(|(_, writer)| writer.precedes(video)) {
                     found.insert(i, Mistaken { sum: i, operand: 3, other, other_operand: 0 });
