@@ -69,7 +69,8 @@ impl core::error::Error for InputError {}
 
 impl<'t> Instruction<'t> {
     /// The values of a, b and c: those given, in order, and the immediates of the text. Where an operand is an immediate its
-    /// value may be left out, or be `None`, or be given again. What the text adds to a register is added.
+    /// value may be left out, or be `None`, or be given again. So may that of c where d does not
+    /// [depend on it](Form::reads_c). What the text adds to a register is added.
     ///
     /// ```
     /// let instruction = vop::parse("vadd.u32.u32.u32.add d, a, 7, c+1").unwrap();
@@ -96,6 +97,8 @@ impl<'t> Instruction<'t> {
                 (Some(value), Some(immediate)) if value == immediate => value,
                 (Some(value), Some(immediate)) => return Err(InputError::Immediate { operand, immediate, value }),
                 (None, None) if operands[i].is_none() => 0,
+                // c may be left out where d does not depend on it: in SIMD forms, whose operands are registers.
+                (None, None) if i == 2 && !form.reads_c() => twin(&operands, i).map_or(0, |(j, _)| values[j]),
                 (None, None) => return Err(InputError::Missing { operand, form }),
                 (Some(value), None) => value,
             };
@@ -137,6 +140,28 @@ pub(crate) fn add_constants(operands: &[Option<Operand<'_>>; 3], values: &mut [u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn c_may_be_left_out_where_it_is_not_read() {
+        let inputs = |text, given: &[Option<u32>]| crate::parse(text).unwrap().inputs(given);
+        for (text, given, values) in [
+            ("vadd4.u32.u32.u32 d, a, b, c", &[1, 2][..], [1, 2, 0]),
+            ("vadd4.u32.u32.u32 d, a, b, c", &[1, 2, 3], [1, 2, 3]),
+            ("vadd4.u32.u32.u32 d, a, b, a", &[1, 2], [1, 2, 1]),
+            ("vadd.u32.u32.u32 d, a, b", &[1, 2], [1, 2, 0]),
+        ] {
+            let given = given.iter().copied().map(Some).collect::<alloc::vec::Vec<_>>();
+            assert_eq!(inputs(text, &given), Ok(values), "{text} {given:?}");
+        }
+        for text in
+            ["vadd4.u32.u32.u32 d.b0, a, b, c", "vadd4.u32.u32.u32.add d, a, b, c", "vmad.u32.u32.u32 d, a, b, c"]
+        {
+            let found = inputs(text, &[Some(1), Some(2)]);
+            assert!(matches!(found, Err(InputError::Missing { operand: "c", .. })), "{text}");
+        }
+        let found = inputs("vadd4.u32.u32.u32 d, a, b, c", &[Some(1)]);
+        assert!(matches!(found, Err(InputError::Missing { operand: "b", .. })));
+    }
 
     #[test]
     fn immediates_have_their_values() {
