@@ -367,7 +367,7 @@ def test_an_operand_that_is_not_read() -> None:
             function(b, b, a)
         assert vop.eval(text, 1, 2, 3) == vop.eval(text, 1, 2) == 3
         assert vop.explain(text, 1, 2, 3).d == vop.explain(text, 1, 2).d == 3
-    assert vop.eval("vadd4.u32.u32.u32 d, a, b, 7", 1, 2) == 3
+    assert vop.eval("vadd4.u32.u32.u32 d, a, b, a", 1, 2) == 3
     with pytest.raises(vop.VopError, match="the value of c is missing"):
         vop.eval("vadd4.u32.u32.u32 d.b0, a, b, c", 1, 2)
     with pytest.raises(vop.VopError, match="the value of b is missing"):

@@ -65,7 +65,7 @@ fn environment(root: &Path) -> Result<PathBuf, String> {
 fn test_package(root: &Path, python: &Path) -> Result<(), Failure> {
     let package = root.join("crates/vop-python");
     let wheels = root.join("target/wheels");
-    tell("building the wheel in target/wheels; one to two minutes on two cores, where nothing of it is built");
+    tell("building the wheel in target/wheels, with what the other tests have built");
     // A wheel of an earlier version would be installed, too.
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels)?;

@@ -153,6 +153,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn c_may_be_left_out_where_it_is_not_read() {
+        let inputs = |text, given: &[Option<u32>]| crate::parse(text).unwrap().inputs(given);
+        for (text, given, values) in [
+            ("vadd4.u32.u32.u32 d, a, b, c", &[1, 2][..], [1, 2, 0]),
+            ("vadd4.u32.u32.u32 d, a, b, c", &[1, 2, 3], [1, 2, 3]),
+            ("vadd4.u32.u32.u32 d, a, b, a", &[1, 2], [1, 2, 1]),
+            ("vadd.u32.u32.u32 d, a, b", &[1, 2], [1, 2, 0]),
+        ] {
+            let given = given.iter().copied().map(Some).collect::<alloc::vec::Vec<_>>();
+            assert_eq!(inputs(text, &given), Ok(values), "{text} {given:?}");
+        }
+        for text in
+            ["vadd4.u32.u32.u32 d.b0, a, b, c", "vadd4.u32.u32.u32.add d, a, b, c", "vmad.u32.u32.u32 d, a, b, c"]
+        {
+            let found = inputs(text, &[Some(1), Some(2)]);
+            assert!(matches!(found, Err(InputError::Missing { operand: "c", .. })), "{text}");
+        }
+        let found = inputs("vadd4.u32.u32.u32 d, a, b, c", &[Some(1)]);
+        assert!(matches!(found, Err(InputError::Missing { operand: "b", .. })));
+    }
+
+    #[test]
     fn immediates_have_their_values() {
         let inputs = |text, given: &[Option<u32>]| crate::parse(text).unwrap().inputs(given);
         let text = "vadd.u32.u32.u32.add d, a, 7, c";
