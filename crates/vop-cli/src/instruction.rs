@@ -49,27 +49,11 @@ pub(crate) fn value(text: &str) -> Result<u32, String> {
     }
 }
 
-/// The values of a, b and c: those given, in order, and the immediates of the text ([`Instruction::inputs`]); `-` is none. c may
-/// be left out where the form does not read it.
+/// The values of a, b and c: those given, in order, and the immediates of the text ([`Instruction::inputs`]); `-` is none.
 pub(crate) fn inputs(instruction: &Instruction<'_>, given: &[&str]) -> Result<[u32; 3], String> {
     let given: Result<Vec<Option<u32>>, String> =
         given.iter().map(|&text| if text == "-" { Ok(None) } else { value(text).map(Some) }).collect();
-    let mut given = given?;
-    // The operands of such a form are registers. Where c is also a or b it has that value, and else any.
-    if let (true, [a, b] | [a, b, None]) = (instruction.form.uses_c() && !instruction.form.reads_c(), &given[..]) {
-        let c = instruction.c.and_then(Operand::register);
-        let same_as = |operand: Operand<'_>| c.is_some() && operand.register() == c;
-        let value = if same_as(instruction.a) {
-            *a
-        } else if same_as(instruction.b) {
-            *b
-        } else {
-            Some(0)
-        };
-        given.truncate(2);
-        given.push(value);
-    }
-    instruction.inputs(&given).map_err(|error| error.to_string())
+    instruction.inputs(&given?).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -78,20 +62,20 @@ mod tests {
 
     #[test]
     fn c_is_optional_where_it_is_not_read() {
-        let inputs = |text, given: &[&str]| {
+        let read = |text, given: &[&str]| {
             let instruction = Parser::new().allow_bare().parse(text).expect("legal");
-            super::inputs(&instruction, given)
+            inputs(&instruction, given)
         };
         for given in [&["1", "2"][..], &["1", "2", "-"]] {
-            assert_eq!(inputs("vadd4.u32.u32.u32", given), Ok([1, 2, 0]));
-            assert_eq!(inputs("vadd4.u32.u32.u32 d, x, y, y", given), Ok([1, 2, 2]));
-            assert_eq!(inputs("vadd4.u32.u32.u32 d, x, y, x", given), Ok([1, 2, 1]));
-            assert!(inputs("vadd4.u32.u32.u32.add", given).is_err());
-            assert!(inputs("vadd4.u32.u32.u32 d.b0, a, b, c", given).is_err());
+            assert_eq!(read("vadd4.u32.u32.u32", given), Ok([1, 2, 0]));
+            assert_eq!(read("vadd4.u32.u32.u32 d, x, y, y", given), Ok([1, 2, 2]));
+            assert_eq!(read("vadd4.u32.u32.u32 d, x, y, x", given), Ok([1, 2, 1]));
+            assert!(read("vadd4.u32.u32.u32.add", given).is_err());
+            assert!(read("vadd4.u32.u32.u32 d.b0, a, b, c", given).is_err());
         }
-        assert_eq!(inputs("vadd4.u32.u32.u32", &["1", "2", "3"]), Ok([1, 2, 3]));
-        assert_eq!(inputs("vadd.u32.u32.u32 d, a, 7", &["1"]), Ok([1, 7, 0]));
-        assert!(inputs("vadd4.u32.u32.u32", &["1"]).is_err());
+        assert_eq!(read("vadd4.u32.u32.u32", &["1", "2", "3"]), Ok([1, 2, 3]));
+        assert_eq!(read("vadd.u32.u32.u32 d, a, 7", &["1"]), Ok([1, 7, 0]));
+        assert!(read("vadd4.u32.u32.u32", &["1"]).is_err());
     }
 
     #[test]

@@ -109,7 +109,10 @@ impl<'t> Instruction<'t> {
                 (None, Some(immediate)) => immediate,
                 (Some(value), Some(immediate)) if value == immediate => value,
                 (Some(value), Some(immediate)) => return Err(InputError::Immediate { operand, immediate, value }),
-                (None, None) if operands[i].is_none() => 0,
+                (None, None) if operands[i].is_none() => {
+                    // A c that is not read has the value of a or b if it is the same register.
+                    twin(&[Some(self.a), Some(self.b), self.c], i).map_or(0, |(j, _)| values[j])
+                }
                 (None, None) => return Err(InputError::Missing { operand, form }),
                 (Some(value), None) => value,
             };
