@@ -352,8 +352,5 @@ impl Decoder<'_, '_> {
 /// What fills the word of a register of `register` bits when a narrower type is loaded.
 fn extension(ty: Scalar, register: u32) -> Extension {
     let is_extended = ty.is_signed() && ty.width() < register.min(32);
-    Extension {
-        sign: if is_extended { 1 << (ty.width() - 1) } else { 0 },
-        mask: mask(register.min(32)) as u32,
-    }
+    Extension { sign: if is_extended { 1 << (ty.width() - 1) } else { 0 }, mask: mask(register.min(32)) as u32 }
 }
