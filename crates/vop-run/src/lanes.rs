@@ -12,7 +12,7 @@
 
 use crate::code::Linear;
 use crate::column::{Area, Element, File, Loop, Operands, Slot, WARP, Width, all, blend, none};
-use crate::level::Level;
+use crate::level::{self, Level};
 
 /// A type that an operand can be read as or a result written from.
 pub(crate) trait Lane: Copy + 'static {
@@ -93,7 +93,7 @@ impl<T: Lane, U: Lane> Results for (T, U) {
 /// What an instruction computes for each active thread, from up to four sources to one result or two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compute {
-    loops: [Loop; Level::COUNT],
+    loops: [Loop; level::COUNT],
     /// The widths of the sources' columns.
     pub(crate) sources: [Width; 4],
     /// The widths of the results' columns.
@@ -109,7 +109,7 @@ impl Compute {
 
     /// The loop for a level that this CPU has.
     pub(crate) fn at(&self, level: Level) -> Loop {
-        self.loops[level as usize]
+        self.loops[level::index(level)]
     }
 }
 
@@ -221,7 +221,7 @@ levels! {
 /// The loops of a closure, by level.
 #[cfg(not(test))]
 #[inline(always)]
-fn loops<A, B, C, E, R, F>() -> [Loop; Level::COUNT]
+fn loops<A, B, C, E, R, F>() -> [Loop; level::COUNT]
 where
     A: Lane,
     B: Lane,
@@ -236,11 +236,11 @@ where
 /// The library is compiled a second time for its unit tests, which decode but do not run: without the loops that takes a quarter of the
 /// time. Tests that run kernels or instructions are in `tests/`.
 #[cfg(test)]
-fn loops<A, B, C, E, R, F>() -> [Loop; Level::COUNT] {
+fn loops<A, B, C, E, R, F>() -> [Loop; level::COUNT] {
     unsafe fn none(_: &File, _: &Operands, _: *const u8) {
         unimplemented!("unit tests have no loops: kernels run in the tests of tests/");
     }
-    [none; Level::COUNT]
+    [none; level::COUNT]
 }
 
 /// A computation of four sources; see the [module](self). The closure must capture nothing and must not panic: it runs for

@@ -1,65 +1,27 @@
 //! SIMD instructions of the host that loops are compiled for.
 
-/// A set of SIMD instructions, chosen when a kernel is decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Level {
-    /// What every CPU of the architecture has.
-    Portable,
-    /// x86-64 with AVX2, FMA, BMI and F16C.
-    Avx2,
-    /// x86-64 with AVX-512 F, BW, CD, DQ and VL.
-    Avx512,
-}
+pub use vop::bulk::Level;
 
-impl Level {
-    pub(crate) const COUNT: usize = 3;
+/// Which of the compiled loops a level runs. Every level below AVX2 runs the loops that are compiled without further instructions: the
+/// compiler uses what the target has.
+pub(crate) const BASELINE: usize = 0;
+pub(crate) const AVX2: usize = 1;
+pub(crate) const AVX512: usize = 2;
 
-    /// Whether this CPU has it.
-    pub fn is_available(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = || {
-                is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("fma")
-                    && is_x86_feature_detected!("bmi1")
-                    && is_x86_feature_detected!("bmi2")
-                    && is_x86_feature_detected!("lzcnt")
-                    && is_x86_feature_detected!("popcnt")
-                    && is_x86_feature_detected!("f16c")
-            };
-            match self {
-                Level::Portable => true,
-                Level::Avx2 => avx2(),
-                Level::Avx512 => {
-                    avx2()
-                        && is_x86_feature_detected!("avx512f")
-                        && is_x86_feature_detected!("avx512bw")
-                        && is_x86_feature_detected!("avx512cd")
-                        && is_x86_feature_detected!("avx512dq")
-                        && is_x86_feature_detected!("avx512vl")
-                }
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            self == Level::Portable
-        }
-    }
+/// The number of compiled loops of one operation.
+pub(crate) const COUNT: usize = 3;
 
-    /// The best that this CPU has.
-    pub fn best() -> Level {
-        [Level::Avx512, Level::Avx2].into_iter().find(|level| level.is_available()).unwrap_or(Level::Portable)
-    }
-
-    /// All that this CPU has, the plainest first.
-    pub fn available() -> Vec<Level> {
-        [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|level| level.is_available()).collect()
+/// The index of a level's loops.
+pub(crate) fn index(level: Level) -> usize {
+    match level {
+        Level::Avx512 => AVX512,
+        Level::Avx2 => AVX2,
+        _ => BASELINE,
     }
 }
 
-/// Compiles a function for each [`Level`]: declares `fn name(level) -> unsafe fn(…) -> …`, which picks one. The body may ask for
-/// the constant `LEVEL`.
+/// Compiles a function for each index of loops: declares `fn name(level) -> unsafe fn(…) -> …`, which picks one. The body may use the
+/// constant `LEVEL`, the index.
 macro_rules! leveled {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
@@ -67,14 +29,14 @@ macro_rules! leveled {
             use $crate::level::Level;
             unsafe fn portable($($arg: $ty),*) $(-> $result)? {
                 #[allow(dead_code)]
-                const LEVEL: Level = Level::Portable;
+                const LEVEL: usize = $crate::level::BASELINE;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
             unsafe fn avx2($($arg: $ty),*) $(-> $result)? {
                 #[allow(dead_code)]
-                const LEVEL: Level = Level::Avx2;
+                const LEVEL: usize = $crate::level::AVX2;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
@@ -83,7 +45,7 @@ macro_rules! leveled {
             )]
             unsafe fn avx512($($arg: $ty),*) $(-> $result)? {
                 #[allow(dead_code)]
-                const LEVEL: Level = Level::Avx512;
+                const LEVEL: usize = $crate::level::AVX512;
                 $body
             }
             match level {

@@ -139,7 +139,7 @@ fn run(text: &str, random: &mut Random) -> (usize, usize) {
     let names: Vec<String> = program.entries().map(str::to_owned).collect();
     let (mut launched, mut succeeded) = (0, 0);
     for name in names.iter().take(4) {
-        let levels = Level::available();
+        let levels: Vec<Level> = Level::available().collect();
         let Ok(kernel) = program.kernel_at(name, levels[random.below(levels.len())]) else { continue };
         let mut memory = program.memory();
         let mut args = Vec::new();

@@ -106,7 +106,7 @@ fn rows() {
 
 fn at_every_level(opcode: &str, operands: usize, sources: &[u64]) -> [u64; 2] {
     let instruction = Instruction::new(opcode, operands, &[]).unwrap_or_else(|| panic!("{opcode}"));
-    let mut results = Level::available().into_iter().map(|level| instruction.run(level, sources));
+    let mut results = Level::available().map(|level| instruction.run(level, sources));
     let first = results.next().unwrap();
     assert!(results.all(|result| result == first), "{opcode} {sources:x?}");
     first

@@ -8,7 +8,7 @@ use super::{LaneFault, Problem, Reach};
 use crate::code::Access;
 use crate::column::{HALF, WARP, Width, all};
 use crate::engine::shadow::AccessKind;
-use crate::level::Level;
+use crate::level::AVX512;
 use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
 
 impl Reach {
@@ -105,7 +105,7 @@ impl Reach {
                     (address as u32, ((address ^ any) >> 32) as u32)
                 }),
                 #[cfg(target_arch = "x86_64")]
-                (None, Width::Word) if LEVEL == Level::Avx512 as usize => {
+                (None, Width::Word) if LEVEL == AVX512 => {
                     let base = self.file.column::<u32>(access.base).warp(warp);
                     check.all_avx512(active, offsets, Bases::Words(base.cast()), offset, any);
                 }
@@ -114,7 +114,7 @@ impl Reach {
                     check.all(active, offsets, |i| ((offset as u32).wrapping_add(base[i]), 0));
                 }
                 #[cfg(target_arch = "x86_64")]
-                (None, Width::Double) if LEVEL == Level::Avx512 as usize => {
+                (None, Width::Double) if LEVEL == AVX512 => {
                     let base = self.file.column::<u64>(access.base).warp(warp);
                     check.all_avx512(active, offsets, Bases::Doubles(base.cast()), offset, any);
                 }

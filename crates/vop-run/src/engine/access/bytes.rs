@@ -9,7 +9,7 @@ use super::{Reach, WarpFault};
 use crate::code::{Load, MemoryWidth, Store};
 use crate::column::{Element, File, HALF, Slot, WARP, all, blend, none};
 use crate::engine::shadow::AccessKind;
-use crate::level::{Level, leveled};
+use crate::level::{AVX512, Level, leveled};
 
 /// An element of memory: bytes for which any value is valid.
 trait Raw: Copy + Default {
@@ -33,7 +33,7 @@ impl Raw for u32 {
     #[inline(always)]
     unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP], to: &mut [u32; WARP]) {
         #[cfg(target_arch = "x86_64")]
-        if LEVEL == Level::Avx512 as usize {
+        if LEVEL == AVX512 {
             // SAFETY: the caller promises the level and the bytes; both halves of the offsets and of `to` have sixteen elements.
             unsafe {
                 gather_16(start, offsets.as_ptr(), to.as_mut_ptr());
@@ -371,7 +371,7 @@ macro_rules! moves {
             fn $load(reach: &mut Reach, $l: &Load, mask: *const u8) -> Result<(), WarpFault> {
                 // SAFETY: callers of the loops of `Moves` promise what `load` asks for.
                 unsafe {
-                    load::<$memory, $element, _, { LEVEL as usize }>(reach, $l, mask, #[inline(always)] |$x| $widened)
+                    load::<$memory, $element, _, LEVEL>(reach, $l, mask, #[inline(always)] |$x| $widened)
                 }
             }
         }
@@ -379,7 +379,7 @@ macro_rules! moves {
             fn $store(reach: &mut Reach, s: &Store, mask: *const u8) -> Result<(), WarpFault> {
                 // SAFETY: callers of the loops of `Moves` promise what `store` asks for.
                 unsafe {
-                    store::<$memory, $element, _, { LEVEL as usize }>(reach, s, mask, #[inline(always)] |$y| $narrowed)
+                    store::<$memory, $element, _, LEVEL>(reach, s, mask, #[inline(always)] |$y| $narrowed)
                 }
             }
         }

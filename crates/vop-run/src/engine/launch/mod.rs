@@ -18,7 +18,6 @@ use super::shadow::{Finding, SharedChecks};
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::level::Level;
 use crate::memory::{Layout, Memory, Region};
 use crate::special::Shape;
 
@@ -281,6 +280,10 @@ impl Kernel {
         let observe = options.profile || options.trace.is_some();
         // Whether the threads of half a warp follow one another in a row of the block.
         let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
+        let plan = |form: &vop::Form| {
+            let plan = vop::bulk::Plan::with_level(*form, options.semantics, self.level);
+            plan.unwrap_or_else(|| vop::bulk::Plan::new(*form, options.semantics))
+        };
         let launch = Launch {
             kernel: self,
             sampled: if observe || checks.is_some() { None } else { self.sampled(lines) },
@@ -294,7 +297,7 @@ impl Kernel {
             checks,
             profile: options.profile,
             trace: options.trace,
-            plans: self.videos.iter().map(|form| plan(self.level, *form, options.semantics)).collect(),
+            plans: self.videos.iter().map(plan).collect(),
             next: AtomicU64::new(0),
             failed: AtomicU64::new(u64::MAX),
             executed: AtomicU64::new(0),
@@ -324,14 +327,4 @@ impl Kernel {
         drop(launch);
         Report::new(self, options, blocks, work, memory)
     }
-}
-
-/// What executes a video instruction with the SIMD instructions of a level.
-fn plan(level: Level, form: vop::Form, semantics: vop::Semantics) -> vop::bulk::Plan {
-    let level = match level {
-        Level::Portable => vop::bulk::Level::BASELINE,
-        Level::Avx2 => vop::bulk::Level::Avx2,
-        Level::Avx512 => vop::bulk::Level::Avx512,
-    };
-    vop::bulk::Plan::with_level(form, semantics, level).unwrap_or_else(|| vop::bulk::Plan::new(form, semantics))
 }
