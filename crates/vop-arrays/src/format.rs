@@ -1,7 +1,7 @@
 //! The table of formats, and an array opened, read and written in any of them.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use memmap2::Mmap;
@@ -119,7 +119,7 @@ impl<'a> Named<'a> {
     fn open_any(self) -> Result<Opened, Why> {
         let file = File::open(self.path)?;
         if !file.metadata().is_ok_and(|file| file.is_file()) {
-            return Err("it is no plain file".into());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file").into());
         }
         let opening = match self.format {
             Format::Npy => {
@@ -341,7 +341,7 @@ fn whole(path: &Path, format: Format, limit: u64) -> Result<Array, Why> {
         }
         return Ok(Array { description, bytes });
     }
-    let Opening { description, mut elements } = picture::open(std::io::Cursor::new(content))?;
+    let Opening { description, mut elements } = picture::open(io::Cursor::new(content))?;
     let len = description.byte_len().filter(|len| *len <= limit).and_then(|len| usize::try_from(len).ok());
     let mut bytes = vec![0; len.ok_or_else(|| too_large(&description))?];
     elements.read(&mut bytes)?;

@@ -3,7 +3,7 @@
 use std::fs::File;
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -38,14 +38,15 @@ impl Staged {
         let problem = |why: Why| Error::writing(path, why);
         let replaced = std::fs::metadata(path).ok();
         if replaced.as_ref().is_some_and(|file| !file.is_file()) {
-            return Err(problem("it is no plain file".into()));
+            return Err(problem(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file").into()));
         }
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match folders {
             Folders::Create => std::fs::create_dir_all(folder).map_err(|error| problem(error.into()))?,
             Folders::Require if !folder.is_dir() => {
-                return Err(problem(format!("no folder {}", folder.display()).into()));
+                let why = format!("no folder {}", folder.display());
+                return Err(problem(io::Error::new(io::ErrorKind::NotFound, why).into()));
             }
             Folders::Require => {}
         }

@@ -295,9 +295,9 @@ fn an_old_output_stays() {
     refused(&folder, &["vadd.u32.u32.u32", "a.raw", "b.raw", "-o", "d.npy"], 1, "a.raw is 2 words, b.raw is 3 words");
     assert_eq!(std::fs::read(path("d.npy")).unwrap(), b"old");
     std::fs::create_dir(path("folder.raw")).unwrap();
-    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "folder.raw"], 1, "it is no plain file");
-    refused(&folder, &["vadd.u32.u32.u32", "folder.raw", "1", "-o", "d.raw"], 1, "it is no plain file");
-    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "none/d.raw"], 1, "no folder");
+    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "folder.raw"], 2, "it is no plain file");
+    refused(&folder, &["vadd.u32.u32.u32", "folder.raw", "1", "-o", "d.raw"], 2, "it is no plain file");
+    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "none/d.raw"], 2, "no folder");
     #[cfg(unix)]
     {
         use std::os::unix::fs::{PermissionsExt, symlink};

@@ -77,7 +77,7 @@ fn damaged_texts_are_refused() {
         ),
         (
             "{'descr': '<u2', 'fortran_order': False, 'shape': (18446744073709551616,)}",
-            "is damaged at `1844674407370955161`",
+            "its header is damaged at `18446744073709551616`",
         ),
         (
             "{'descr': '<u2', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",

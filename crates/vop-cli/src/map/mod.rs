@@ -18,7 +18,7 @@ use vop::{Instruction, Operand};
 use vop_arrays::{Error, ErrorKind, Format as FileFormat, Named};
 
 use crate::output::Format;
-use crate::run::progress;
+use crate::run::progress::{self, Watched};
 use crate::{Failure, Outcome, instruction, output};
 use input::{Array, FORMATS, Input};
 use layout::Layout;
@@ -119,7 +119,9 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     };
     let one = NonZeroUsize::MIN;
     let threads = args.cores.unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(one));
-    let reduced = progress::watch(blocks, work::blocks(words), |_| work.run(&mut inputs, threads));
+    let reduced = progress::watch(Watched { done: blocks, blocks: work::blocks(words), launches: None }, |_| {
+        work.run(&mut inputs, threads)
+    });
     let reduced = reduced.map_err(Failure::Failed)?;
     if STOP.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
@@ -203,8 +205,8 @@ fn open(instruction: &Instruction<'_>, plan: &Plan, given: &[String]) -> Result<
         let which: Vec<&str> = wanted.iter().map(|i| names[*i]).collect();
         let (which, count) = (which.join(", "), given.len());
         return Err(Failure::Misuse(format!(
-            "`{form}` needs {} files or values, for {which}: {count} given",
-            wanted.len()
+            "`{form}` needs {}, for {which}: {count} given",
+            if wanted.len() == 1 { "a file or value".to_owned() } else { format!("{} files or values", wanted.len()) },
         )));
     }
     let mut inputs = [Input::None, Input::None, Input::None];

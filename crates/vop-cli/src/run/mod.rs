@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use vop_run::job::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
-use vop_run::{Report, RunErrors, ThreadId};
+use vop_run::job::{parse_bytes, parse_count};
+use vop_run::{Activity, Report, RunErrorKind, RunErrors, ThreadId};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output, render};
+use progress::{Launches, Watched, counted};
 
 const LONG_ABOUT: &str = "\
 Run kernels on the CPU, exactly, with every access to memory checked
@@ -28,8 +30,8 @@ Each --arg is an argument of the kernel, in order:
   in=a.npy                  a buffer from a .npy or .png file
   in=u8[100]@a.raw          one from a raw file; the shape may be left out
   out=i32[920,2]            a buffer of zeros
-  out=i32[920,2]:out.npy    the same, saved after the run; so is in=a.npy:b.npy
-  out                       a buffer that an argument before has made, again
+  out=i32[920,2]:out.npy    such a buffer, saved after the run; also in=a.npy:b.npy
+  out                       the buffer `out` of an earlier argument
   u32=640                   a number
   f32=0.5,1                 an array or structure passed by value
 
@@ -48,8 +50,9 @@ Several launches on the same buffers are described by a launch file (TOML):
   args  = [\"frame\", \"motion\", { i32 = 640 }]
 
 Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. Output is saved to .npy and
-.png, and only if everything ran. What kernels print goes to standard output.
-`vop explain V0612` shows all keys of launch files, docs/run.md the rest.";
+.png, after every launch has succeeded. What kernels print goes to standard
+output. `vop explain V0612` shows all keys of launch files. docs/run.md has the
+details.";
 
 /// Run kernels on the CPU, exactly, with every access to memory checked
 #[derive(clap::Args)]
@@ -61,12 +64,13 @@ Examples:
   vop run k.toml --profile
   vop run k.toml --trace 5,0,0:1,0,0
 
-Exit status: 0 fine, 1 a failure or a difference, 2 misuse.")]
+Exit status: 0 fine, 1 a failure or a difference, 2 what cannot be done: wrong
+options, a missing file, an unknown kernel.")]
 pub(crate) struct Args {
     /// A launch file (.toml), or a PTX file (.ptx) and the launch as options.
     file: PathBuf,
 
-    /// The kernel; not needed if the module has no other.
+    /// The kernel; may be left out if the module has one kernel.
     #[arg(long, help_heading = LAUNCH)]
     entry: Option<String>,
     /// Blocks.
@@ -78,42 +82,42 @@ pub(crate) struct Args {
     /// An argument of the kernel, in order: NAME=FILE, NAME=TYPE[SHAPE]:SAVE, TYPE=VALUE (see --help).
     #[arg(long = "arg", value_name = "ARG", help_heading = LAUNCH)]
     args: Vec<String>,
-    /// Bytes of dynamic shared memory.
-    #[arg(long, value_name = "BYTES", help_heading = LAUNCH)]
+    /// Bytes of dynamic shared memory: 49152, 48K.
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = LAUNCH)]
     shared: Option<usize>,
 
     /// Save output below this folder instead of the launch file's.
     #[arg(long, value_name = "FOLDER", help_heading = RESULTS)]
     output: Option<PathBuf>,
-    /// Compare a buffer with a file after the run, and fail if they differ. The name may be left out if one buffer is saved.
+    /// Compare a buffer with a file after the run, and fail if they differ. NAME may be left out if one buffer is saved.
     #[arg(long, value_name = "[NAME=]FILE", help_heading = RESULTS)]
     compare: Vec<String>,
-    /// Elements may differ by so much.
+    /// The absolute difference up to which elements are equal.
     #[arg(long, value_name = "NUMBER", value_parser = tolerance, default_value = "0", help_heading = RESULTS)]
     tolerance: f64,
-    /// Floats may differ by so many units in the last place.
+    /// The difference in units in the last place up to which floats are equal.
     #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = RESULTS)]
     ulps: u64,
 
     /// Also look for races on shared memory, and for reads of it before it is written.
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', help_heading = EXECUTION)]
     check: Vec<Check>,
-    /// How many cores run blocks; all of them if not given.
+    /// How many cores to use; all of them by default.
     #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
     cores: Option<NonZeroUsize>,
-    /// Stop a launch after this many thread-instructions; 100 billion if not given.
-    #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
+    /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default.
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = EXECUTION)]
     limit: Option<u64>,
-    /// Bytes of a thread's stack; 512 KiB if not given, which is the most.
-    #[arg(long, value_name = "BYTES", help_heading = EXECUTION)]
+    /// Bytes of a thread's stack, as 65536 or 64K; 512K by default, which is the maximum.
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = EXECUTION)]
     stack: Option<usize>,
     #[command(flatten, next_help_heading = EXECUTION)]
     semantics: instruction::SemanticsArg,
 
-    /// Print what one thread executes, with results; its block is the first if not given.
+    /// Print what one thread executes, with results. Its block is 0,0,0 by default.
     #[arg(long, value_name = "X,Y,Z[:BX,BY,BZ]", value_parser = thread, help_heading = INSIGHT)]
     trace: Option<ThreadId>,
-    /// Print what is executed most, by opcode and by line.
+    /// Print the most executed opcodes and lines.
     #[arg(long, help_heading = INSIGHT)]
     profile: bool,
     /// `text` for people, `json` for programs.
@@ -126,13 +130,17 @@ const RESULTS: &str = "Results";
 const EXECUTION: &str = "Execution";
 const INSIGHT: &str = "Insight";
 
-/// What is looked for on request.
+/// Checks on request.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Check {
     /// Races on shared memory.
     Races,
     /// Reads of shared memory before it is written.
     Uninit,
+}
+
+fn bytes(text: &str) -> Result<usize, String> {
+    usize::try_from(parse_bytes(text)?).map_err(|_| format!("`{text}` does not fit the address space"))
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -183,7 +191,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                     output::notice(&render::run_error(error, &command_line));
                 }
             }
-            return Err(Failure::Said);
+            return Err(if cannot_be_done(&errors) { Failure::Impossible } else { Failure::Said });
         }
     };
     let different: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.differing > 0).collect();
@@ -193,11 +201,17 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(if different.is_empty() { Outcome::Fine } else { Outcome::Findings })
 }
 
-/// What a run that went well leaves, with the path of its PTX; or what went wrong.
+/// Whether the call is wrong, rather than the kernel: what it names is missing, or does not fit.
+fn cannot_be_done(errors: &RunErrors) -> bool {
+    use RunErrorKind::{Argument, CommandLine, File, LaunchFile, LaunchShape, UnknownEntry};
+    let of_call = [Argument, CommandLine, File, LaunchFile, LaunchShape, UnknownEntry];
+    errors.0.iter().all(|error| of_call.contains(&error.kind))
+}
+
+/// The results of a run with the path of its PTX, or its errors.
 type Ran = Result<(Summary, PathBuf), RunErrors>;
 
-/// The job that the arguments describe, or what is wrong with its description. `command_line` becomes the text that errors without a
-/// file are about.
+/// The job that the arguments describe, or the errors in its description. Errors without a file point into `command_line`.
 fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>, Failure> {
     let extension = args.file.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     let job = match extension.as_deref() {
@@ -252,7 +266,7 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
     Ok(Ok(job))
 }
 
-/// Runs a job; what kernels print is printed at once, or handed out if the output is for programs.
+/// Runs a job. What kernels print goes to standard output at once, or is returned if the output is for programs.
 fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
     let mut options = RunOptions::default();
     options.output = args.output.clone();
@@ -266,12 +280,16 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
     launch.check_uninitialized = args.check.contains(&Check::Uninit);
     launch.profile = args.profile;
     launch.trace = args.trace;
-    let blocks = Arc::default();
-    launch.progress = Some(Arc::clone(&blocks));
+    let done = Arc::default();
+    launch.progress = Some(Arc::clone(&done));
+    let activity = Activity::default();
+    launch.activity = Some(activity.clone());
+    let launches = Launches { activity, count: job.launches(), limit: launch.instructions };
+    let watched = Watched { done, blocks: job.blocks(), launches: Some(launches) };
     let mut held = String::new();
     let mut line_open = false;
     let mut written = Ok(());
-    let result = progress::watch(blocks, job.blocks(), |bar| {
+    let result = progress::watch(watched, |bar| {
         job.run(&options, &mut |text| match args.format {
             Format::Json => held.push_str(text),
             Format::Text if written.is_ok() => {
@@ -305,21 +323,7 @@ fn describe(summary: &Summary, ptx: &Path) -> String {
     for launch in &summary.launches {
         text.push_str(&trace(launch));
     }
-    let width = summary.launches.iter().map(|launch| launch.entry.chars().count()).max().unwrap_or(0).max(6);
-    text.push_str(&format!(
-        "{:<width$} {:>10} {:>9} {:>20} {:>15} {:>8}\n",
-        "kernel", "blocks", "threads", "thread-instructions", "video", "seconds"
-    ));
-    for LaunchSummary { entry, grid, block, report, time, .. } in &summary.launches {
-        text.push_str(&format!(
-            "{entry:<width$} {:>10} {:>9} {:>20} {:>15} {:>8.2}\n",
-            size(*grid),
-            size(*block),
-            output::grouped(report.instructions),
-            output::grouped(report.video),
-            time.as_secs_f64(),
-        ));
-    }
+    text.push_str(&launches(&summary.launches, output::width()));
     for file in &summary.files {
         text.push_str(&format!("wrote {}\n", file.display()));
     }
@@ -335,6 +339,33 @@ fn describe(summary: &Summary, ptx: &Path) -> String {
     text
 }
 
+/// A table of launches; in a terminal that is too narrow for it, two lines for each.
+fn launches(launches: &[LaunchSummary], width: usize) -> String {
+    let name = launches.iter().map(|launch| launch.entry.chars().count()).max().unwrap_or(0).max(6);
+    let header = format!(
+        "{:<name$} {:>10} {:>9} {:>20} {:>15} {:>8}\n",
+        "kernel", "blocks", "threads", "thread-instructions", "video", "seconds"
+    );
+    // 80 columns are also what is assumed where there is no terminal, and long names make lines longer.
+    let is_table = width >= 80 || header.chars().count() <= width;
+    let mut text = if is_table { header } else { String::new() };
+    for LaunchSummary { entry, grid, block, report, time, .. } in launches {
+        let (grid, block) = (size(*grid), size(*block));
+        let (instructions, video) = (output::grouped(report.instructions), output::grouped(report.video));
+        let seconds = time.as_secs_f64();
+        text.push_str(&if is_table {
+            format!("{entry:<name$} {grid:>10} {block:>9} {instructions:>20} {video:>15} {seconds:>8.2}\n")
+        } else {
+            let plural = |size: &str| if size == "1" { "" } else { "s" };
+            let (blocks, threads) = (plural(&grid), plural(&block));
+            format!(
+                "{entry}: {grid} block{blocks} of {block} thread{threads}\n  {instructions} thread-instructions, {video} video\n  {seconds:.2} s\n"
+            )
+        });
+    }
+    text
+}
+
 fn trace(launch: &LaunchSummary) -> String {
     let Report { trace, .. } = &launch.report;
     if trace.is_empty() {
@@ -345,11 +376,11 @@ fn trace(launch: &LaunchSummary) -> String {
 
 fn difference(comparison: &Comparison) -> String {
     let mut text = format!(
-        "`{}` differs from {} in {} of {} elements",
+        "`{}` differs from {} in {} of {}",
         comparison.buffer,
         comparison.file.display(),
         output::grouped(comparison.differing as u64),
-        output::grouped(comparison.elements as u64),
+        counted(comparison.elements as u64, "element"),
     );
     if let Some(first) = &comparison.first {
         text.push_str(&format!("; first at {:?}: {}, expected {}", first.index, first.found, first.expected));
@@ -360,7 +391,7 @@ fn difference(comparison: &Comparison) -> String {
     text
 }
 
-/// Says of which launches the result may depend on the order of blocks.
+/// Names the launches whose result may depend on the order of blocks.
 fn order_notes(summary: &Summary, ptx: &Path) {
     let mut said: Vec<&str> = Vec::new();
     for LaunchSummary { entry, report, .. } in &summary.launches {

@@ -106,17 +106,22 @@ fn table(heading: &str, mut rows: Vec<(String, Sum, String)>, total: Sum) -> Str
     let more = rows.len().saturating_sub(ROWS);
     rows.truncate(ROWS);
     let width = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0).max(heading.len());
-    let mut text = format!("{heading:<width$} executed  share   warps lanes parted    bytes\n");
+    // The longest name, and 47 columns of numbers. A narrow terminal gets fewer of them.
+    let narrow = std::io::stdout().is_terminal() && width + 47 > crate::output::width();
+    let mut text = if narrow {
+        format!("{heading:<width$} executed  share\n")
+    } else {
+        format!("{heading:<width$} executed  share   warps lanes parted    bytes\n")
+    };
     for (name, sum, remark) in rows {
         let share = 100.0 * sum.threads as f64 / total.threads.max(1) as f64;
-        let row = format!(
-            "{name:<width$} {:>8} {share:>5.1}% {:>7} {:>5.1} {:>6} {:>8}  {remark}",
-            short(sum.threads),
-            short(sum.warps),
-            sum.lanes(),
-            short(sum.parted),
-            bytes(sum.bytes),
-        );
+        let mut row = format!("{name:<width$} {:>8} {share:>5.1}%", short(sum.threads));
+        if !narrow {
+            let (warps, parted) = (short(sum.warps), short(sum.parted));
+            row.push_str(&format!(" {warps:>7} {:>5.1} {parted:>6} {:>8}", sum.lanes(), bytes(sum.bytes)));
+        }
+        row.push_str("  ");
+        row.push_str(&remark);
         text.push_str(fitted(&row).trim_end());
         text.push('\n');
     }
@@ -126,7 +131,7 @@ fn table(heading: &str, mut rows: Vec<(String, Sum, String)>, total: Sum) -> Str
     text
 }
 
-/// As much of a line as the terminal is wide; all of it where there is none.
+/// A line, cut to the terminal's width if there is one.
 fn fitted(line: &str) -> String {
     match terminal_size::terminal_size() {
         Some((width, _)) if std::io::stdout().is_terminal() => line.chars().take(width.0.into()).collect(),

@@ -59,6 +59,26 @@ pub struct RunOptions {
     pub tolerance: Tolerance,
 }
 
+impl RunOptions {
+    /// Sets [`RunOptions::output`].
+    #[must_use]
+    pub fn with_output(self, output: impl Into<PathBuf>) -> RunOptions {
+        RunOptions { output: Some(output.into()), ..self }
+    }
+
+    /// Sets [`RunOptions::launch`].
+    #[must_use]
+    pub fn with_launch(self, launch: LaunchOptions) -> RunOptions {
+        RunOptions { launch, ..self }
+    }
+
+    /// Sets [`RunOptions::tolerance`].
+    #[must_use]
+    pub fn with_tolerance(self, tolerance: Tolerance) -> RunOptions {
+        RunOptions { tolerance, ..self }
+    }
+}
+
 /// The results of a job.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -241,15 +261,13 @@ impl Job {
 
     /// The blocks of all launches: what [`LaunchOptions::progress`] has counted in the end.
     pub fn blocks(&self) -> u64 {
-        self.launches().map(|(_, blocks)| blocks).fold(0, u64::saturating_add)
+        let blocks = self.launches.iter().map(|launch| product(launch.grid.value));
+        blocks.fold(0, u64::saturating_add)
     }
 
-    /// The launches in order: the entry if it is named, and how many blocks there are.
-    pub fn launches(&self) -> impl Iterator<Item = (Option<&str>, u64)> {
-        self.launches.iter().map(|launch| {
-            let entry = launch.entry.as_ref().map(|entry| entry.value.as_str());
-            (entry, product(launch.grid.value))
-        })
+    /// How many launches there are.
+    pub fn launches(&self) -> usize {
+        self.launches.len()
     }
 
     /// Whether a launch has such a thread.
