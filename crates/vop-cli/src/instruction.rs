@@ -1,6 +1,6 @@
 //! One instruction and the values of its operands, as the command line gives them.
 
-use vop::{Instruction, Parser, Places, Semantics};
+use vop::{Instruction, Operand, Parser, Places, Semantics};
 
 use crate::{Failure, output};
 
@@ -78,20 +78,20 @@ mod tests {
 
     #[test]
     fn c_is_optional_where_it_is_not_read() {
-        let inputs = |text, given: &[&str]| {
+        let of = |text, given: &[&str]| {
             let instruction = Parser::new().allow_bare().parse(text).expect("legal");
-            super::inputs(&instruction, given)
+            inputs(&instruction, given)
         };
         for given in [&["1", "2"][..], &["1", "2", "-"]] {
-            assert_eq!(inputs("vadd4.u32.u32.u32", given), Ok([1, 2, 0]));
-            assert_eq!(inputs("vadd4.u32.u32.u32 d, x, y, y", given), Ok([1, 2, 2]));
-            assert_eq!(inputs("vadd4.u32.u32.u32 d, x, y, x", given), Ok([1, 2, 1]));
-            assert!(inputs("vadd4.u32.u32.u32.add", given).is_err());
-            assert!(inputs("vadd4.u32.u32.u32 d.b0, a, b, c", given).is_err());
+            assert_eq!(of("vadd4.u32.u32.u32", given), Ok([1, 2, 0]));
+            assert_eq!(of("vadd4.u32.u32.u32 d, x, y, y", given), Ok([1, 2, 2]));
+            assert_eq!(of("vadd4.u32.u32.u32 d, x, y, x", given), Ok([1, 2, 1]));
+            assert!(of("vadd4.u32.u32.u32.add", given).is_err());
+            assert!(of("vadd4.u32.u32.u32 d.b0, a, b, c", given).is_err());
         }
-        assert_eq!(inputs("vadd4.u32.u32.u32", &["1", "2", "3"]), Ok([1, 2, 3]));
-        assert_eq!(inputs("vadd.u32.u32.u32 d, a, 7", &["1"]), Ok([1, 7, 0]));
-        assert!(inputs("vadd4.u32.u32.u32", &["1"]).is_err());
+        assert_eq!(of("vadd4.u32.u32.u32", &["1", "2", "3"]), Ok([1, 2, 3]));
+        assert_eq!(of("vadd.u32.u32.u32 d, a, 7", &["1"]), Ok([1, 7, 0]));
+        assert!(of("vadd4.u32.u32.u32", &["1"]).is_err());
     }
 
     #[test]
