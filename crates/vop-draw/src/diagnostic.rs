@@ -137,7 +137,9 @@ impl Drawing<'_> {
         let narrow = columns < COLUMNS;
         // Two more for the numbers of lines.
         let width = if narrow { columns.max(MARGIN + 20) - MARGIN - 2 } else { COLUMNS - MARGIN };
-        let title = if narrow { wrapped(self.title, width) } else { self.title.to_owned() };
+        // The lines of a title stand behind `warning[V0701]: `.
+        let head = self.severity.name().len() + self.code.len() + 4;
+        let title = if narrow { wrapped(self.title, columns.max(head + 20) - head) } else { self.title.to_owned() };
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,

@@ -55,8 +55,12 @@ pub fn explanation_within(trace: &Trace, sources: [OperandValue; 3], width: usiz
     let width = width.clamp(NARROW, WIDE);
     let row = form.mnemonic().row();
     let ((major, minor), target) = (row.version, row.target);
-    let body =
-        if form.mnemonic().shape().is_simd() { draw_lanes(trace, width) } else { narrowed(&draw_scalar(trace), width) };
+    let body = match (form.mnemonic().shape().is_simd(), width) {
+        (true, _) => draw_lanes(trace, width),
+        // Long remarks go beyond 80 columns, where only a terminal of exactly that width breaks them.
+        (false, WIDE) => draw_scalar(trace),
+        (false, _) => narrowed(&draw_scalar(trace), width),
+    };
     let foot = format!("PTX ISA {}, .version {major}.{minor}, .target sm_{target} and up", row.section);
     let whose = match trace.semantics.releases() {
         None => String::new(),

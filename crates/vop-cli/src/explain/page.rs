@@ -185,8 +185,11 @@ pub(super) fn drawn(mnemonic: Mnemonic, width: usize) -> String {
     let (major, minor) = row.version;
     let title = vop_draw::wrapped(&format!("{}: {}", row.name, row.summary), width);
     let mut text = format!("\x1b[1m{title}\x1b[0m\n\n");
-    let mut syntax = vop_draw::wrapped(&format!("{}{}", row.name, row.syntax), width - 4);
-    syntax = syntax.replace('\n', "\n        ");
+    let syntax = format!("{}{}", row.name, row.syntax);
+    let syntax = match 4 + syntax.chars().count() <= width {
+        true => syntax,
+        false => vop_draw::wrapped(&syntax, width - 8).replace('\n', "\n        "),
+    };
     text.push_str(&format!("    {syntax}\n\nModifiers (in braces: may be left out)\n\n"));
     for slot in modifiers(mnemonic) {
         for (i, (spelling, meaning)) in slot.values.iter().enumerate() {
