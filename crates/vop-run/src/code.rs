@@ -124,9 +124,9 @@ impl MemoryWidth {
     /// The width of a type of this many bits; a `.b128` is two elements of 64 bits.
     pub(crate) fn of_bits(bits: u32) -> MemoryWidth {
         match bits {
-            ..=8 => MemoryWidth::Bits8,
-            ..=16 => MemoryWidth::Bits16,
-            ..=32 => MemoryWidth::Bits32,
+            0..=8 => MemoryWidth::Bits8,
+            9..=16 => MemoryWidth::Bits16,
+            17..=32 => MemoryWidth::Bits32,
             _ => MemoryWidth::Bits64,
         }
     }

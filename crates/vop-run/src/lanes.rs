@@ -236,6 +236,7 @@ where
 /// The library is compiled a second time for its unit tests, which decode but do not run: without the loops that takes a quarter of the
 /// time. Tests that run kernels or instructions are in `tests/`.
 #[cfg(test)]
+#[allow(clippy::extra_unused_type_parameters, reason = "as the other")]
 fn loops<A, B, C, E, R, F>() -> [Loop; level::COUNT] {
     unsafe fn none(_: &File, _: &Operands, _: *const u8) {
         unimplemented!("unit tests have no loops: kernels run in the tests of tests/");

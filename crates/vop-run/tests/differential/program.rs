@@ -102,7 +102,7 @@ pub(crate) enum What {
     /// The sum or difference with the carry flag: whether to subtract, and whether the flag comes in.
     Carry(&'static str, bool, bool, Reg, [Source; 2]),
     /// `setp` with two results, and a third predicate with its combination.
-    SetP(&'static str, fn(u64, u64) -> bool, usize, usize, [Source; 2], Option<(&'static str, usize, bool)>),
+    SetP(&'static str, Compare, usize, usize, [Source; 2], Option<(&'static str, usize, bool)>),
     Branch(usize),
     /// The list's number, and where it goes.
     Switch(usize, Reg, Vec<usize>),
@@ -247,7 +247,10 @@ pub(crate) const VIDEOS: [&str; 12] = [
     "vmax4.s32.s32.u32 d.b20, a.b7531, b.b6420, c;",
 ];
 
-pub(crate) const COMPARE: [(&str, fn(u64, u64) -> bool); 6] = [
+/// Whether two operands compare so.
+pub(crate) type Compare = fn(u64, u64) -> bool;
+
+pub(crate) const COMPARE: [(&str, Compare); 6] = [
     ("eq.s32", |a, b| a == b),
     ("ne.u32", |a, b| a != b),
     ("le.s32", |a, b| s32(a) <= s32(b)),

@@ -62,7 +62,7 @@ impl<'l> Samples<'l> {
                 // block has more samples than the mask.
                 Op::Compute { run, operands, .. } => unsafe { run(&reach.file, operands, ALL.as_ptr()) },
                 Op::Load(load) => {
-                    // SAFETY: as for a computation; the load is one of the kernel's parameters.
+                    // SAFETY: the destinations are samples, for which the file was laid out, and no block has more samples than the mask.
                     let loaded = unsafe { moves.load(reach, load, ALL.as_ptr()) };
                     debug_assert!(loaded.is_ok(), "parameters are there");
                 }

@@ -36,9 +36,9 @@ pub struct LaunchOptions {
     pub check_races: bool,
     /// Whether a read of shared memory that nothing wrote is an error.
     pub check_uninitialized: bool,
-    /// Whether to count what is executed by statement, into [`Report::profile`].
+    /// Whether to count what is executed by statement, into [`Report::profile`](super::Report::profile).
     pub profile: bool,
-    /// The thread to follow, statement by statement and value by value, into [`Report::trace`].
+    /// The thread to follow, statement by statement and value by value, into [`Report::trace`](super::Report::trace).
     pub trace: Option<ThreadId>,
     /// Counts the blocks that have ended.
     pub progress: Option<Progress>,
