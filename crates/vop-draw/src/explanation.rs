@@ -67,6 +67,7 @@ pub fn explanation_within(trace: &Trace, sources: [OperandValue; 3], width: usiz
         Some(releases) => format!("   as the code of ptxas {releases} computes it"),
     };
     let name = form.to_string();
+    let name = if width == WIDE { name } else { crate::wrapped(&name, width) };
     // The longest of these lines may be longer than 80 columns, which only narrower terminals break.
     let fits = width == WIDE || name.chars().count() + whose.chars().count() <= width;
     let whose = if fits { whose } else { format!("\n{}", crate::wrapped(whose.trim_start(), width)) };
