@@ -1,6 +1,6 @@
 //! One instruction and the values of its operands, as the command line gives them.
 
-use vop::{Instruction, Operand, Parser, Places, Semantics};
+use vop::{Instruction, Parser, Places, Semantics};
 
 use crate::{Failure, output};
 
