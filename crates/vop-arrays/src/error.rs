@@ -20,7 +20,7 @@ pub(crate) enum Why {
     /// The content, the type or the shape.
     Content(String),
     /// The format is known and was not compiled in.
-    #[cfg_attr(feature = "parquet", expect(dead_code, reason = "with all features every format is there"))]
+    #[cfg_attr(feature = "parquet", expect(dead_code, reason = "all formats are built in"))]
     NotBuiltIn,
 }
 
