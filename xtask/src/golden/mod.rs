@@ -6,7 +6,7 @@
 //!
 //! Nothing here asks the library for an answer. Values by the manual come from `vop_tests::transcription`, values of ptxas's code
 //! from the simulator in [`sass`](crate::sass), verdicts and costs from ptxas and nvcc, proofs from z3. The library chooses forms
-//! only, and [`Report::disagreements`] compares its answers with those of the tools.
+//! only, and [`disagreement`] compares its answers with those of the tools.
 
 mod costs;
 mod mutate;
