@@ -147,6 +147,8 @@ pub fn fnv1a(results: impl IntoIterator<Item = u32>) -> u64 {
 mod readmes {
     macro_rules! readme {
         ($($name:ident: $path:literal),* $(,)?) => { $(
+            // Names of files follow the language of a block: `.pre-commit-config.yaml`.
+            #[allow(rustdoc::invalid_codeblock_attributes)]
             #[doc = include_str!($path)]
             pub struct $name;
         )* };

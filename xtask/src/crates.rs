@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The lines between which the picture is.
-const MARKERS: [&str; 2] = ["<!-- crates: written by `cargo xtask docs` -->\n", "<!-- crates: end -->\n"];
-
 /// Each crate in `crates/`, and those of them that it depends on.
 type Crates = BTreeMap<String, BTreeSet<String>>;
 
@@ -21,15 +18,7 @@ pub fn path() -> PathBuf {
 /// A file cannot be read, or is not as expected; a sentence says which.
 pub fn architecture() -> Result<String, String> {
     let text = std::fs::read_to_string(path()).map_err(|error| format!("ARCHITECTURE.md: {error}"))?;
-    let parts = MARKERS.map(|marker| text.find(marker));
-    let [Some(begin), Some(end)] = parts else {
-        return Err("ARCHITECTURE.md: a marker of the picture is missing".into());
-    };
-    let before = &text[..begin + MARKERS[0].len()];
-    let Some(after) = text.get(end..).filter(|_| end >= before.len()) else {
-        return Err("ARCHITECTURE.md: the markers of the picture are in the wrong order".into());
-    };
-    Ok(format!("{before}\n{}\n{after}", picture(&read()?)))
+    crate::section::replaced(&text, "crates", &picture(&read()?)).map_err(|why| format!("ARCHITECTURE.md: {why}"))
 }
 
 fn read() -> Result<Crates, String> {

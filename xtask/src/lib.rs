@@ -11,4 +11,5 @@ pub mod gpu;
 pub mod lowering;
 pub mod sass;
 pub mod search;
+pub mod section;
 pub mod sweep;

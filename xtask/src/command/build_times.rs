@@ -1,14 +1,15 @@
 //! `cargo xtask build-times`.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask::section;
+
 use super::Failure;
 use super::process::{cargo, output, root, starts, succeed, write};
 
-/// Measure what builds from nothing cost, and print the table of docs/build-times.md.
+/// Measure what builds from nothing cost, and print the table of docs/performance.md.
 ///
 /// It takes the sum of all builds, tens of minutes; nothing else should run on the machine. Packages are downloaded before, and that is not
 /// counted.
@@ -17,7 +18,7 @@ pub(crate) struct Args {
     /// Measure the builds alone whose names contain this.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// Write docs/build-times.md.
+    /// Write the table into docs/performance.md.
     #[arg(long, conflicts_with = "only")]
     write: bool,
 }
@@ -80,7 +81,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         table.push_str(&row);
     }
     if args.write {
-        write(&root.join("docs/build-times.md"), page(&root, &table)?)?;
+        let path = root.join("docs/performance.md");
+        let page = std::fs::read_to_string(&path)?;
+        write(&path, section::replaced(&page, "build times", &measured(&root, &table)?)?)?;
     }
     Ok(())
 }
@@ -140,29 +143,13 @@ fn time(command: &mut Command, folder: &Path, target: &Path) -> Result<[f64; 2],
     }
 }
 
-fn page(root: &Path, table: &str) -> Result<String, Failure> {
+/// The table, and what it was measured on.
+fn measured(root: &Path, table: &str) -> Result<String, Failure> {
     let rust = output(Command::new("rustc").arg("--version").current_dir(root))?;
     let date = output(Command::new("date").args(["--utc", "+%Y-%m-%d"]))?;
     let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let processor = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let processor = processor.map_or("A processor", |(_, name)| name);
     let cores = std::thread::available_parallelism()?;
-    let mut page = "\
-# Build times
-
-What builds from nothing cost, with every package downloaded before: seconds of the clock and of all processors. `limit` is what a build
-may take on two cores, `before` the clock before dependencies became optional and the engine a crate of its own.
-`cargo xtask build-times --write` measures them again and writes this page; `.ci/run` ends with such a table of its own steps.
-[dependencies.md](dependencies.md) lists what is compiled.
-
-"
-    .to_owned();
-    page.push_str(table);
-    writeln!(
-        page,
-        "\n{}, {cores} cores, {}, {}.",
-        processor.map_or("A processor", |(_, name)| name),
-        rust.trim(),
-        date.trim()
-    )?;
-    Ok(page)
+    Ok(format!("{table}\n{processor}, {cores} cores, {}, {}.\n", rust.trim(), date.trim()))
 }

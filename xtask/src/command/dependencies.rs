@@ -76,7 +76,7 @@ fn page(
 Everything that a default build compiles beside the crates of this repository, on x86-64 Linux. Each package costs those who build from
 source time, so a test (`cargo test -p xtask --test cases dependencies::`) compares this page with `cargo tree` and fails when a package is not
 listed. `cargo xtask dependencies --write` adds it; a direct dependency needs a reason, written by hand.
-[build-times.md](build-times.md) says what the builds cost.
+[performance.md](performance.md#build-times) says what the builds cost.
 
 | build | packages |
 | --- | --- |
