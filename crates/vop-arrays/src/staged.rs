@@ -1,7 +1,6 @@
 //! Files that appear whole or not at all.
 
 use std::fs::File;
-#[cfg(unix)]
 use std::fs::Permissions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +17,8 @@ pub struct Staged {
     path: PathBuf,
     /// Where it goes: behind a symbolic link the file is replaced, not the link.
     target: PathBuf,
+    /// Those of the file that it replaces.
+    permissions: Option<Permissions>,
 }
 
 /// Whether the folder of an output is created.
@@ -52,15 +53,11 @@ impl Staged {
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".vop-");
+        // The umask clears some bits of a new file's.
         #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // The umask clears some bits of a new file's.
-            let new = || Permissions::from_mode(0o666);
-            builder.permissions(replaced.map_or_else(new, |file| file.permissions()));
-        }
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder).map_err(|error| problem(error.into()))?;
-        Ok(Staged { file, path: path.to_owned(), target })
+        Ok(Staged { file, path: path.to_owned(), target, permissions: replaced.map(|file| file.permissions()) })
     }
 
     /// The file under its name, as it was given.
@@ -90,6 +87,11 @@ impl Staged {
     /// It cannot be renamed.
     pub fn commit(self) -> Result<(), Error> {
         let path = self.path;
+        // Only now, as the file may be one that cannot be written to; and not when it was created, as the umask would clear bits.
+        if let Some(permissions) = self.permissions {
+            let set = self.file.as_file().set_permissions(permissions);
+            set.map_err(|error| Error::writing(&path, error))?;
+        }
         self.file.persist(self.target).map(drop).map_err(|error| Error::writing(&path, error.error))
     }
 }

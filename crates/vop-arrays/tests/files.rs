@@ -185,3 +185,23 @@ fn all_files_are_written_or_none() {
         assert_eq!(std::fs::read_to_string(path("old")).unwrap(), "linked");
     }
 }
+
+/// A file that is replaced keeps its permissions exactly, be they more than the umask gives or such that nobody may write.
+#[cfg(unix)]
+#[test]
+fn permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npy");
+    for mode in [0o666, 0o600, 0o444] {
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let mut staged = Staged::create(&path, Folders::Require).unwrap();
+        staged.reopen().unwrap();
+        staged.write_all(b"new").unwrap();
+        staged.commit().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode);
+        std::fs::remove_file(&path).unwrap();
+    }
+}

@@ -75,11 +75,12 @@ impl Comment {
 
 fn add(found: &mut Vec<Comment>, mapped: &Mapped, comments: &[Range<usize>]) {
     let bytes = mapped.bytes();
+    let mut lines = Lines::new(bytes, comments);
     for comment in comments {
         if memchr::memmem::find(&bytes[comment.clone()], ADDRESS).is_none() {
             continue;
         }
-        let lines = lines(bytes, comments, comment);
+        let lines = lines.about(comment);
         let lines = mapped.source_offset(lines.start)..mapped.source_offset(lines.end);
         let mut text = Mapped::default();
         text.push_slice(mapped, comment.clone());
@@ -88,23 +89,96 @@ fn add(found: &mut Vec<Comment>, mapped: &Mapped, comments: &[Range<usize>]) {
     }
 }
 
-/// The lines that a comment is about; empty where nothing but comments follows it.
-fn lines(bytes: &[u8], comments: &[Range<usize>], comment: &Range<usize>) -> Range<usize> {
-    let line_start = |at: usize| memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
-    let line_end = |at: usize| memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |ahead| at + ahead);
-    // The first byte from `at` on that is neither blank nor in a comment.
-    let code = |mut at: usize| loop {
-        at += bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
-        let next = comments.partition_point(|other| other.end <= at);
-        match comments.get(next) {
-            Some(other) if other.start <= at && at < bytes.len() => at = other.end,
-            _ => break at,
+/// Which lines the comments of a text are about, asked in their order. A generated file may have a comment in each of 100,000 lines,
+/// or as many in one line: what is the same for neighbours is computed once.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    comments: &'a [Range<usize>],
+    /// For each comment, the first byte after it that is neither blank nor in a comment.
+    behind: Vec<usize>,
+    /// The line that was asked for last, without its end.
+    line: Range<usize>,
+    /// The last two answers of [`Self::code`], with what was asked.
+    known: [(usize, usize); 2],
+}
+
+impl<'a> Lines<'a> {
+    fn new(bytes: &'a [u8], comments: &'a [Range<usize>]) -> Lines<'a> {
+        let mut behind = vec![bytes.len(); comments.len()];
+        for i in (0..comments.len()).rev() {
+            let at = skip_blanks(bytes, comments[i].end);
+            behind[i] = match comments.get(i + 1) {
+                Some(next) if next.start == at => behind[i + 1],
+                _ => at,
+            };
         }
-    };
-    let own = line_start(comment.start)..line_end(comment.end);
-    if code(own.start) < own.end {
-        return own;
+        let none = bytes.len() + 1;
+        Lines { bytes, comments, behind, line: none..none, known: [(none, none); 2] }
     }
-    let next = code(own.end);
-    line_start(next)..line_end(next)
+
+    /// The lines that a comment is about; empty where nothing but comments follows it.
+    fn about(&mut self, comment: &Range<usize>) -> Range<usize> {
+        let own = self.line(comment.start).start..self.line(comment.end).end;
+        if self.code(own.start) < own.end {
+            return own;
+        }
+        let next = self.code(own.end);
+        self.line(next)
+    }
+
+    /// The line that a byte is in.
+    fn line(&mut self, at: usize) -> Range<usize> {
+        if !(self.line.start..=self.line.end).contains(&at) {
+            let start = memchr::memrchr(b'\n', &self.bytes[..at]).map_or(0, |before| before + 1);
+            let end = memchr::memchr(b'\n', &self.bytes[at..]).map_or(self.bytes.len(), |ahead| at + ahead);
+            self.line = start..end;
+        }
+        self.line.clone()
+    }
+
+    /// The first byte from `start` on that is neither blank nor in a comment.
+    fn code(&mut self, start: usize) -> usize {
+        if let Some((_, code)) = self.known.iter().find(|(asked, _)| *asked == start) {
+            return *code;
+        }
+        let at = skip_blanks(self.bytes, start);
+        let next = self.comments.partition_point(|other| other.end <= at);
+        let code = match self.comments.get(next) {
+            Some(other) if other.start <= at && at < self.bytes.len() => self.behind[next],
+            _ => at,
+        };
+        self.known = [(start, code), self.known[0]];
+        code
+    }
+}
+
+/// The first byte from `at` on that is not blank. A byte order mark is blank.
+fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    const BOM: &[u8] = "\u{feff}".as_bytes();
+    if at == 0 && bytes.starts_with(BOM) {
+        at = BOM.len();
+    }
+    at + bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(source: &str) -> Vec<&str> {
+        let found = comments(source.as_bytes(), Language::Cuda);
+        found.iter().map(|comment| &source[comment.lines[0].clone()]).collect()
+    }
+
+    #[test]
+    fn lines_of_comments() {
+        assert_eq!(about("a(); // vop: x\nb();"), ["a(); // vop: x"]);
+        assert_eq!(about("// vop: x\n\n/* y */ // z\n  b();\nc();"), ["  b();"]);
+        assert_eq!(about("\u{feff}// vop: x\na();"), ["a();"]);
+        assert_eq!(
+            about("/* vop: x */ /* vop: y */\na(); /* vop: z\n */ b();"),
+            ["a(); /* vop: z", "a(); /* vop: z", "a(); /* vop: z\n */ b();"]
+        );
+        assert_eq!(about("a();\n// vop: x\n  \n"), [""]);
+    }
 }

@@ -1,5 +1,6 @@
 //! Comments that allow findings: `// vop: allow(V0701)`.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use vop::{Code, Diagnostic, RunErrorKind, Severity};
@@ -47,7 +48,9 @@ pub(super) fn apply(source: &[u8], language: Language, uses: &mut [Use]) -> (Vec
     let mut suppressions: Vec<Suppression> =
         find::comments(source, language).iter().filter_map(|comment| read(comment, &mut lints)).collect();
     if !suppressions.is_empty() {
-        uses.iter_mut().for_each(|found| allow(found, &mut suppressions));
+        let mut rules = Rules::new(&suppressions);
+        uses.iter_mut().for_each(|found| rules.apply(found));
+        suppressions.iter_mut().for_each(|suppression| rules.mark(suppression));
     }
     for suppression in &suppressions {
         lints.extend(suppression.codes.iter().filter(|allowed| !allowed.used).map(|unused| {
@@ -60,31 +63,83 @@ pub(super) fn apply(source: &[u8], language: Language, uses: &mut [Use]) -> (Vec
     (suppressions, lints)
 }
 
-/// Moves what the suppressions allow from the lints of a use to [`Use::allowed`], and copies its faults there.
-fn allow(found: &mut Use, suppressions: &mut [Suppression]) {
-    let statement = found.extent.clone();
-    let mut is_allowed = |finding: &Diagnostic| {
-        let mut is_allowed = false;
-        for suppression in suppressions.iter_mut() {
-            if suppression.is_about(&statement) || suppression.is_about(&finding.span) {
-                for allowed in suppression.codes.iter_mut().filter(|allowed| allowed.code == finding.code) {
-                    allowed.used = true;
-                    is_allowed = true;
+/// What the suppressions of a file allow, by place: many comments may be about one line, and many findings may stand there.
+struct Rules {
+    /// Lines and a code that is allowed there, each once, by where the lines begin; and whether something has the code.
+    local: Vec<(Range<usize>, Code, bool)>,
+    /// For each of them, the furthest end of its lines and of those before it.
+    furthest: Vec<usize>,
+    /// The codes that are allowed everywhere, and whether something has them.
+    file: BTreeMap<Code, bool>,
+}
+
+impl Rules {
+    fn new(suppressions: &[Suppression]) -> Rules {
+        let (mut local, mut file) = (Vec::new(), BTreeMap::new());
+        for suppression in suppressions {
+            for allowed in &suppression.codes {
+                if suppression.whole_file {
+                    file.insert(allowed.code, false);
+                } else {
+                    local.extend(suppression.lines.iter().map(|lines| (lines.clone(), allowed.code, false)));
                 }
             }
         }
-        is_allowed
-    };
-    let mut allowed: Vec<Diagnostic> = found.all_faults().iter().filter(|fault| is_allowed(fault)).cloned().collect();
-    allowed.extend(found.lints.extract_if(.., |lint| is_allowed(lint)));
-    found.allowed = allowed;
-}
+        local.sort_by_key(|(lines, code, _)| (lines.start, lines.end, *code));
+        local.dedup();
+        let furthest = local.iter().scan(0, |furthest, (lines, _, _)| {
+            *furthest = lines.end.max(*furthest);
+            Some(*furthest)
+        });
+        Rules { furthest: furthest.collect(), local, file }
+    }
 
-impl Suppression {
-    fn is_about(&self, span: &Range<usize>) -> bool {
+    /// Moves what is allowed from the lints of a use to [`Use::allowed`], and copies its faults there.
+    fn apply(&mut self, found: &mut Use) {
+        let statement = found.extent.clone();
+        let mut is_allowed = |finding: &Diagnostic| {
+            let everywhere = self.file.get_mut(&finding.code).map(|used| *used = true).is_some();
+            let at_statement = self.allows(&statement, finding.code);
+            let at_finding = self.allows(&finding.span, finding.code);
+            everywhere || at_statement || at_finding
+        };
+        let mut allowed: Vec<Diagnostic> =
+            found.all_faults().iter().filter(|fault| is_allowed(fault)).cloned().collect();
+        allowed.extend(found.lints.extract_if(.., |lint| is_allowed(lint)));
+        found.allowed = allowed;
+    }
+
+    /// Whether a code is allowed on a line that a span touches.
+    fn allows(&mut self, span: &Range<usize>, code: Code) -> bool {
         // A finding about something that is missing has an empty span.
         let end = span.end.max(span.start + 1);
-        self.whole_file || self.lines.iter().any(|lines| lines.start < end && span.start < lines.end)
+        let begun = self.local.partition_point(|(lines, _, _)| lines.start < end);
+        let mut is_allowed = false;
+        for i in (0..begun).rev().take_while(|&i| self.furthest[i] > span.start) {
+            let (lines, allowed, used) = &mut self.local[i];
+            if *allowed == code && lines.end > span.start {
+                *used = true;
+                is_allowed = true;
+            }
+        }
+        is_allowed
+    }
+
+    /// Says of each code of a suppression whether something has it.
+    fn mark(&self, suppression: &mut Suppression) {
+        for allowed in &mut suppression.codes {
+            let code = allowed.code;
+            let is_used = |lines: &Range<usize>| {
+                let key = (lines.start, lines.end, code);
+                let at = self.local.binary_search_by_key(&key, |(lines, code, _)| (lines.start, lines.end, *code));
+                at.is_ok_and(|at| self.local[at].2)
+            };
+            allowed.used = if suppression.whole_file {
+                self.file.get(&code).is_some_and(|used| *used)
+            } else {
+                suppression.lines.iter().any(is_used)
+            };
+        }
     }
 }
 

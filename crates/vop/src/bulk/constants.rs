@@ -275,7 +275,7 @@ impl Scalar {
         let input_order = order([a.into(), b.into()]);
         let result = form.result_range([OperandValue::Free; 3]);
         let c = if c_signed { SIGNED } else { UNSIGNED };
-        // LowBits to 32 bits as signed, what is in SIGNED stays.
+        // Reduced to 32 bits as signed, what is in SIGNED stays.
         let secondary_order = order([result, c]).filter(|&order| order == 0 || !cuts);
         let narrow = !form.sat()
             && match operation {
