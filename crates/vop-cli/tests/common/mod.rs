@@ -55,7 +55,7 @@ pub(crate) fn form(text: &str) -> Form {
     text.parse().expect("legal")
 }
 
-/// The words of rows of so many bytes.
+/// The words of rows of `row` bytes.
 pub(crate) fn words(bytes: &[u8], row: usize) -> Vec<u32> {
     let word = |part: &[u8]| part.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
     bytes.chunks(row).flat_map(|row| row.chunks(4).map(word).collect::<Vec<_>>()).collect()

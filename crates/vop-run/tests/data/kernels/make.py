@@ -38,7 +38,7 @@ launches and says, behind `=>`, what each buffer that changed holds:
 element of 64 bits takes two, the upper half first. Of floats, the upper 24 bits of a step (53 of two steps) are the fraction of
 the way from the range's start to its end, computed in float64.
 
-PTX is as the compiler wrote it, but for the paths of headers and of the folder where it was compiled.
+PTX is as the compiler wrote it, except for the paths of headers and of the folder where it was compiled.
 """
 
 import os
