@@ -26,6 +26,7 @@ macro_rules! leveled {
     ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
         fn $name(level: $crate::level::Level) -> unsafe fn($($ty),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
             use $crate::level::Level;
             unsafe fn portable($($arg: $ty),*) $(-> $result)? {
                 #[allow(dead_code)]

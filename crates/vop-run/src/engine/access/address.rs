@@ -8,6 +8,7 @@ use super::{LaneFault, Problem, Reach};
 use crate::code::Access;
 use crate::column::{HALF, WARP, Width, all};
 use crate::engine::shadow::AccessKind;
+#[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
 use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
 
@@ -297,6 +298,7 @@ impl Reach {
     /// # Safety
     /// As for [`Reach::near`].
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "x86-64 alone asks for memory ahead"))]
     pub(super) unsafe fn prefetch(&self, access: &Access) {
         #[cfg(target_arch = "x86_64")]
         if access.width == Width::Double && self.file.warps > 1 {
@@ -385,6 +387,7 @@ impl Rows {
     /// Asks for the memory of a later block, whose threads mostly go on where this one's end. It is the fourth, as memory takes about as
     /// long as four blocks.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "x86-64 alone asks for memory ahead"))]
     pub(super) fn prefetch(&self, warps: usize) {
         #[cfg(target_arch = "x86_64")]
         if self.firsts.is_null() {

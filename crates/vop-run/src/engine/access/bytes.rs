@@ -9,7 +9,9 @@ use super::{Reach, WarpFault};
 use crate::code::{Load, MemoryWidth, Store};
 use crate::column::{Element, File, HALF, Slot, WARP, all, blend, none};
 use crate::engine::shadow::AccessKind;
-use crate::level::{AVX512, Level, leveled};
+#[cfg(target_arch = "x86_64")]
+use crate::level::AVX512;
+use crate::level::{Level, leveled};
 
 /// An element of memory: bytes for which any value is valid.
 trait Raw: Copy + Default {
