@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vop_ptx::run::{Arg, LaunchOptions, Program};
+use vop_run::{Arg, LaunchOptions, Program};
 
 fuzz_target!(|input: (u8, u8, &str)| {
     let (threads, choices, text) = input;

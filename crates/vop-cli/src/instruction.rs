@@ -45,7 +45,9 @@ pub(crate) fn value(text: &str) -> Result<u32, String> {
         Ok(value) if signed && negative && value <= 1 << 31 => Ok((value as u32).wrapping_neg()),
         Ok(value) if signed && !negative && value <= u32::MAX.into() => Ok(value as u32),
         Ok(_) if signed => Err(format!("`{text}` does not fit 32 bits")),
-        _ => Err(format!("`{text}` is not a number: write decimal or hexadecimal, such as -5 or 0xfffffffb")),
+        _ => Err(format!(
+            "`{text}` is not a number: write decimal, hexadecimal or binary, such as -5, 0xfffffffb or 0b101"
+        )),
     }
 }
 

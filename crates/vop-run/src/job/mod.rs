@@ -301,6 +301,11 @@ impl Job {
             let error = problem(format!("there is no buffer `{name}` to compare with `{file}`"));
             return Err(error.with_help(format!("the buffers are {}", names.join(", "))));
         };
+        // What a launch file expects has a place in it, and is replaced; a comparison that was asked for is not dropped silently.
+        if buffer.expect.as_ref().is_some_and(|expect| expect.span.is_none()) {
+            let error = problem(format!("`{name}` is compared twice"));
+            return Err(error.with_help("run once for each file"));
+        }
         buffer.expect = Some(At { value: file.into(), span: None });
         Ok(())
     }
@@ -447,9 +452,9 @@ impl Job {
                 let message = format!("{path} holds {found}, and buffer `{}` is {wanted}", spec.name);
                 let error = problem(&file.span, message);
                 return Err(match how_to_convert(found, wanted) {
-                    Some(call) => {
-                        error.with_help(format!("with NumPy: numpy.save(\"{path}\", numpy.load(\"{path}\").{call})"))
-                    }
+                    Some(call) => error.with_help(format!(
+                        "NumPy converts it, if no value is lost: numpy.save(\"new.npy\", numpy.load(\"{path}\").{call})"
+                    )),
                     None => error,
                 });
             }
