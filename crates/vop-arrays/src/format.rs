@@ -8,7 +8,7 @@ use memmap2::Mmap;
 
 use crate::error::Why;
 use crate::input::{open_plain, room};
-use crate::{Element, Error, Folders, Staged, input, npy, picture};
+use crate::{Element, Error, Staged, input, npy, picture};
 
 #[cfg(feature = "parquet")]
 use crate::column;
@@ -140,7 +140,7 @@ impl<'a> Named<'a> {
         Ok(Opened { description: Some(description), content: Content::InOrder(elements) })
     }
 
-    /// Creates the file for an array, beside its place, in a folder that is there.
+    /// Creates the file for an array, beside its place. Its folder is created.
     ///
     /// # Errors
     /// The format has no such arrays, or the file cannot be created.
@@ -151,7 +151,7 @@ impl<'a> Named<'a> {
             return Err(problem(Why::NotBuiltIn));
         }
         self.format.check(description).map_err(|why| problem(why.into()))?;
-        let staged = Staged::create(self.path, Folders::Require)?;
+        let staged = Staged::create(self.path)?;
         let mut file = staged.reopen()?;
         let output = match self.format {
             Format::Npy => {
@@ -367,6 +367,8 @@ fn all(mut elements: Box<dyn ReadElements>, len: u64) -> Result<Vec<u8>, Why> {
 
 /// Reads a file that does not say what it holds, or a descriptor of the process.
 fn raw(path: &Path, element: Option<Element>, shape: Option<&[u64]>, limit: u64) -> Result<Array, Why> {
+    // That there is none goes first.
+    std::fs::metadata(path)?;
     let element = element.ok_or("it is a raw file: a `type` must say what it holds")?;
     let wanted = shape.map(|shape| Description { element, shape: shape.to_vec() });
     let of_other_length =

@@ -70,23 +70,36 @@ pub(crate) fn open_plain(path: &Path) -> Result<(File, u64), Why> {
 
 /// Reads what is left of a file: at most `limit` bytes, and `expected` by what the system says.
 fn rest(file: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>, Why> {
+    let mut bytes = Vec::new();
+    rest_into(file, expected, limit, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// As [`rest`], into a buffer, whose content is replaced.
+fn rest_into(file: impl Read, expected: u64, limit: u64, bytes: &mut Vec<u8>) -> Result<(), Why> {
+    bytes.clear();
     let too_long = |len: String| Why::Content(format!("it has {len} bytes: at most {limit} are read"));
     if expected > limit {
         return Err(too_long(expected.to_string()));
     }
-    let mut bytes = room(expected)?;
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    reserve(bytes, expected)?;
+    file.take(limit.saturating_add(1)).read_to_end(bytes)?;
     if bytes.len() as u64 > limit {
         return Err(too_long(format!("more than {limit}")));
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Room for a number of bytes.
 pub(crate) fn room(len: u64) -> Result<Vec<u8>, Why> {
     let mut bytes = Vec::new();
+    reserve(&mut bytes, len)?;
+    Ok(bytes)
+}
+
+fn reserve(bytes: &mut Vec<u8>, len: u64) -> Result<(), Why> {
     let reserved = usize::try_from(len).is_ok_and(|len| bytes.try_reserve_exact(len).is_ok());
-    if reserved { Ok(bytes) } else { Err(format!("there is no memory for its {len} bytes").into()) }
+    if reserved { Ok(()) } else { Err(format!("there is no memory for its {len} bytes").into()) }
 }
 
 /// Reads a plain file of at most `limit` bytes.
@@ -101,34 +114,60 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     read().map_err(|why| Error::reading(path, why))
 }
 
-/// Reads a file of text, or standard input for `-`: at most `limit` bytes. Beside plain files it takes descriptors of the process, which
-/// are read to their end (`/dev/stdin`, `/dev/fd/63`, and so bash's `<(…)`), and `/dev/null`, which is empty.
+/// Reads a file of text, or standard input for `-`, as [`open_text_file`] opens it: at most `limit` bytes.
 ///
 /// # Errors
-/// There is no such file, it is of another kind, such as a device or a pipe with a name, or it is longer.
+/// As for [`open_text_file`], and if it is longer.
 pub fn read_text_file(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let read = || {
-        if path.as_os_str() == "-" {
-            return rest(io::stdin().lock(), 0, limit);
-        }
-        let found = std::fs::metadata(path)?;
-        if found.is_file() {
-            let (file, len) = open_plain(path)?;
-            return rest(file, len, limit);
-        }
-        if is_null(path) {
-            return Ok(Vec::new());
-        }
-        if !found.is_dir() && is_descriptor(path) {
-            return rest(open_descriptor(path)?, 0, limit);
-        }
-        let pipe = kind(found.file_type()).filter(|kind| kind.ends_with("pipe"));
-        match (check_kind(&found), pipe) {
-            (_, Some(kind)) => Err(invalid(format!("{kind}: `- < {}` reads from it", path.display()))),
-            (found, None) => found.map(|()| Vec::new()),
-        }
+    let mut bytes = Vec::new();
+    read_text_file_into(path, limit, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// As [`read_text_file`], into a buffer, whose content is replaced: for many files one allocation is enough.
+///
+/// # Errors
+/// As for [`read_text_file`].
+pub fn read_text_file_into(path: &Path, limit: u64, bytes: &mut Vec<u8>) -> Result<(), Error> {
+    let mut read = || {
+        let (file, len) = open_text(path)?;
+        rest_into(file, len.unwrap_or(0), limit, bytes)
     };
     read().map_err(|why| Error::reading(path, why))
+}
+
+/// Opens a file of text, or standard input for `-`. Beside plain files it takes descriptors of the process, which are read to their end
+/// (`/dev/stdin`, `/dev/fd/63`, and so bash's `<(…)`), and `/dev/null`, which is empty.
+///
+/// # Errors
+/// There is no such file, or it is of another kind, such as a device or a pipe with a name.
+pub fn open_text_file(path: &Path) -> Result<Box<dyn Read>, Error> {
+    open_text(path).map(|(file, _)| file).map_err(|why| Error::reading(path, why))
+}
+
+/// A file of text, and its length if the system tells it.
+fn open_text(path: &Path) -> Result<(Box<dyn Read>, Option<u64>), Why> {
+    if path.as_os_str() == "-" {
+        return Ok((Box::new(io::stdin()), None));
+    }
+    let found = std::fs::metadata(path)?;
+    if found.is_file() {
+        let (file, len) = open_plain(path)?;
+        return Ok((Box::new(file), Some(len)));
+    }
+    if is_null(path) {
+        return Ok((Box::new(io::empty()), None));
+    }
+    if !found.is_dir() && is_descriptor(path) {
+        return Ok((Box::new(open_descriptor(path)?), None));
+    }
+    match kind(found.file_type()) {
+        Some(kind) if kind.ends_with("pipe") => {
+            Err(invalid(format!("{kind}, not a plain file; `- < {}` reads from it", path.display())))
+        }
+        Some(kind) => Err(invalid(format!("{kind}, not a plain file"))),
+        None => Err(invalid("it changes while it is read".to_owned())),
+    }
 }
 
 /// Reads the elements of a file that has nothing else: at most `limit` bytes. `check` judges the length before they are read, or behind

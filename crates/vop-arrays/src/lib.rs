@@ -25,9 +25,9 @@ pub use error::{Error, ErrorKind};
 pub use format::{
     Array, Content, Created, Description, Format, Mapped, Named, Opened, Output, ReadElements, WriteElements, raw_len,
 };
-pub use input::{MAX_TEXT, read_file, read_text_file};
+pub use input::{MAX_TEXT, open_text_file, read_file, read_text_file, read_text_file_into};
 /// Tests write their files with it. It is no part of the interface.
 #[cfg(feature = "parquet")]
 #[doc(hidden)]
 pub use parquet;
-pub use staged::{Folders, Staged, write_atomically};
+pub use staged::{Staged, write_atomically};

@@ -22,15 +22,29 @@ pub struct Staged {
     target: PathBuf,
     /// Those of the file that it replaces.
     permissions: Option<Permissions>,
+    /// The folders that were created for it, which go behind the file if it does.
+    made: Made,
 }
 
-/// Whether the folder of an output is created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Folders {
-    /// It is, with those above it.
-    Create,
-    /// It must be there.
-    Require,
+/// Folders that were created, the innermost first. They are removed when this is dropped, except those that something is in.
+#[derive(Debug, Default)]
+struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Creates a folder and those above it.
+    fn create(folder: &Path) -> io::Result<Made> {
+        let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let made = Made(missing.map(Path::to_owned).collect());
+        fs::create_dir_all(folder).map(|()| made)
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 /// The name of a temporary file is this, [`RANDOM`] letters and digits, and [`SUFFIX`].
@@ -89,12 +103,12 @@ fn sweep(folder: &Path) {
 }
 
 impl Staged {
-    /// Creates the temporary file. It gets the permissions of the file that it replaces, otherwise those of a new file. What killed
-    /// processes have left in the folder is removed.
+    /// Creates the temporary file, and its folder with those above it. It gets the permissions of the file that it replaces, otherwise
+    /// those of a new file. What killed processes have left in the folder is removed.
     ///
     /// # Errors
-    /// There is no such folder or it cannot be written to, or the place is taken by something other than a plain file.
-    pub fn create(path: &Path, folders: Folders) -> Result<Staged, Error> {
+    /// The folder cannot be created or written to, or the place is taken by something other than a plain file.
+    pub fn create(path: &Path) -> Result<Staged, Error> {
         let problem = |why: Why| Error::writing(path, why);
         let replaced = fs::metadata(path).ok();
         if let Some(kind) = replaced.as_ref().and_then(|file| input::kind(file.file_type())) {
@@ -103,17 +117,13 @@ impl Staged {
         }
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = folder_of(&target);
-        match folders {
-            Folders::Create => fs::create_dir_all(folder).map_err(|error| problem(error.into()))?,
-            Folders::Require if !folder.is_dir() => {
-                let why = format!("no folder {}", folder.display());
-                return Err(problem(io::Error::new(io::ErrorKind::NotFound, why).into()));
-            }
-            Folders::Require => {}
-        }
+        let made = Made::create(folder).map_err(|error| {
+            let why = format!("the folder {} cannot be created: {error}", folder.display());
+            problem(io::Error::new(error.kind(), why).into())
+        })?;
         sweep(folder);
         let file = create_in(folder).map_err(|error| problem(error.into()))?;
-        Ok(Staged { file, path: path.to_owned(), target, permissions: replaced.map(|file| file.permissions()) })
+        Ok(Staged { file, path: path.to_owned(), target, permissions: replaced.map(|file| file.permissions()), made })
     }
 
     /// The file under its name, as it was given.
@@ -163,9 +173,10 @@ impl Staged {
 fn commit_all(files: Vec<Staged>) -> Result<(), Error> {
     files.iter().try_for_each(Staged::sync)?;
     let mut folders: Vec<(PathBuf, PathBuf)> = Vec::new();
-    for Staged { file, path, target, .. } in files {
+    for Staged { file, path, target, mut made, .. } in files {
         let folder = folder_of(&target).to_owned();
         file.persist(target).map_err(|error| Error::writing(&path, error.error))?;
+        made.0.clear();
         if folders.iter().all(|(known, _)| *known != folder) {
             folders.push((folder, path));
         }
@@ -194,7 +205,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 pub fn write_atomically<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<(), Error> {
     let mut staged = Vec::with_capacity(files.len());
     for (path, content) in files {
-        let mut file = Staged::create(path.as_ref(), Folders::Create)?;
+        let mut file = Staged::create(path.as_ref())?;
         file.write_all(content.as_ref())?;
         staged.push(file);
     }
@@ -210,11 +221,11 @@ mod tests {
     fn temporary_files_of_killed_processes_are_swept_up() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
-        let running = Staged::create(&path("running.npy"), Folders::Require).expect("a file");
+        let running = Staged::create(&path("running.npy")).expect("a file");
         // A process that ends without removing it gives up the lock alone.
         let killed = create_in(folder.path()).expect("a file");
         let (file, killed) = killed.keep().expect("a file that stays");
-        let second = Staged::create(&path("second.npy"), Folders::Require).expect("a file");
+        let second = Staged::create(&path("second.npy")).expect("a file");
         assert!(killed.exists(), "its process runs");
         drop(file);
         let others = [".vop-abc.tmp", ".vop-abcdefghijkl.txt", ".vop-abcdefgh_jkl.tmp", "vop-abcdefghijkl.tmp"];

@@ -177,6 +177,11 @@ fn all_files_are_written_or_none() {
     write_atomically(&[(path("old"), "new"), (path("deep/er/file"), "more")]).unwrap();
     assert_eq!(std::fs::read_to_string(path("old")).unwrap(), "new");
     assert_eq!(std::fs::read_to_string(path("deep/er/file")).unwrap(), "more");
+    // Folders that were created for a file that is not written go with it.
+    let staged = Staged::create(&path("new/er/file")).unwrap();
+    assert!(path("new/er").is_dir());
+    drop(staged);
+    assert!(!path("new").exists());
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("old", path("link")).unwrap();
@@ -196,7 +201,7 @@ fn permissions_stay() {
     for mode in [0o666, 0o600, 0o444] {
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-        let mut staged = Staged::create(&path, Folders::Require).unwrap();
+        let mut staged = Staged::create(&path).unwrap();
         staged.reopen().unwrap();
         staged.write_all(b"new").unwrap();
         staged.commit().unwrap();
@@ -335,7 +340,7 @@ fn other_kinds_of_files_are_not_opened() {
                 Array::read(&file, Some(Element::U8), None, LIMIT).unwrap_err(),
                 read_file(&file, LIMIT).unwrap_err(),
                 read_text_file(&file, LIMIT).unwrap_err(),
-                Staged::create(&file, Folders::Require).unwrap_err(),
+                Staged::create(&file).unwrap_err(),
             ];
             if let Some(named) = Named::parse(file.to_str().unwrap()) {
                 found.extend(named.open().err());
