@@ -316,8 +316,10 @@ impl Job {
     /// All faults that the validation finds, or the first failure of a launch.
     pub fn run(&self, options: &RunOptions, print: &mut dyn FnMut(&str)) -> Result<Summary, RunErrors> {
         let ptx_path = &self.ptx.value;
-        let ptx = read_text(ptx_path)
+        let ptx = read_file(ptx_path)
             .map_err(|error| self.source.error(RunErrorKind::File, self.ptx.span.as_ref(), error.message))?;
+        // As in `vop check`, a comment in another encoding does no harm.
+        let ptx = vop_ptx::uses::text(&ptx);
         let program = Program::read(&ptx);
         let mut memory = program.memory();
         let output = options.output.as_deref().unwrap_or(&self.folder);
@@ -689,9 +691,16 @@ fn how_to_convert(found: &Description, wanted: &Description) -> Option<String> {
     }
 }
 
+fn read_file(path: &Path) -> Result<Vec<u8>, RunError> {
+    let read = vop_arrays::read_text_file(path, vop_arrays::MAX_TEXT);
+    read.map_err(|error| RunError::new(RunErrorKind::File, error.to_string()))
+}
+
 fn read_text(path: &Path) -> Result<String, RunError> {
-    let problem = |error| RunError::new(RunErrorKind::File, format!("cannot read {}: {error}", path.display()));
-    std::fs::read_to_string(path).map_err(problem)
+    String::from_utf8(read_file(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        RunError::new(RunErrorKind::File, format!("cannot read {}: byte {at} is not UTF-8", path.display()))
+    })
 }
 
 fn in_file(errors: RunErrors, path: &Path) -> RunErrors {
