@@ -25,7 +25,7 @@ use self::config::{Config, Configs};
 use self::report::{Document, Report};
 use self::walk::Kind;
 use crate::progress::Progress;
-use crate::{Failure, Outcome, output};
+use crate::{Failure, Outcome, bug, output};
 
 /// Find every video instruction in files and folders and judge it.
 ///
@@ -235,8 +235,9 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut buffer = Vec::new();
     for (done, file) in files.iter().enumerate() {
         progress.at(done);
-        if let Err(error) = walk::read(&file.path, &mut buffer) {
-            let why = format!("cannot read {}: {error}", file.path.display());
+        // The buffer is used again: a new allocation for each file would cost more than the search.
+        if let Err(error) = vop_arrays::read_text_file_into(&file.path, vop_arrays::MAX_TEXT, &mut buffer) {
+            let why = error.to_string();
             progress.suspend(|| output::error(&why));
             report.unread.push(why);
             continue;
@@ -251,36 +252,41 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         }
         report.files += 1;
         let before = report.seen.len();
-        let mut add = |document: Document<'_>, uses: FileUses| {
-            let name = document.name();
-            report.add(
-                &document,
-                uses,
-                |finding| reports(finding.code, &args, &file.config),
-                |finding, instruction, lines| {
-                    if draws(finding) {
-                        let source = SourceText { lines, path: Some(&name) };
-                        progress.suspend(|| drawer.draw(finding, instruction, source));
-                    }
-                },
-            );
-        };
-        match file.kind {
-            Kind::Source(language) => {
-                let text = uses::text(&buffer);
-                add(Document { path: &path, text: &text, cell: None }, uses::read(&buffer, language));
-            }
-            Kind::Notebook => match notebook::cells(&buffer) {
-                Ok(cells) => cells.iter().for_each(|cell| {
-                    let uses = uses::read(cell.text.as_bytes(), cell.language);
-                    add(Document { path: &path, text: &cell.text, cell: Some(cell) }, uses);
-                }),
-                Err(why) => {
-                    let why = format!("cannot read {path}: {why}");
-                    progress.suspend(|| output::error(&why));
-                    report.unread.push(why);
+        let checked = bug::caught(&path, || {
+            bug::trip(&file.path);
+            let mut add = |document: Document<'_>, uses: FileUses| {
+                let name = document.name();
+                report.add(
+                    &document,
+                    uses,
+                    |finding| reports(finding.code, &args, &file.config),
+                    |finding, instruction, lines| {
+                        if draws(finding) {
+                            let source = SourceText { lines, path: Some(&name) };
+                            progress.suspend(|| drawer.draw(finding, instruction, source));
+                        }
+                    },
+                );
+            };
+            match file.kind {
+                Kind::Source(language) => {
+                    let text = uses::text(&buffer);
+                    add(Document { path: &path, text: &text, cell: None }, uses::read(&buffer, language));
                 }
-            },
+                Kind::Notebook => {
+                    for cell in &notebook::cells(&buffer)? {
+                        let uses = uses::read(cell.text.as_bytes(), cell.language);
+                        add(Document { path: &path, text: &cell.text, cell: Some(cell) }, uses);
+                    }
+                }
+            }
+            Ok(())
+        });
+        let checked =
+            checked.and_then(|read: Result<(), String>| read.map_err(|why| format!("cannot read {path}: {why}")));
+        if let Err(why) = checked {
+            progress.suspend(|| output::error(&why));
+            report.unread.push(why);
         }
         report.files_with += usize::from(report.seen.len() > before);
     }
