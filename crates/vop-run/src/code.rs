@@ -74,7 +74,9 @@ pub(crate) enum Op {
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     AsyncCopy(Box<AsyncCopy>),
-    /// Nothing to do where every write is seen at once: fences, prefetches, `nanosleep`.
+    /// The step that follows reads memory that others may change, as a loop does that waits for them; without an access, `nanosleep`.
+    Poll(Option<Box<Access>>),
+    /// Nothing to do where every write is seen at once: fences, prefetches.
     Nothing,
     /// `trap`, `brkpt`.
     Trap(&'static str),
@@ -444,6 +446,7 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
+            Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. } | Op::Join | Op::Branch(_) | Op::Return | Op::Exit | Op::Nothing | Op::Trap(_) => {}
         }
     }

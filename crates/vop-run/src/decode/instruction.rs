@@ -111,7 +111,12 @@ impl<'p> Decoder<'_, 'p> {
             "cp" if opcode.has("async") && !opcode.has("bulk") => self.async_copy(opcode, operands),
             "mbarrier" => self.mbarrier(opcode, operands),
             // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
-            "membar" | "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
+            "nanosleep" => {
+                opcode.drop_all(|_| true);
+                self.emit_poll(None);
+                Ok(true)
+            }
+            "membar" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
             | "griddepcontrol" | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
                 self.emit(Op::Nothing);

@@ -116,10 +116,14 @@ impl Decoder<'_, '_> {
     }
 
     pub(super) fn load(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let polls = ["volatile", "relaxed", "acquire", "mmio"].iter().any(|word| opcode.has(word));
         let (space, count, policy) = self.memory_modifiers(opcode);
         let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
         self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
         let access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
+        if polls {
+            self.emit_poll(Some(access));
+        }
         let mut d = Vec::with_capacity(count);
         let mut register_bits = None;
         for text in self.elements(operands[0], count)? {
@@ -252,6 +256,9 @@ impl Decoder<'_, '_> {
                 d => d,
             };
             let returns = d.is_some();
+            if returns {
+                self.emit_poll(Some(access));
+            }
             let step = self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
             let commutes = matches!(kind, AtomicKind::Fold(_)) && (!floats || name != "add");
             match at.space {

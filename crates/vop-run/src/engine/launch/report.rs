@@ -48,7 +48,7 @@ impl Report {
             report.instructions += work.executed;
             report.video += work.video;
             printed.extend(work.printed);
-            observers.extend(work.observer);
+            observers.extend(work.observers);
             if let Some(found) = work.failure
                 && failure.as_ref().is_none_or(|(index, _)| found.0 < *index)
             {
