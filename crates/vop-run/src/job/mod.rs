@@ -15,6 +15,7 @@
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
 //! check  = ["races", "uninit"]             # may be left out
+//! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
@@ -44,7 +45,7 @@ use crate::memory::{BufferId, Memory};
 use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
-pub use number::{parse_bytes, parse_count};
+pub use number::{parse_bytes, parse_count, parse_time};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]
@@ -53,7 +54,7 @@ pub struct RunOptions {
     /// The folder that outputs are relative to; the launch file's, or the current one, where there is none.
     pub output: Option<PathBuf>,
     /// The options of every launch. Dynamic shared memory is the job's. A check is made if the options or the launch ask for it. A thread
-    /// is traced in the launches that have it.
+    /// is traced in the launches that have it. A timeout replaces that of a launch. Memory is what the job may take, with its buffers.
     pub launch: LaunchOptions,
     /// The tolerance of comparisons without one of their own.
     pub tolerance: Tolerance,
@@ -169,6 +170,7 @@ struct LaunchSpec {
     shared: usize,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -324,6 +326,12 @@ impl Job {
             .map_err(|error| self.source.error(RunErrorKind::File, self.ptx.span.as_ref(), error.message))?;
         let program = Program::read(&ptx);
         let mut memory = program.memory();
+        if let Some(bytes) = options.launch.memory {
+            memory.set_limit(bytes)?;
+        }
+        if let Some(error) = memory.refused() {
+            return Err(error.in_file(ptx_path).into());
+        }
         let output = options.output.as_deref().unwrap_or(&self.folder);
         let mut errors = Vec::new();
         let mut buffers = Vec::new();
@@ -361,6 +369,7 @@ impl Job {
             launch.dynamic_shared = spec.shared;
             launch.check_races |= spec.checks.contains(&Check::Races);
             launch.check_uninitialized |= spec.checks.contains(&Check::Uninit);
+            launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
             let (grid, block) = (spec.grid.value, spec.block.value);
             let start = Instant::now();
