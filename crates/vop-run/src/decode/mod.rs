@@ -7,6 +7,7 @@
 //! A kernel is decoded with all functions that it may call. What cannot be run is refused here, before anything runs, and all errors
 //! are reported.
 
+mod active;
 mod allocate;
 mod barrier;
 mod control;
@@ -106,9 +107,7 @@ impl Program {
         // Behind the variables, where calls of `malloc` look for it.
         let mut declared = self.module.functions().iter().filter(|function| function.body.is_none());
         if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
-            let name = "the heap of malloc";
-            let made = memory.push_zeros(name, heap::HEAP as u64, false);
-            let made = memory.or_empty(name, made, false);
+            let made = memory.push_heap(heap::HEAP as u64);
             heap::seal(memory.bytes_mut(made));
         }
         memory

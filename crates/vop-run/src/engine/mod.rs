@@ -4,18 +4,19 @@
 //! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where threads wait for each other; [`wait`]: loops that
 //!   wait for memory to change.
 //! - [`meter`]: what a launch costs, and what ends it early.
-//! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of shared memory's bytes.
+//! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of memory's bytes; [`findings`]: what checks find.
 //! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace.
 
 mod access;
 mod barrier;
 mod block;
 pub(crate) mod decimal;
+pub(crate) mod findings;
 pub(crate) mod launch;
 mod meter;
 mod observer;
 mod printf;
-mod shadow;
+pub(crate) mod shadow;
 mod system;
 mod wait;
 mod warp;

@@ -43,10 +43,12 @@ impl Reach {
     ) -> Result<Vec<u8>, Halt> {
         let mut bytes = Vec::new();
         let most = most.map_or(MAX_STRING, |most| MAX_STRING.min(most as u64));
-        for at in address..address.saturating_add(most) {
-            if bytes.len() as u64 % PIECE == 0 {
+        for i in 0..most {
+            if i % PIECE == 0 {
                 charge(PIECE.min(most) * BYTE)?;
             }
+            // Behind the last address comes none: a string at -1 is read there, and is no empty one.
+            let at = address.checked_add(i).ok_or(Fault::OutOfBounds { space: Space::Generic, address: u64::MAX, bytes: 1 })?;
             match self.read(Space::Generic, at, 1, thread)? as u8 {
                 0 => break,
                 byte => bytes.push(byte),

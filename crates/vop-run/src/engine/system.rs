@@ -1,13 +1,15 @@
 //! What the CUDA runtime provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::block::{Failure, Worker, threads};
 use super::access::Reach;
+use super::block::{Failure, Worker, threads};
+use super::findings::What;
 use super::printf::{Charge, Halt};
 use crate::code::{Pc, System, SystemFunction};
 use crate::error::{RunError, RunErrorKind};
-use crate::heap::{Heap, HeapFault};
+use crate::heap::{Heap, HeapFault, HeapLog, Site};
 use crate::memory::{address_of, refused};
 
 /// What a search of the heap costs, and each header that it passes, in thread-instructions.
@@ -46,19 +48,40 @@ impl Worker<'_> {
                     return Err(self.fail(RunError::new(RunErrorKind::Trap, message), *thread, pc));
                 }
                 SystemFunction::Malloc { heap } => {
+                    let bytes = argument(0);
                     let mut passed = 0;
-                    let found = self.heap(heap).and_then(|found| found.allocate(argument(0), &mut passed));
+                    let found = self.heap(heap).and_then(|found| {
+                        if let Some(mut log) = self.reach.shadow.as_ref().and_then(|shadow| shadow.heap()) {
+                            let site = self.site(&mut log, *thread, pc);
+                            log.allocate(&found, bytes, site, &mut passed)
+                        } else {
+                            found.allocate(bytes, &mut passed)
+                        }
+                    });
                     let offset = found.map_err(|fault| self.heap_failed(fault, heap, 0, *thread, pc))?;
                     self.charge(MALLOC + passed * HEADER)?;
+                    if let (Some(shadow), Some(offset)) = (&self.reach.shadow, offset) {
+                        shadow.allocated(heap as usize, offset, bytes);
+                    }
                     results.push(offset.map_or(0, |offset| address_of(heap as usize) + offset));
                 }
                 SystemFunction::Free { heap } => {
                     let address = argument(0);
                     if address != 0 {
                         let offset = address.wrapping_sub(address_of(heap as usize));
-                        self.heap(heap)
-                            .and_then(|found| found.release(offset))
-                            .map_err(|fault| self.heap_failed(fault, heap, address, *thread, pc))?;
+                        let freed = self.heap(heap).and_then(|found| {
+                            if let Some(mut log) = self.reach.shadow.as_ref().and_then(|shadow| shadow.heap()) {
+                                let site = self.site(&mut log, *thread, pc);
+                                log.free(offset, site)
+                            } else {
+                                found.release(offset).map(Ok)
+                            }
+                        });
+                        let freed = freed.map_err(|fault| self.heap_failed(fault, heap, address, *thread, pc))?;
+                        if let Err(near) = freed {
+                            let statement = self.steps[pc as usize].statement;
+                            self.reach.findings.add(statement, *thread, What::DoubleFree { address, near });
+                        }
                     }
                 }
             }
@@ -89,7 +112,11 @@ impl Worker<'_> {
             meter.look(launch, done.executed).map_or(Ok(()), |error| Err(Halt::Ended(Some(error))))
         });
         made.map_err(|halt| match halt {
-            Halt::Fault(fault) => self.faulted(fault, thread, pc),
+            Halt::Fault(fault) => {
+                let error = *self.faulted(fault, thread, pc);
+                let help = "`printf` reads its format, its list of arguments and each `%s` at the addresses that it is given";
+                Box::new(error.with_help(help))
+            }
             Halt::Ended(Some(error)) => self.fail(error, thread, pc),
             Halt::Ended(None) => self.abandon(),
         })
@@ -103,6 +130,22 @@ impl Worker<'_> {
         printed.try_reserve(text.len()).map_err(|_| refused(text.len() as u64, what))?;
         printed.extend_from_slice(text);
         Ok(())
+    }
+
+    /// A place of a thread, for the heap's log.
+    fn site(&self, log: &mut HeapLog, thread: usize, pc: Pc) -> Arc<Site> {
+        let (kernel, thread) = (self.launch.kernel, self.thread_id(thread));
+        let statement = self.steps[pc as usize].statement;
+        log.site(statement, thread, || {
+            let place = kernel.place(statement);
+            Site {
+                kernel: kernel.name.clone(),
+                line: place.as_ref().map_or(0, |place| place.line),
+                text: place.as_ref().map_or(String::new(), |place| place.text.clone()),
+                source: place.and_then(|place| place.source).map(|source| source.to_string()),
+                thread,
+            }
+        })
     }
 
     fn heap(&self, index: u32) -> Result<Heap, HeapFault> {
@@ -124,6 +167,10 @@ impl Worker<'_> {
                 format!("address {address:#x} is freed, but malloc did not return it, or it was freed before"),
             ),
         };
-        self.fail(RunError { address, ..RunError::new(RunErrorKind::Forbidden, message) }, thread, pc)
+        let kind = match fault {
+            HeapFault::NotAllocated => RunErrorKind::Free,
+            HeapFault::Foreign | HeapFault::Corrupt(_) => RunErrorKind::Forbidden,
+        };
+        self.fail(RunError { address, ..RunError::new(kind, message) }, thread, pc)
     }
 }

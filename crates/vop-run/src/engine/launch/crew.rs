@@ -65,6 +65,7 @@ impl Launch<'_> {
                 observer.finish(self.kernel);
             }
             crew.work.observers.extend(worker.observer.take());
+            crew.work.findings.push(std::mem::take(&mut worker.reach.findings));
         }
         crew.work
     }
