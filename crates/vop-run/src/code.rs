@@ -74,9 +74,11 @@ pub(crate) enum Op {
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     AsyncCopy(Box<AsyncCopy>),
+    /// The step that follows reads memory that others may change, as a loop does that waits for them; without an access, `nanosleep`.
+    Poll(Option<Box<Access>>),
     /// Nothing to do where every write is seen at once; the check for races sees it.
     Fence(Fence),
-    /// Nothing to do: prefetches, `nanosleep`.
+    /// Nothing to do: prefetches.
     Nothing,
     /// `trap`, `brkpt`.
     Trap(&'static str),
@@ -524,6 +526,7 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
+            Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. }
             | Op::Join
             | Op::Branch(_)

@@ -93,7 +93,7 @@ fn run_case(text: &str) -> String {
             ["empty", name, ty, count] => {
                 let ty = Scalar::from_name(ty).unwrap();
                 let len = count.parse::<usize>().unwrap() * size(ty);
-                let id = memory.allocate_uninitialized(name, len);
+                let id = memory.allocate_uninitialized(name, len as u64).unwrap();
                 args.push(id.into());
                 buffers.push((name.to_owned(), ty, id, vec![0; len]));
             }
@@ -470,7 +470,7 @@ fn a_wrong_launch_file_says_where() {
         ),
         (
             r#"entry = "scale", gird = 1, block = 1, args = []"#,
-            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args`, `check` [V0612]\n  at `gird`",
+            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args`, `check`, `timeout` [V0612]\n  at `gird`",
         ),
         // The run itself: the second thread reads behind the end.
         (

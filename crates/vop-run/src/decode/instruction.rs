@@ -112,6 +112,11 @@ impl<'p> Decoder<'_, 'p> {
             "cp" if opcode.has("async") && !opcode.has("bulk") => self.async_copy(opcode, operands),
             "mbarrier" => self.mbarrier(opcode, operands),
             // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
+            "nanosleep" => {
+                opcode.drop_all(|_| true);
+                self.emit_poll(None);
+                Ok(true)
+            }
             "membar" | "fence" => {
                 // Fences between proxies order nothing among the accesses that vop run knows.
                 let proxy = opcode.modifiers().iter().any(|word| word.starts_with("proxy"));
@@ -120,7 +125,7 @@ impl<'p> Decoder<'_, 'p> {
                 self.emit(if proxy { Op::Nothing } else { Op::Fence(Fence::Memory(scope)) });
                 Ok(true)
             }
-            "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
+            "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
             | "griddepcontrol" | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
                 self.emit(Op::Nothing);
