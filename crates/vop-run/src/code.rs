@@ -36,6 +36,8 @@ pub(crate) enum Op {
         steps: u32,
         counts: u32,
     },
+    /// What only computes, where ptxas's code disagrees with the manual.
+    ComputeEither(Box<ComputeEither>),
     /// A video instruction.
     Video(Box<Video>),
     /// The divisor must not be zero.
@@ -82,6 +84,14 @@ pub(crate) enum Op {
     Nothing,
     /// `trap`, `brkpt`.
     Trap(&'static str),
+}
+
+/// Two readings of an instruction: the launch chooses.
+#[derive(Clone, Debug)]
+pub(crate) struct ComputeEither {
+    pub(crate) manual: Loop,
+    pub(crate) ptxas: Loop,
+    pub(crate) operands: Operands,
 }
 
 #[derive(Clone, Debug)]
@@ -470,6 +480,10 @@ impl Op {
             }
         };
         match self {
+            Op::ComputeEither(compute) => {
+                compute.operands.sources.iter_mut().for_each(|slot| see(slot, Source));
+                compute.operands.results.iter_mut().for_each(|slot| see(slot, Result));
+            }
             Op::Compute { operands, .. } => {
                 operands.sources.iter_mut().for_each(|slot| see(slot, Source));
                 operands.results.iter_mut().for_each(|slot| see(slot, Result));

@@ -11,7 +11,7 @@ use vop_ptx::module::{
 use super::allocate::allocate;
 use super::operand::Operand;
 use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
-use crate::code::{Access, Formal, GRANULE, Guard, Linear, Op, Pc, Role, Step};
+use crate::code::{Access, ComputeEither, Formal, GRANULE, Guard, Linear, Op, Pc, Role, Step};
 use crate::column::{Area, Operands, Slot, Width};
 use crate::error::{RunError, RunErrorKind};
 use crate::lanes::{Compute, binary, unary};
@@ -372,15 +372,34 @@ impl<'b, 'p> Decoder<'b, 'p> {
 
     /// The computation's step.
     pub(super) fn compute(&mut self, compute: &Compute, results: &[Slot], sources: &[Slot]) {
+        let operands = self.operands(compute, results, sources);
+        let run = compute.at(self.builder.level);
+        self.emit(Op::Compute { run, operands, linear: compute.linear });
+    }
+
+    /// A step that computes by the manual, or what ptxas's code does.
+    pub(super) fn compute_either(
+        &mut self,
+        compute: &Compute,
+        by_ptxas: Option<&Compute>,
+        results: &[Slot],
+        sources: &[Slot],
+    ) {
+        let Some(by_ptxas) = by_ptxas else { return self.compute(compute, results, sources) };
+        let operands = self.operands(compute, results, sources);
+        debug_assert_eq!((compute.sources, compute.results), (by_ptxas.sources, by_ptxas.results));
+        let [manual, ptxas] = [compute, by_ptxas].map(|compute| compute.at(self.builder.level));
+        self.emit(Op::ComputeEither(Box::new(ComputeEither { manual, ptxas, operands })));
+    }
+
+    fn operands(&mut self, compute: &Compute, results: &[Slot], sources: &[Slot]) -> Operands {
         let none = self.none();
         let pick = |list: &[Slot], i: usize| list.get(i).copied().unwrap_or(none);
         debug_assert!(compute.sources.iter().filter(|w| **w != Width::None).count() <= sources.len());
-        let operands = Operands {
+        Operands {
             sources: std::array::from_fn(|i| pick(sources, i)),
             results: std::array::from_fn(|i| pick(results, i)),
-        };
-        let run = compute.at(self.builder.level);
-        self.emit(Op::Compute { run, operands, linear: compute.linear });
+        }
     }
 
     /// The slot that stands for an operand that is not there.

@@ -32,7 +32,7 @@ use crate::error::{Place, RunError, RunErrorKind, RunErrors};
 use crate::heap;
 use crate::level::Level;
 use crate::memory::{FUNCTION_BASE, Memory, address_of};
-use crate::pure::Pure;
+use crate::pure::{Dialect, Pure};
 use crate::special::Special;
 use function::Decoder;
 use initializer::Content;
@@ -197,6 +197,7 @@ impl Program {
 struct Builder<'p> {
     program: &'p Program,
     module: &'p Module,
+    dialect: Dialect,
     level: Level,
     kernel: Kernel,
     by_constant: HashMap<(u64, bool), Slot>,
@@ -222,6 +223,7 @@ impl<'p> Builder<'p> {
         Builder {
             program,
             module: &program.module,
+            dialect: Dialect::new(program.module.version(), program.module.target()),
             level,
             kernel: Kernel::empty(Arc::clone(&program.module), level),
             by_constant: HashMap::default(),

@@ -67,6 +67,8 @@ pub(super) struct Launch<'k> {
     trace: Option<ThreadId>,
     /// By form of the kernel's video instructions.
     plans: Vec<vop::bulk::Plan>,
+    /// Whether base instructions compute what ptxas's code does.
+    pub(super) by_ptxas: bool,
     /// The next block to run.
     next: AtomicU64,
     /// The first block that is known to have failed.
@@ -224,6 +226,7 @@ impl Kernel {
             profile: options.profile,
             trace: options.trace,
             plans: self.videos.iter().map(plan).collect(),
+            by_ptxas: options.semantics != vop::Semantics::Isa,
             next: AtomicU64::new(0),
             failed: AtomicU64::new(u64::MAX),
             executed: AtomicU64::new(0),
