@@ -120,8 +120,8 @@ impl<'p> Decoder<'_, 'p> {
                 self.emit(if proxy { Op::Nothing } else { Op::Fence(Fence::Memory(scope)) });
                 Ok(true)
             }
-            "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
-            | "griddepcontrol" | "setmaxnreg" => {
+            "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority" | "griddepcontrol"
+            | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
                 self.emit(Op::Nothing);
                 Ok(true)

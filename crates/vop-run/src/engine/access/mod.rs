@@ -15,14 +15,12 @@ mod address;
 mod atomic;
 mod bytes;
 
-use super::launch::Launch;
 use super::findings::{AccessKind, Findings, Spot};
+use super::launch::Launch;
 use super::shadow::{Shadow, Touch};
 use crate::code::{Access, GRANULE};
 use crate::column::{File, WARP};
-use crate::memory::{
-    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index,
-};
+use crate::memory::{Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index};
 
 pub(super) use atomic::atomic;
 pub(super) use bytes::Moves;

@@ -213,7 +213,11 @@ fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
                 Formal::Stack { bytes, .. } => (bytes == given, bytes),
                 Formal::Register(_, width) => {
                     let wanted = bytes_of(width);
-                    let fits = if matches!(actual, Actual::Register(..)) { wanted == given } else { wanted.max(4) == given.max(4) };
+                    let fits = if matches!(actual, Actual::Register(..)) {
+                        wanted == given
+                    } else {
+                        wanted.max(4) == given.max(4)
+                    };
                     (fits, wanted)
                 }
             };

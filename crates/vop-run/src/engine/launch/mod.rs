@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Done, Failure, Worker};
-use super::observer::Observer;
 use super::findings::Findings;
+use super::observer::Observer;
 use super::shadow::{Checks, Common};
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
