@@ -364,14 +364,13 @@ pub(crate) struct Collective {
 
 /// What the mask of a collective has to do with `activemask`: see [`active`](super::decode::active).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum FromActive {
-    /// Nothing, as far as can be seen.
-    #[default]
-    No,
-    /// It may be what `activemask` gave.
-    Mask,
-    /// It may be what `activemask` gave, and the lane that `shfl` reads does not depend on that.
-    MaskAlone,
+pub(crate) struct FromActive {
+    /// Whether it may be what `activemask` gave.
+    pub(crate) mask: bool,
+    /// Whether what `activemask` gives is used for nothing but masks.
+    pub(crate) only: bool,
+    /// Whether the lane that `shfl` reads does not depend on what `activemask` gives.
+    pub(crate) lane_is_free: bool,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -144,13 +144,9 @@ impl Budget {
 /// The error for what goes beyond a limit of memory.
 #[cold]
 fn beyond(bytes: u64, what: &str, limit: u64, left: u64) -> RunError {
-    let message = format!(
-        "{} for {what}: {} of the limit of {} are left",
-        size(bytes),
-        size(left),
-        size(limit)
-    );
-    RunError::new(RunErrorKind::Memory, message).with_help("`--memory` sets the limit; a part of the machine's memory is the default")
+    let message = format!("{} for {what}: {} of the limit of {} are left", size(bytes), size(left), size(limit));
+    RunError::new(RunErrorKind::Memory, message)
+        .with_help("`--memory` sets the limit; a part of the machine's memory is the default")
 }
 
 /// The error for what the system does not give.
@@ -286,7 +282,12 @@ impl Memory {
         let made = usize::try_from(bytes).ok().filter(|len| *len as u64 <= OFFSET).and_then(Bytes::try_zeros);
         let made = made.ok_or_else(|| refused(bytes, &what))?;
         self.taken += bytes;
-        self.allocations.push(Allocation { name: name.to_owned(), bytes: made, read_only, written: Written::default() });
+        self.allocations.push(Allocation {
+            name: name.to_owned(),
+            bytes: made,
+            read_only,
+            written: Written::default(),
+        });
         Ok(BufferId(self.allocations.len() - 1))
     }
 

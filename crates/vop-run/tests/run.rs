@@ -112,9 +112,10 @@ fn run_case(text: &str) -> String {
         Ok(report) => {
             let changed = buffers.iter().filter(|(_, _, id, before)| memory.bytes(*id) != before);
             let changed = changed.map(|(name, ty, id, _)| format!("{name}: {}", numbers(memory.bytes(*id), *ty)));
-            let found = report.findings.iter().map(|finding| {
-                format!("{}, {} times: {}", finding.severity.name(), finding.count, finding.error)
-            });
+            let found = report
+                .findings
+                .iter()
+                .map(|finding| format!("{}, {} times: {}", finding.severity.name(), finding.count, finding.error));
             changed.chain(found).collect::<Vec<_>>().join("\n")
         }
     }

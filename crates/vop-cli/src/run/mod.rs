@@ -9,9 +9,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use vop::Severity;
 use vop_run::job::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
 use vop_run::job::{parse_bytes, parse_count};
-use vop_run::{Activity, Check, Report, RunErrorKind, RunErrors, ThreadId};
+use vop_run::{Activity, Check, Finding, Report, RunErrorKind, RunErrors, ThreadId};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output, render};
@@ -421,13 +422,44 @@ fn difference(comparison: &Comparison) -> String {
 
 /// What was found while the launches ran on.
 fn findings(summary: &Summary) {
+    // Launches of one kernel mostly find the same at the same places.
+    let mut all: Vec<(&str, Finding)> = Vec::new();
     for LaunchSummary { entry, report, .. } in &summary.launches {
         for found in &report.findings {
-            output::notice(&render::finding(found));
+            let line = |finding: &Finding| finding.error.place.as_ref().map(|place| place.line);
+            let alike = |(of, other): &&mut (&str, Finding)| {
+                *of == entry
+                    && (other.error.kind, other.severity, line(other))
+                        == (found.error.kind, found.severity, line(found))
+                    && line(found).is_some()
+            };
+            match all.iter_mut().find(alike) {
+                Some((_, other)) => other.count += found.count,
+                None => all.push((entry, found.clone())),
+            }
         }
         if report.findings_left_out > 0 {
             let count = counted(report.findings_left_out, "finding");
             output::notice(&format!("\x1b[1;32mnote\x1b[0m: `{entry}` has {count} at other places\n"));
+        }
+    }
+    // Without the check one note for each kernel says that lanes are read that do not take part.
+    let is_unasked =
+        |finding: &Finding| finding.error.kind == RunErrorKind::MissingLane && finding.severity == Severity::Note;
+    let mut said: Vec<&str> = Vec::new();
+    for (entry, finding) in &all {
+        if !is_unasked(finding) {
+            output::notice(&render::finding(finding, None));
+        } else if !said.contains(entry) {
+            said.push(entry);
+            let same = all.iter().filter(|(other, finding)| other == entry && is_unasked(finding));
+            let (places, count) = same.fold((0, 0), |(places, count), (_, found)| (places + 1, count + found.count));
+            let more = format!(
+                "{} at {} in `{entry}`; `--check warp` makes them errors and shows all",
+                counted(count, "such read"),
+                counted(places, "place"),
+            );
+            output::notice(&render::finding(finding, Some(more)));
         }
     }
 }

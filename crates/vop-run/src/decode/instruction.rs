@@ -125,8 +125,7 @@ impl<'p> Decoder<'_, 'p> {
                 self.emit(if proxy { Op::Nothing } else { Op::Fence(Fence::Memory(scope)) });
                 Ok(true)
             }
-            "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
-            | "griddepcontrol" | "setmaxnreg" => {
+            "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority" | "griddepcontrol" | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
                 self.emit(Op::Nothing);
                 Ok(true)

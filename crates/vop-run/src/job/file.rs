@@ -9,7 +9,9 @@ use toml::{Spanned, Value};
 use vop_arrays::{Element, UnknownElement};
 
 use super::value::{self, Number};
-use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Text, Tolerance, parse_bytes, parse_time, read_text};
+use super::{
+    ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Text, Tolerance, parse_bytes, parse_time, read_text,
+};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
 

@@ -475,8 +475,7 @@ impl Job {
         };
         let save = spec.save.clone().map(|save| {
             let save = save.map(|path| output.join(path));
-            check_save(&save.value, &description)
-                .map_err(|message| self.source.wrong(save.span.as_ref(), message))?;
+            check_save(&save.value, &description).map_err(|message| self.source.wrong(save.span.as_ref(), message))?;
             Ok(save)
         });
         let expected = spec.expect.as_ref().map(|file| {
@@ -506,7 +505,10 @@ impl Job {
                 // Pages of zeros take no memory as long as nothing is written to them.
                 if bits != 0 {
                     let element = &bits.to_le_bytes()[..description.element.size()];
-                    memory.bytes_mut(*buffer).chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element));
+                    memory
+                        .bytes_mut(*buffer)
+                        .chunks_exact_mut(element.len())
+                        .for_each(|to| to.copy_from_slice(element));
                 }
             }),
         };

@@ -37,6 +37,9 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                     .and_then(|seen| Reach::touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic));
                 if let Some(touch) = &touch {
                     reach.observe(touch);
+                    if let (Some(shadow), None) = (&mut reach.shadow, atomic.mbarrier) {
+                        shadow.will_write(touch);
+                    }
                     releases |= touch.order.semantics.releases();
                 }
                 if atomic.access.bytes == 16 {

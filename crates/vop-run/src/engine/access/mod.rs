@@ -17,8 +17,8 @@ mod bytes;
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use super::launch::Launch;
 use super::findings::{AccessKind, Findings, Spot};
+use super::launch::Launch;
 use super::shadow::{Shadow, Touch};
 use crate::code::{Access, GRANULE};
 use crate::column::{File, WARP};

@@ -4,11 +4,11 @@
 
 use super::groups::threads;
 use super::{Failure, Reach, Worker};
-use crate::engine::shadow::Touch;
-use crate::code::{Access, AsyncCopy, Pc};
 use crate::code::Order;
+use crate::code::{Access, AsyncCopy, Pc};
 use crate::column::{WARP, Width};
 use crate::engine::findings::AccessKind;
+use crate::engine::shadow::Touch;
 use crate::memory::Fault;
 
 impl Worker<'_> {

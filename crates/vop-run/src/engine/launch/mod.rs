@@ -16,8 +16,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::block::Failure;
-use super::observer::Observer;
 use super::findings::Findings;
+use super::observer::Observer;
 use super::shadow::{Checks, Common};
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
