@@ -106,10 +106,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', help_heading = EXECUTION)]
     check: Vec<CheckName>,
     /// How many cores to use; all of them by default.
-    #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
+    #[arg(long, value_name = "COUNT", value_parser = instruction::cores, help_heading = EXECUTION)]
     cores: Option<NonZeroUsize>,
     /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default.
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = EXECUTION)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true, help_heading = EXECUTION)]
     limit: Option<u64>,
     /// Bytes of a thread's stack, as 65536 or 64K; 512K by default, which is the maximum.
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = EXECUTION)]
@@ -260,6 +260,9 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
             Job::read(&args.file)
         }
         Some("ptx") => {
+            if let Err(error) = std::fs::metadata(&args.file) {
+                return Err(Failure::Misuse(format!("cannot read {}: {error}", args.file.display())));
+            }
             let (Some(grid), Some(block)) = (&args.grid, &args.block) else {
                 return Err(Failure::Misuse(
                     "a .ptx file needs `--grid` and `--block`: --grid 40,23 --block 64".to_owned(),
@@ -288,6 +291,12 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
     for comparison in &args.compare {
         if let Err(error) = job.expect(comparison) {
             return Ok(Err(error.into()));
+        }
+    }
+    for (option, given) in [("--tolerance", args.tolerance > 0.0), ("--ulps", args.ulps > 0)] {
+        if given && !job.compares() {
+            let why = "nothing is compared: `--compare` names a file, and so does `expect` in a launch file";
+            return Err(Failure::Misuse(format!("`{option}` has no effect: {why}")));
         }
     }
     if let Some(thread) = args.trace.filter(|thread| !job.has_thread(*thread)) {

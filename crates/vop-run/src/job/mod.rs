@@ -282,6 +282,11 @@ impl Job {
         self.launches.iter().any(|launch| launch.has_thread(thread))
     }
 
+    /// Whether a buffer is compared with a file after the run.
+    pub fn compares(&self) -> bool {
+        self.buffers.iter().any(|buffer| buffer.expect.is_some())
+    }
+
     /// Compares a buffer with a file after the run: `NAME=FILE`, or `FILE` if there is one buffer that is saved.
     pub fn expect(&mut self, comparison: &str) -> Result<(), RunError> {
         let (name, file) = match comparison.split_once('=') {
