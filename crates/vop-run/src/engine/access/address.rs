@@ -8,7 +8,6 @@ use super::{LaneFault, Reach};
 use crate::code::Access;
 use crate::column::{HALF, WARP, Width, all};
 use crate::engine::findings::AccessKind;
-use crate::engine::shadow::Touch;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
 use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
