@@ -19,7 +19,9 @@ use super::launch::Launch;
 use super::shadow::{Finding, Shadow};
 use crate::code::GRANULE;
 use crate::column::{File, WARP};
-use crate::memory::{Fault, LOCAL_BASE, OFFSET, PARAM_BASE, Region, SHARED_BASE, Space, region_index};
+use crate::memory::{
+    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, Region, SHARED_BASE, SHORT_BITS, Space, region_index, short_allocation,
+};
 
 pub(super) use atomic::atomic;
 pub(super) use bytes::Moves;
@@ -30,6 +32,11 @@ pub(crate) struct Reach {
     pub(crate) file: File,
     pub(crate) regions: *const Region,
     pub(crate) region_count: usize,
+    /// Short addresses, see [`Memory::shorts`](crate::memory::Memory::shorts).
+    shorts: *const (u32, u32),
+    short_count: usize,
+    /// Whether shared and local memory have short generic addresses.
+    short_windows: bool,
     pub(crate) shared: *mut u8,
     pub(crate) shared_len: u64,
     pub(crate) local: *mut u8,
@@ -66,6 +73,9 @@ impl Reach {
             file: File::new(lanes / WARP),
             regions: launch.regions.as_ptr(),
             region_count: launch.regions.len(),
+            shorts: launch.shorts.as_ptr(),
+            short_count: launch.shorts.len(),
+            short_windows: launch.kernel.short,
             shared: std::ptr::null_mut(),
             shared_len: shared as u64,
             local: std::ptr::null_mut(),
@@ -110,6 +120,24 @@ impl Reach {
         (index < self.region_count).then(|| unsafe { *self.regions.add(index) })
     }
 
+    /// The allocation that a short address may belong to: its index, and where it starts.
+    fn short_allocation(&self, address: u64) -> Option<(usize, u64)> {
+        // SAFETY: the launch keeps this many pairs for as long as it runs, and workers do not outlive it.
+        let shorts = unsafe { std::slice::from_raw_parts(self.shorts, self.short_count) };
+        short_allocation(shorts, address)
+    }
+
+    /// The space whose window of short generic addresses an address is in.
+    fn short_space(&self, address: u64) -> Option<Space> {
+        let space = match address >> SHORT_BITS {
+            1 => Space::Shared,
+            2 => Space::Local,
+            3 => Space::Param,
+            _ => return None,
+        };
+        Some(space).filter(|_| self.short_windows)
+    }
+
     /// The bytes that an address of one thread names.
     #[inline(never)]
     pub(crate) fn resolve(
@@ -132,7 +160,10 @@ impl Reach {
                 1 => (Space::Shared, address - SHARED_BASE),
                 2 => (Space::Local, address - LOCAL_BASE),
                 3 => (Space::Param, address - PARAM_BASE),
-                _ => (Space::Global, address),
+                _ => match self.short_space(address) {
+                    Some(space) => (space, address - space.short_base()),
+                    None => (Space::Global, address),
+                },
             },
             _ => (space, address),
         };
@@ -142,11 +173,13 @@ impl Reach {
             Space::Param if write => Err(Fault::ReadOnly { address }),
             Space::Param => Ok(self.params.wrapping_add(within(offset, self.params_len)?)),
             _ => {
-                if matches!(address >> 36, 1..=3) {
+                if matches!(address >> 36, 1..=3) || self.short_space(address).is_some() {
                     return Err(Fault::WrongSpace { space, address });
                 }
-                let region = region_index(address).and_then(|index| self.region(index)).ok_or(outside)?;
-                let offset = within(address & OFFSET, region.len)?;
+                let whole = || Some((region_index(address)?, address & !OFFSET));
+                let (index, first) = whole().or_else(|| self.short_allocation(address)).ok_or(outside)?;
+                let region = self.region(index).ok_or(outside)?;
+                let offset = within(address - first, region.len)?;
                 if write && region.read_only {
                     return Err(Fault::ReadOnly { address });
                 }
