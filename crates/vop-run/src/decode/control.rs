@@ -106,8 +106,7 @@ impl Decoder<'_, '_> {
         if function.kind != FunctionKind::Func {
             return Err(self.malformed(format!("`{name}` is an entry: only functions can be called")));
         }
-        let formals =
-            |list: &[vop_ptx::module::Variable]| list.iter().flat_map(components).collect::<Vec<_>>();
+        let formals = |list: &[vop_ptx::module::Variable]| list.iter().flat_map(components).collect::<Vec<_>>();
         let (parameter_types, result_types) = (formals(&function.parameters), formals(&function.results));
         if (results.len(), arguments.len()) != (result_types.len(), parameter_types.len()) {
             return Err(self.malformed(format!(
@@ -128,8 +127,12 @@ impl Decoder<'_, '_> {
                 "free" => SystemFunction::Free { heap: self.builder.program.variables.len() as u32 },
                 _ => return Err(self.without_body(name)),
             };
-            if self.builder.program.is_short() && !matches!(function, SystemFunction::Vprintf | SystemFunction::AssertFail) {
-                return Err(self.unsupported(format!("`{name}` in a module of 32-bit addresses is not supported by vop run")));
+            if self.builder.program.is_short()
+                && !matches!(function, SystemFunction::Vprintf | SystemFunction::AssertFail)
+            {
+                return Err(
+                    self.unsupported(format!("`{name}` in a module of 32-bit addresses is not supported by vop run"))
+                );
             }
             let result = results.first().copied().unwrap_or(Actual::Nothing);
             self.emit(Op::System(Box::new(System { function, arguments: arguments.into(), result })));

@@ -192,6 +192,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         code.stack = self.stack.next_multiple_of(GRANULE as u64) as u32;
         let kernel = &mut self.builder.kernel;
         let code = &mut kernel.functions[self.dense as usize];
+        super::active::mark(&mut kernel.steps[self.start as usize..], code);
         let (ranks, entry) = allocate(&mut kernel.steps[self.start as usize..], self.start, code, self.counts);
         kernel.ranks.extend(ranks);
         kernel.entry = kernel.entry.take().or(entry.map(Arc::new));
@@ -269,7 +270,9 @@ impl<'b, 'p> Decoder<'b, 'p> {
             match found.and_then(|found| self.component_of(&found, component)) {
                 Some(Register { slot, ty, high: None }) => formals.push(Formal::Register(slot, width_of(ty))),
                 _ => {
-                    return Err(self.unsupported(format!("parameter `{name}` is of a kind that vop run does not support")));
+                    return Err(
+                        self.unsupported(format!("parameter `{name}` is of a kind that vop run does not support"))
+                    );
                 }
             }
         }
@@ -519,7 +522,9 @@ impl<'b, 'p> Decoder<'b, 'p> {
             } else if let Some(inside) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
                 // Arguments and results of a call.
                 let each = lex::split_operands(inside).map(|range| &inside[range]);
-                let each: Vec<String> = each.map(|text| components(text).inspect(|_| any = true).unwrap_or_else(|| text.to_owned())).collect();
+                let each: Vec<String> = each
+                    .map(|text| components(text).inspect(|_| any = true).unwrap_or_else(|| text.to_owned()))
+                    .collect();
                 all.push(format!("({})", each.join(", ")));
             } else {
                 all.push((*text).to_owned());

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use vop_ptx::module::{Linkage, Module, Variable, lex};
 
-use super::{HashMap, MAX_VARIABLES, Symbol};
 use super::operand::{Operand, constant};
+use super::{HashMap, MAX_VARIABLES, Symbol};
 use crate::error::{RunError, RunErrorKind};
 use crate::memory::Bytes;
 use crate::types::Kind;
@@ -34,7 +34,9 @@ pub(super) fn size(module: &Module, variable: &Variable, total: &mut u64) -> Res
     }
     let element = variable.ty.bytes().ok_or_else(|| {
         unsupported(match variable.ty.scalar.name() {
-            "texref" | "surfref" | "samplerref" => "is a texture, sampler or surface: these are not supported by vop run",
+            "texref" | "surfref" | "samplerref" => {
+                "is a texture, sampler or surface: these are not supported by vop run"
+            }
             _ => "is of an opaque type, which vop run does not support",
         })
     })?;
@@ -159,10 +161,11 @@ impl Fill<'_> {
 
     /// An address of this many bytes, perhaps with an offset.
     fn sum(&self, text: &str, size: usize) -> Option<u64> {
-        let (name, rest) = match text.strip_prefix("generic").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
-            Some(inside) => inside.split_once(')')?,
-            None => text.split_at(text.find(['+', '-']).unwrap_or(text.len())),
-        };
+        let (name, rest) =
+            match text.strip_prefix("generic").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
+                Some(inside) => inside.split_once(')')?,
+                None => text.split_at(text.find(['+', '-']).unwrap_or(text.len())),
+            };
         let symbol = self.symbols.get(name.trim())?;
         let address = match size {
             4 => symbol.short?,

@@ -7,6 +7,7 @@
 //! A kernel is decoded with all functions that it may call. What cannot be run is refused here, before anything runs, and all errors
 //! are reported.
 
+mod active;
 mod allocate;
 mod barrier;
 mod control;
@@ -24,7 +25,9 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use vop_ptx::module::{Function, FunctionKind, Linkage, Module, Scalar, Space as Declared, StatementKind, Variable, lex};
+use vop_ptx::module::{
+    Function, FunctionKind, Linkage, Module, Scalar, Space as Declared, StatementKind, Variable, lex,
+};
 
 use crate::code::{FunctionCode, Kernel, Parameter};
 use crate::column::{Area, Slot, WARP, Width};
@@ -128,7 +131,7 @@ impl Program {
         if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
             let mut bytes = Bytes::zeros(heap::HEAP);
             heap::seal(bytes.as_mut_slice());
-            memory.push("the heap of malloc", bytes, false);
+            memory.push_heap(bytes);
         }
         memory
     }
@@ -169,9 +172,8 @@ impl Program {
 
     /// The address of a module variable, or of one of those that `x<n>` declares; in 32 bits if it is to be `short`.
     fn address(&self, variable: &Variable, number: Option<u32>, short: bool) -> Result<u64, RunError> {
-        let unsupported = |message: String| {
-            Err(RunError::new(RunErrorKind::Unsupported, message).at(self.place(&variable.name)))
-        };
+        let unsupported =
+            |message: String| Err(RunError::new(RunErrorKind::Unsupported, message).at(self.place(&variable.name)));
         let name = self.module.slice(&variable.name);
         let first = self.by_name.get(&variable.name.start);
         let index = first.and_then(|first| first.checked_add(number.unwrap_or(0) as usize));
@@ -265,7 +267,8 @@ fn functions_by_name(module: &Module) -> HashMap<String, usize> {
         if let StatementKind::Directive { name, arguments } = &statement.kind
             && module.slice(name) == ".alias"
         {
-            let names: Vec<&str> = lex::split_operands(module.slice(arguments)).map(|r| &module.slice(arguments)[r]).collect();
+            let names: Vec<&str> =
+                lex::split_operands(module.slice(arguments)).map(|r| &module.slice(arguments)[r]).collect();
             let [alias, aliasee] = names[..] else { continue };
             let aliasee = functions.get(aliasee).copied().filter(|index| defined(*index));
             if let (Some(index), Some(known)) = (aliasee, functions.get_mut(alias))
@@ -548,9 +551,8 @@ impl<'p> Builder<'p> {
             // The handle of a texture, sampler or surface, which nothing can use here.
             let handle = variable.ty.scalar.bits().is_none() && variable.dimensions.is_empty();
             let bytes = if handle { Some(8) } else { variable.bytes() };
-            let bytes = bytes
-                .filter(|bytes| *bytes > 0 && *bytes <= 32764)
-                .and_then(|bytes| usize::try_from(bytes).ok());
+            let bytes =
+                bytes.filter(|bytes| *bytes > 0 && *bytes <= 32764).and_then(|bytes| usize::try_from(bytes).ok());
             let (Some(bytes), Declared::Param) = (bytes, variable.space) else {
                 return Err(error(
                     RunErrorKind::Unsupported,
@@ -558,8 +560,7 @@ impl<'p> Builder<'p> {
                 ));
             };
             let alignment = if handle { 8 } else { variable.alignment() };
-            let align =
-                usize::try_from(alignment).ok().filter(|align| align.is_power_of_two() && *align <= 4096);
+            let align = usize::try_from(alignment).ok().filter(|align| align.is_power_of_two() && *align <= 4096);
             let Some(align) = align else {
                 return Err(error(
                     RunErrorKind::Malformed,

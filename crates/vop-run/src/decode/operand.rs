@@ -418,7 +418,10 @@ mod tests {
         for (text, operand) in cases {
             assert_eq!(Operand::parse(text), Some(operand), "{text}");
         }
-        for text in ["", "[", "[]", "1.5.5", "%r1 %r2", "table[]", "table[1", "[1]table", "1.0 2.0", "(1.0", "1.0+", "x[1][2]", "0f3F80", "(1+%r2)", "[%rd1*2]", "1.5+x", "!", "!|", "a|1"] {
+        for text in [
+            "", "[", "[]", "1.5.5", "%r1 %r2", "table[]", "table[1", "[1]table", "1.0 2.0", "(1.0", "1.0+", "x[1][2]",
+            "0f3F80", "(1+%r2)", "[%rd1*2]", "1.5+x", "!", "!|", "a|1",
+        ] {
             assert_eq!(Operand::parse(text), None, "{text}");
         }
     }
