@@ -8,6 +8,7 @@
 #![allow(unsafe_code, reason = "words are seen as bytes")]
 
 use crate::error::{RunError, RunErrorKind};
+use crate::symbol::shown;
 
 /// A region's size as a power of two.
 pub(crate) const REGION_BITS: u32 = 36;
@@ -72,7 +73,7 @@ impl Space {
 
 /// Which buffer of a [`Memory`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BufferId(usize);
+pub struct BufferId(pub(crate) usize);
 
 /// Bytes in words of 16, so that every atomic access of the kernel is an aligned one of the host.
 #[derive(Clone, Debug, Default)]
@@ -257,7 +258,7 @@ impl Layout<'_> {
     /// The allocation that an address of global memory falls into.
     fn whereabouts(&self, address: u64) -> String {
         match region_index(address).and_then(|i| self.allocations.get(i)) {
-            Some((name, _)) => format!(" (byte {} of `{name}`)", address & OFFSET),
+            Some((name, _)) => format!(" (byte {} of {})", address & OFFSET, shown(name)),
             None => String::new(),
         }
     }
@@ -274,7 +275,7 @@ impl Layout<'_> {
                     ("local memory".to_owned(), LOCAL_BASE, self.local),
                 ];
                 let buffers = self.allocations.iter().enumerate();
-                let buffers = buffers.map(|(i, (name, len))| (format!("`{name}`"), address_of(i), *len));
+                let buffers = buffers.map(|(i, (name, len))| (shown(name), address_of(i), *len));
                 let nearest = windows.into_iter().chain(buffers).min_by_key(|(_, start, len)| {
                     let last = start + len.saturating_sub(1);
                     if address < *start { start - address } else { address.saturating_sub(last) }
