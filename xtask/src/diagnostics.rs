@@ -100,9 +100,18 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0614" => "Test for zero before the division.",
         "V0615" => "Move the barrier out of the divergent branch.",
         "V0616" => "Bound the recursion, or raise `--stack`.",
-        "V0617" => "Put `__syncthreads()` or `__syncwarp()` between the two accesses, or make both atomic.",
-        "V0618" => "Write the shared memory before it is read.",
+        "V0617" => {
+            "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag."
+        }
+        "V0618" => "Write the memory before it is read, or give the buffer contents.",
         "V0619" => "Correct the option. `vop explain V0619` shows all spellings.",
+        "V0620" => "Read only lanes that the mask names and that have not ended, or ignore the result.",
+        "V0621" => "Name the lanes that come, and let all of them give the same mask.",
+        "V0622" => "Take the mask from a ballot before the branch, or number the lanes of the mask.",
+        "V0623" => "Keep within the allocation, and use it before it is freed.",
+        "V0624" => "Free once what `malloc` returned.",
+        "V0625" => "Call `free` on what the place in the message allocated.",
+        "V0626" => "Call the function by a pointer of its own type.",
         "V0701" => "Use the replacement that the message shows, or `vop lower`.",
         "V0702" => "Remove `.sat`, or correct the type or the selector of d.",
         "V0703" => "Add the secondary operation or the selector that was meant, or remove c.",

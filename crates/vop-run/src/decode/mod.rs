@@ -7,6 +7,7 @@
 //! A kernel is decoded with all functions that it may call. What cannot be run is refused here, before anything runs, and all errors
 //! are reported.
 
+mod active;
 mod allocate;
 mod barrier;
 mod control;
@@ -37,6 +38,7 @@ use crate::special::Special;
 use crate::symbol::{self, shown};
 use function::Decoder;
 use initializer::Content;
+pub(crate) use variable::FoundVariable;
 
 /// Long kernels look up each name: a hash that is faster than the standard one, and seeded as that is.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -104,7 +106,7 @@ impl Program {
         if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
             let mut bytes = Bytes::zeros(heap::HEAP);
             heap::seal(bytes.as_mut_slice());
-            memory.push("the heap of malloc", bytes, false);
+            memory.push_heap(bytes);
         }
         memory
     }

@@ -14,7 +14,7 @@
 //! grid   = [40, 23]                        # x, then y, then z; a number is x alone
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
-//! check  = ["races", "uninit"]             # may be left out
+//! check  = ["races", "uninit"]             # or "all"; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
@@ -30,19 +30,20 @@ mod number;
 mod repeat;
 mod value;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
+use vop::Severity;
 use vop_arrays::{Array, Description, Element, Format, write_atomically};
 use vop_ptx::module::Scalar;
 
 use crate::code::{Kernel, Parameter};
-use crate::decode::Program;
-use crate::engine::launch::{Arg, LaunchOptions, Report};
+use crate::decode::{FoundVariable, Program};
+use crate::engine::launch::{Arg, Check, LaunchOptions, Report};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::memory::{BufferId, Memory};
 use crate::symbol::{self, shown};
@@ -110,6 +111,8 @@ pub struct LaunchSummary {
     pub block: [u32; 3],
     /// What was executed.
     pub report: Report,
+    /// The checks that were made.
+    pub checks: Vec<Check>,
     /// How long it took.
     pub time: Duration,
 }
@@ -183,6 +186,8 @@ enum Content {
     /// What the module says of its variable.
     Kept,
     File(At<PathBuf>),
+    /// Zeros that count as not written; type and shape are declared.
+    Nothing,
     /// The bits of every element; type and shape are declared.
     Fill(u64),
     /// All of its bytes; type and shape are declared.
@@ -242,14 +247,6 @@ impl ArgSpec {
     }
 }
 
-/// A check that is made on request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Check {
-    Races,
-    Uninit,
-}
-
 /// The buffer of a name.
 fn find(buffers: &[Buffer<'_>], name: &str) -> Option<BufferId> {
     buffers.iter().find(|buffer| buffer.name == name).map(|buffer| buffer.id)
@@ -273,11 +270,35 @@ struct Launch<'j> {
     args: Vec<Arg>,
 }
 
-/// The module while a job is checked.
+/// The module while a job is checked: what was found in it by name is not looked for again.
 struct Loaded<'p> {
     program: &'p Program,
     /// The kernels that were decoded, by the names that launches give.
-    kernels: HashMap<String, Rc<Kernel>>,
+    kernels: RefCell<HashMap<String, Rc<Kernel>>>,
+    variables: RefCell<HashMap<String, Rc<[FoundVariable<'p>]>>>,
+}
+
+impl<'p> Loaded<'p> {
+    fn new(program: &'p Program) -> Loaded<'p> {
+        Loaded { program, kernels: RefCell::default(), variables: RefCell::default() }
+    }
+
+    /// The variables that a name may mean.
+    fn variables(&self, name: &str) -> Rc<[FoundVariable<'p>]> {
+        let mut known = self.variables.borrow_mut();
+        let found = known.entry(name.to_owned()).or_insert_with(|| self.program.find_variables(name).into());
+        Rc::clone(found)
+    }
+
+    /// The kernel of a name.
+    fn kernel(&self, name: &str) -> Result<Rc<Kernel>, RunErrors> {
+        if let Some(known) = self.kernels.borrow().get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let kernel = Rc::new(self.program.kernel(name)?);
+        self.kernels.borrow_mut().insert(name.to_owned(), Rc::clone(&kernel));
+        Ok(kernel)
+    }
 }
 
 impl Buffer<'_> {
@@ -380,6 +401,7 @@ impl Job {
         // As in `vop check`, a comment in another encoding does no harm.
         let ptx = vop_ptx::uses::text(&ptx);
         let program = Program::read(&ptx);
+        let loaded = Loaded::new(&program);
         let mut memory = program.memory();
         let output = options.output.as_deref().unwrap_or(&self.folder);
         let mut errors = Vec::new();
@@ -393,7 +415,7 @@ impl Job {
         errors.extend(self.named_like_variables(&program));
         let mut variables = Vec::new();
         for spec in &self.variables {
-            match self.variable(spec, output, options.tolerance, &program, &mut memory) {
+            match self.variable(spec, output, options.tolerance, &loaded, &mut memory) {
                 Ok(variable) => variables.push(variable),
                 Err(error) => errors.push(error),
             }
@@ -404,7 +426,7 @@ impl Job {
             if let (Content::Addresses(addresses), true) = (&spec.content, errors.is_empty()) {
                 let mut bytes = Vec::new();
                 for address in addresses {
-                    match self.address(address, &buffers, &program, &memory) {
+                    match self.address(address, &buffers, &loaded, &memory) {
                         Ok(address) => bytes.extend(address.to_le_bytes()),
                         Err(error) => errors.push(error),
                     }
@@ -417,11 +439,10 @@ impl Job {
             }
         }
         let mut launches = Vec::new();
-        let mut loaded = Loaded { program: &program, kernels: HashMap::new() };
         for spec in &self.launches {
             // Without all buffers the arguments cannot be judged.
             let known = errors.is_empty().then_some(&buffers[..]);
-            match self.launch(spec, &mut loaded, known, &memory) {
+            match self.launch(spec, &loaded, known, &memory) {
                 Ok(launch) => launches.push(launch),
                 Err(found) => errors.extend(found.0),
             }
@@ -434,8 +455,7 @@ impl Job {
         for Launch { spec, kernel, args } in &launches {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
-            launch.check_races |= spec.checks.contains(&Check::Races);
-            launch.check_uninitialized |= spec.checks.contains(&Check::Uninit);
+            spec.checks.iter().for_each(|check| launch.check(*check));
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
             let (grid, block) = (spec.grid.value, spec.block.value);
             let start = Instant::now();
@@ -445,9 +465,31 @@ impl Job {
             if !printed.is_empty() {
                 print(&printed);
             }
-            let report = result.map_err(|errors| in_round(in_file(errors, ptx_path), spec))?;
-            let (entry, index, round) = (kernel.name().to_owned(), spec.index, spec.round.clone());
-            summary.launches.push(LaunchSummary { entry, index, round, grid, block, report, time });
+            match result {
+                Ok(mut report) => {
+                    for finding in &mut report.findings {
+                        let error = finding.error.clone();
+                        finding.error = error.in_file(ptx_path);
+                    }
+                    let (entry, checks) = (kernel.name().to_owned(), launch.checks());
+                    let (index, round) = (spec.index, spec.round.clone());
+                    summary.launches.push(LaunchSummary { entry, index, round, grid, block, report, checks, time });
+                }
+                Err(errors) => {
+                    // What checks found before is not lost.
+                    let mut errors = in_round(in_file(errors, ptx_path), spec);
+                    let found = summary.launches.iter().flat_map(|launch| &launch.report.findings);
+                    let found = found.filter(|finding| finding.severity == Severity::Error);
+                    errors.0.extend(found.map(|finding| finding.error.clone()));
+                    return Err(errors);
+                }
+            }
+        }
+        // A later launch may free what an earlier one allocated.
+        if let Some((_, earlier)) = summary.launches.split_last_mut() {
+            for launch in earlier {
+                launch.report.findings.retain(|finding| finding.error.kind != RunErrorKind::Leak);
+            }
         }
 
         let mut files = Vec::new();
@@ -500,6 +542,7 @@ impl Job {
                 let description = Description { element, shape };
                 let bytes = match content {
                     Content::Values(bytes) => Some(bytes.clone()),
+                    Content::Nothing => filled(&description, 0),
                     Content::Fill(bits) => filled(&description, *bits),
                     // They are known when all buffers are.
                     Content::Addresses(names) => Some(vec![0; 8 * names.len()]),
@@ -513,7 +556,11 @@ impl Job {
         let save = self.save(spec, output, &array.description)?;
         let expected = self.expected(spec, tolerance, &array.description)?;
         let Array { description, bytes } = array;
-        Ok(Buffer { name: &spec.name, id: memory.allocate(&spec.name, &bytes), start: 0, save, expected, description })
+        let id = match spec.content {
+            Content::Nothing => memory.allocate_uninitialized(&spec.name, bytes.len()),
+            _ => memory.allocate(&spec.name, &bytes),
+        };
+        Ok(Buffer { name: &spec.name, id, start: 0, save, expected, description })
     }
 
     /// Where a buffer or a variable is saved.
@@ -569,12 +616,13 @@ impl Job {
         spec: &'j BufferSpec,
         output: &Path,
         tolerance: Tolerance,
-        program: &Program,
+        loaded: &Loaded<'_>,
         memory: &mut Memory,
     ) -> Result<Buffer<'j>, RunError> {
         let name = &spec.name;
         let wrong = |message: String| self.source.wrong(spec.span.as_ref(), message);
-        let found = match &program.find_variables(name)[..] {
+        let program = loaded.program;
+        let found = match &loaded.variables(name)[..] {
             [found] => found.clone(),
             [] => {
                 let error = wrong(format!("the module has no variable `{name}`"));
@@ -633,7 +681,7 @@ impl Job {
                     || wrong(format!("{description} is more than the {} of variable `{name}`", bytes_word(left)));
                 Some(Array { bytes: bytes.ok_or_else(too_large)?, description })
             }
-            Content::Kept => None,
+            Content::Kept | Content::Nothing => None,
         };
         let description = match &read {
             Some(array) => array.description.clone(),
@@ -688,16 +736,17 @@ impl Job {
         &self,
         address: &At<Address>,
         buffers: &[Buffer<'_>],
-        program: &Program,
+        loaded: &Loaded<'_>,
         memory: &Memory,
     ) -> Result<u64, RunError> {
         let Address { name, offset } = &address.value;
         let wrong = |message: String| self.source.wrong(address.span.as_ref(), message);
         let found = match find(buffers, name) {
             Some(buffer) => buffer,
-            None => match &program.find_variables(name)[..] {
+            None => match &loaded.variables(name)[..] {
                 [found] => found.id,
                 [] => {
+                    let program = loaded.program;
                     let known = self.buffers.iter().map(|buffer| format!("`{}`", buffer.name));
                     let known: Vec<String> = known.chain(program.variable_names().take(20).map(shown)).collect();
                     let error = wrong(format!("there is no buffer and no variable `{name}`"));
@@ -726,16 +775,16 @@ impl Job {
         arg: &ArgSpec,
         span: Option<&Range<usize>>,
         buffers: &[Buffer<'_>],
-        program: &Program,
+        loaded: &Loaded<'_>,
         memory: &Memory,
     ) -> Vec<RunError> {
         match arg {
             ArgSpec::Address(address) => {
                 let address = At { value: address.clone(), span: span.cloned() };
-                self.address(&address, buffers, program, memory).err().into_iter().collect()
+                self.address(&address, buffers, loaded, memory).err().into_iter().collect()
             }
             ArgSpec::Structure(members) => {
-                let of = |(member, _): &(ArgSpec, usize)| self.address_errors(member, span, buffers, program, memory);
+                let of = |(member, _): &(ArgSpec, usize)| self.address_errors(member, span, buffers, loaded, memory);
                 members.iter().flat_map(of).collect()
             }
             ArgSpec::Buffer(_) | ArgSpec::Value(_) => Vec::new(),
@@ -764,25 +813,22 @@ impl Job {
     fn launch<'j>(
         &self,
         spec: &'j LaunchSpec,
-        loaded: &mut Loaded<'_>,
+        loaded: &Loaded<'_>,
         buffers: Option<&[Buffer<'_>]>,
         memory: &Memory,
     ) -> Result<Launch<'j>, RunErrors> {
         let program = loaded.program;
         let entry = self.entry(spec, program)?;
-        let decode = || program.kernel(entry).map(Rc::new);
-        let kernel =
-            loaded.kernels.get(entry).map_or_else(decode, |kernel| Ok(Rc::clone(kernel))).map_err(|errors| {
-                // An unknown entry is the launch's fault; all others are the PTX's.
-                let place = |error: RunError| match error.kind {
-                    RunErrorKind::UnknownEntry => {
-                        self.source.place(error, spec.entry.as_ref().and_then(|entry| entry.span.as_ref()))
-                    }
-                    _ => error.in_file(&self.ptx.value),
-                };
-                RunErrors(errors.0.into_iter().map(place).collect())
-            })?;
-        loaded.kernels.insert(entry.to_owned(), Rc::clone(&kernel));
+        let kernel = loaded.kernel(entry).map_err(|errors| {
+            // An unknown entry is the launch's fault; all others are the PTX's.
+            let place = |error: RunError| match error.kind {
+                RunErrorKind::UnknownEntry => {
+                    self.source.place(error, spec.entry.as_ref().and_then(|entry| entry.span.as_ref()))
+                }
+                _ => error.in_file(&self.ptx.value),
+            };
+            RunErrors(errors.0.into_iter().map(place).collect())
+        })?;
         let (grid, block) = (spec.grid.value, spec.block.value);
         kernel.check_shape(grid, block, spec.shared).map_err(|error| {
             let grid_alone = kernel.check_shape([1; 3], block, spec.shared).is_ok();
@@ -792,14 +838,14 @@ impl Job {
         let mut args = Vec::new();
         let mut errors = Vec::new();
         for arg in &spec.args.value {
-            let variable = |name: &str| match &program.find_variables(name)[..] {
+            let variable = |name: &str| match &loaded.variables(name)[..] {
                 [found] => Some(found.id),
                 _ => None,
             };
             let find = |name: &str| buffers.and_then(|buffers| find(buffers, name).or_else(|| variable(name)));
             args.extend(arg.value.resolve(memory, &find));
             if let Some(buffers) = buffers {
-                errors.extend(self.address_errors(&arg.value, arg.span.as_ref(), buffers, program, memory));
+                errors.extend(self.address_errors(&arg.value, arg.span.as_ref(), buffers, loaded, memory));
             }
         }
         if !errors.is_empty() {
