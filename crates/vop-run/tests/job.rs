@@ -186,7 +186,7 @@ fn a_buffer_that_does_nothing_is_an_error() {
     let found =
         errors(with("spare = { type = \"u8\", shape = [4], save = \"s.npy\" }\nlist = { addresses = [\"spare\"] }"));
     let said: Vec<&str> = found.iter().map(|(_, message, _)| message.as_str()).collect();
-    assert_eq!(said, ["nothing uses buffer `list`", "nothing uses buffer `spare`"]);
+    assert_eq!(said, ["nothing uses buffer `spare`", "nothing uses buffer `list`"]);
     // A variable that points at it uses it, also through a table.
     let points = "list = { addresses = [\"spare\"] }\nspare = { type = \"u32\", shape = [1], save = \"s.npy\" }\n[variables]\n\
          where = { addresses = [{ address = \"list\", offset = 8 }, ] }";
@@ -229,7 +229,6 @@ fn addresses_have_offsets() {
         ("{ address = \"out\", offset = 17 }", "byte 17 is beyond the end of `out`, which has 16"),
         ("{ address = \"out\", offset = -4 }", "an address is `{ address"),
         ("{ address = \"out\", offset = 1.5 }", "an address is `{ address"),
-        ("{ address = \"nothing\" }", "there is no buffer and no variable `nothing`"),
         ("{ address = 5 }", "an address is `{ address"),
     ] {
         let found = errors(run(&format!("{arg}, {{ u32 = 5 }}")));
