@@ -9,9 +9,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use vop::Severity;
 use vop_run::job::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
 use vop_run::job::{parse_bytes, parse_count};
-use vop_run::{Activity, Check, Report, RunErrorKind, RunErrors, ThreadId};
+use vop_run::{Activity, Check, Finding, Report, RunErrorKind, RunErrors, ThreadId};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output, render};
@@ -115,10 +116,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', help_heading = EXECUTION)]
     check: Vec<CheckName>,
     /// How many cores to use; all of them by default.
-    #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
+    #[arg(long, value_name = "COUNT", value_parser = instruction::cores, help_heading = EXECUTION)]
     cores: Option<NonZeroUsize>,
     /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default.
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = EXECUTION)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true, help_heading = EXECUTION)]
     limit: Option<u64>,
     /// Bytes of a thread's stack, as 65536 or 64K; 512K by default, which is the maximum.
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = EXECUTION)]
@@ -270,6 +271,9 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
             Job::read(&args.file)
         }
         Some("ptx") => {
+            if let Err(error) = std::fs::metadata(&args.file) {
+                return Err(Failure::Misuse(format!("cannot read {}: {error}", args.file.display())));
+            }
             let (Some(grid), Some(block)) = (&args.grid, &args.block) else {
                 return Err(Failure::Misuse(
                     "a .ptx file needs `--grid` and `--block`: --grid 40,23 --block 64".to_owned(),
@@ -299,6 +303,12 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
     for comparison in &args.compare {
         if let Err(error) = job.expect(comparison) {
             return Ok(Err(error.into()));
+        }
+    }
+    for (option, given) in [("--tolerance", args.tolerance > 0.0), ("--ulps", args.ulps > 0)] {
+        if given && !job.compares() {
+            let why = "nothing is compared: `--compare` names a file, and so does `expect` in a launch file";
+            return Err(Failure::Misuse(format!("`{option}` has no effect: {why}")));
         }
     }
     if let Some(thread) = args.trace.filter(|thread| !job.has_thread(*thread)) {
@@ -467,13 +477,44 @@ fn difference(comparison: &Comparison) -> String {
 
 /// What was found while the launches ran on.
 fn findings(summary: &Summary) {
+    // Launches of one kernel mostly find the same at the same places.
+    let mut all: Vec<(&str, Finding)> = Vec::new();
     for LaunchSummary { entry, report, .. } in &summary.launches {
         for found in &report.findings {
-            output::notice(&render::finding(found));
+            let line = |finding: &Finding| finding.error.place.as_ref().map(|place| place.line);
+            let alike = |(of, other): &&mut (&str, Finding)| {
+                *of == entry
+                    && (other.error.kind, other.severity, line(other))
+                        == (found.error.kind, found.severity, line(found))
+                    && line(found).is_some()
+            };
+            match all.iter_mut().find(alike) {
+                Some((_, other)) => other.count += found.count,
+                None => all.push((entry, found.clone())),
+            }
         }
         if report.findings_left_out > 0 {
             let count = counted(report.findings_left_out, "finding");
             output::notice(&format!("\x1b[1;32mnote\x1b[0m: `{entry}` has {count} at other places\n"));
+        }
+    }
+    // Without the check one note for each kernel says that lanes are read that do not take part.
+    let is_unasked =
+        |finding: &Finding| finding.error.kind == RunErrorKind::MissingLane && finding.severity == Severity::Note;
+    let mut said: Vec<&str> = Vec::new();
+    for (entry, finding) in &all {
+        if !is_unasked(finding) {
+            output::notice(&render::finding(finding, None));
+        } else if !said.contains(entry) {
+            said.push(entry);
+            let same = all.iter().filter(|(other, finding)| other == entry && is_unasked(finding));
+            let (places, count) = same.fold((0, 0), |(places, count), (_, found)| (places + 1, count + found.count));
+            let more = format!(
+                "{} at {} in `{entry}`; `--check warp` makes them errors and shows all",
+                counted(count, "such read"),
+                counted(places, "place"),
+            );
+            output::notice(&render::finding(finding, Some(more)));
         }
     }
 }

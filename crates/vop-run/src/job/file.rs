@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
@@ -10,7 +11,8 @@ use vop_arrays::{Element, UnknownElement};
 use super::repeat::{self, Numbers};
 use super::value::{self, Number};
 use super::{
-    Address, ArgSpec, At, BufferSpec, Check, Content, Home, Job, LaunchSpec, Text, Tolerance, parse_bytes, read_text,
+    Address, ArgSpec, At, BufferSpec, Check, Content, Home, Job, LaunchSpec, Text, Tolerance, parse_bytes, parse_time,
+    read_text,
 };
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
@@ -56,6 +58,7 @@ struct Launch {
     repeat: Option<Spanned<BTreeMap<String, Spanned<Value>>>>,
     #[serde(default, deserialize_with = "checks")]
     check: Vec<Check>,
+    timeout: Option<Spanned<Value>>,
 }
 
 /// `"all"`, `"races,uninit"`, `["races", "uninit"]`.
@@ -349,6 +352,7 @@ impl Reader<'_> {
                 args: Spanned::new(launch.args.span(), launch.args.get_ref().iter().map(put).collect()),
                 repeat: None,
                 check: launch.check.clone(),
+                timeout: launch.timeout.clone(),
             };
             match self.launch(&one, index, &round, names, keep) {
                 Some(launch) => launches.push(launch),
@@ -420,10 +424,20 @@ impl Reader<'_> {
         let args = At { value: args.into_iter().collect::<Option<Vec<_>>>()?, span: Some(spec.args.span()) };
         let entry = spec.entry.clone().map(At::from);
         let shared = spec.shared.as_ref().map_or(Ok(0), |shared| self.bytes(shared));
-        let shared = shared.map_err(keep).ok();
+        let shared = shared.map_err(&mut *keep).ok();
+        let timeout = spec.timeout.as_ref().map(|timeout| self.time(timeout)).transpose().map_err(keep).ok()?;
         let round = round.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
         let (grid, block, shared, checks) = (grid?, block?, shared?, spec.check.clone());
-        Some(LaunchSpec { index, round, entry, grid, block, shared, args, checks })
+        Some(LaunchSpec { index, round, entry, grid, block, shared, args, checks, timeout })
+    }
+
+    /// A time: `90`, `1.5`, `"500ms"`.
+    fn time(&self, value: &Spanned<Value>) -> Result<Duration, RunError> {
+        let text = match value.get_ref() {
+            Value::String(text) => text.clone(),
+            number => number.to_string(),
+        };
+        parse_time(&text).map_err(|why| self.wrong(value, why))
     }
 
     /// A number of bytes: `49152`, `48e3`, `"48K"`.

@@ -15,6 +15,7 @@
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
 //! check  = ["races", "uninit"]             # or "all"; may be left out
+//! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
@@ -50,7 +51,7 @@ use crate::symbol::{self, shown};
 use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
-pub use number::{parse_bytes, parse_count};
+pub use number::{parse_bytes, parse_count, parse_time};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]
@@ -59,7 +60,7 @@ pub struct RunOptions {
     /// The folder that outputs are relative to; the launch file's, or the current one, where there is none.
     pub output: Option<PathBuf>,
     /// The options of every launch. Dynamic shared memory is the job's. A check is made if the options or the launch ask for it. A thread
-    /// is traced in the launches that have it.
+    /// is traced in the launches that have it. A timeout replaces that of a launch. Memory is what the job may take, with its buffers.
     pub launch: LaunchOptions,
     /// The tolerance of comparisons without one of their own.
     pub tolerance: Tolerance,
@@ -207,6 +208,7 @@ struct LaunchSpec {
     shared: usize,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -261,6 +263,15 @@ struct Buffer<'j> {
     description: Description,
     save: Option<At<PathBuf>>,
     expected: Option<(&'j At<PathBuf>, Array, Tolerance)>,
+}
+
+/// What a buffer holds at the start.
+enum Start<'j> {
+    Bytes(std::borrow::Cow<'j, [u8]>),
+    /// Elements of these bits, in this number of bytes.
+    Fill(u64, u64),
+    /// A number of bytes.
+    Nothing(u64),
 }
 
 /// A launch that has been checked.
@@ -349,6 +360,11 @@ impl Job {
         self.launches.iter().any(|launch| launch.has_thread(thread))
     }
 
+    /// Whether a buffer is compared with a file after the run.
+    pub fn compares(&self) -> bool {
+        self.buffers.iter().any(|buffer| buffer.expect.is_some())
+    }
+
     /// Compares a buffer with a file after the run: `NAME=FILE`, or `FILE` if there is one buffer that is saved.
     pub fn expect(&mut self, comparison: &str) -> Result<(), RunError> {
         let (name, file) = match comparison.split_once('=') {
@@ -403,6 +419,12 @@ impl Job {
         let program = Program::read(&ptx);
         let loaded = Loaded::new(&program);
         let mut memory = program.memory();
+        if let Some(bytes) = options.launch.memory {
+            memory.set_limit(bytes)?;
+        }
+        if let Some(error) = memory.refused() {
+            return Err(error.in_file(ptx_path).into());
+        }
         let output = options.output.as_deref().unwrap_or(&self.folder);
         let mut errors = Vec::new();
         let mut buffers = Vec::new();
@@ -456,6 +478,7 @@ impl Job {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
             spec.checks.iter().for_each(|check| launch.check(*check));
+            launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
             let (grid, block) = (spec.grid.value, spec.block.value);
             let start = Instant::now();
@@ -524,42 +547,53 @@ impl Job {
     ) -> Result<Buffer<'j>, RunError> {
         let problem =
             |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
-        let array = match &spec.content {
+        let (description, start) = match &spec.content {
             Content::File(file) => {
-                Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
+                let array = Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
                     let error = problem(&file.span, why.to_string());
                     if self.source.path.is_none() && spec.ty.is_none() && is_raw(&file.value) {
                         let help = format!("write the type before it: {}=u8@{}", spec.name, file.value.display());
                         return error.with_help(help);
                     }
                     error
-                })?
+                })?;
+                (array.description, Start::Bytes(array.bytes.into()))
             }
             content => {
                 let (Some(element), Some(shape)) = (spec.ty, spec.shape.clone()) else {
                     return Err(self.source.wrong(spec.span.as_ref(), "no type and shape"));
                 };
                 let description = Description { element, shape };
-                let bytes = match content {
-                    Content::Values(bytes) => Some(bytes.clone()),
-                    Content::Nothing => filled(&description, 0),
-                    Content::Fill(bits) => filled(&description, *bits),
-                    // They are known when all buffers are.
-                    Content::Addresses(names) => Some(vec![0; 8 * names.len()]),
-                    Content::File(_) | Content::Kept => None,
+                let Some(len) = description.byte_len().filter(|len| *len <= MAX_BYTES) else {
+                    return Err(self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name)));
                 };
-                let too_large =
-                    || self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name));
-                Array { description, bytes: bytes.ok_or_else(too_large)? }
+                let start = match content {
+                    Content::Values(bytes) => Start::Bytes(bytes[..].into()),
+                    Content::Nothing => Start::Nothing(len),
+                    Content::Fill(bits) => Start::Fill(*bits, len),
+                    // Addresses are known when all buffers are.
+                    Content::Addresses(_) | Content::File(_) | Content::Kept => Start::Fill(0, len),
+                };
+                (description, start)
             }
         };
-        let save = self.save(spec, output, &array.description)?;
-        let expected = self.expected(spec, tolerance, &array.description)?;
-        let Array { description, bytes } = array;
-        let id = match spec.content {
-            Content::Nothing => memory.allocate_uninitialized(&spec.name, bytes.len()),
-            _ => memory.allocate(&spec.name, &bytes),
+        let save = self.save(spec, output, &description)?;
+        let expected = self.expected(spec, tolerance, &description)?;
+        let made = match start {
+            Start::Bytes(bytes) => memory.try_allocate(&spec.name, &bytes),
+            Start::Nothing(len) => memory.allocate_uninitialized(&spec.name, len),
+            Start::Fill(bits, len) => memory.allocate_zeros(&spec.name, len).inspect(|buffer| {
+                // Pages of zeros take no memory as long as nothing is written to them.
+                if bits != 0 {
+                    let element = &bits.to_le_bytes()[..description.element.size()];
+                    memory
+                        .bytes_mut(*buffer)
+                        .chunks_exact_mut(element.len())
+                        .for_each(|to| to.copy_from_slice(element));
+                }
+            }),
         };
+        let id = made.map_err(|error| self.source.place(error, spec.span.as_ref()))?;
         Ok(Buffer { name: &spec.name, id, start: 0, save, expected, description })
     }
 
@@ -676,7 +710,8 @@ impl Job {
             }
             Content::Fill(bits) => {
                 let description = Description { element, shape: spec.shape.clone().unwrap_or_else(whole) };
-                let bytes = description.byte_len().filter(|len| *len <= left).and_then(|_| filled(&description, *bits));
+                let count = description.byte_len().filter(|len| *len <= left).map(|len| len as usize / element.size());
+                let bytes = count.map(|count| bits.to_le_bytes()[..element.size()].repeat(count));
                 let too_large =
                     || wrong(format!("{description} is more than the {} of variable `{name}`", bytes_word(left)));
                 Some(Array { bytes: bytes.ok_or_else(too_large)?, description })
@@ -952,20 +987,6 @@ fn product(size: [u32; 3]) -> u64 {
 
 /// How many bytes one buffer may have.
 const MAX_BYTES: u64 = 4 << 30;
-
-/// The bytes of elements that are all equal, if there is memory for them.
-fn filled(description: &Description, bits: u64) -> Option<Vec<u8>> {
-    let len = description.byte_len().filter(|len| *len <= MAX_BYTES).and_then(|len| usize::try_from(len).ok())?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).ok()?;
-    if bits == 0 {
-        bytes.resize(len, 0);
-    } else {
-        let size = description.element.size();
-        bytes.extend(std::iter::repeat_n(&bits.to_le_bytes()[..size], len / size).flatten());
-    }
-    Some(bytes)
-}
 
 /// Whether a file of this name does not say what it holds.
 fn is_raw(path: &Path) -> bool {

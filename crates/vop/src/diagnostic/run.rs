@@ -71,9 +71,15 @@ kinds! {
     Forbidden "V0608" "an access that is not allowed"
         "The kernel writes to memory that may only be read, or accesses an address through another state space than its own.";
     Limit "V0609" "limit of instructions reached"
-        "A launch may execute a limited number of thread-instructions, so that an endless loop is noticed. `--limit` sets the number.";
+        "A launch may execute a limited number of thread-instructions, so that an endless loop is noticed. What takes longer than its thread-instructions counts as more. `--limit` sets the number.";
+    Timeout "V0630" "the time of a launch is over"
+        "The launch has not ended after the time that `--timeout` or a launch file's `timeout` gives it.";
+    Stopped "V0631" "a launch was stopped"
+        "Ctrl-C, a signal or another thread has ended the launch. Memory holds what had been written until then, and nothing is saved.";
+    Memory "V0632" "not enough memory"
+        "Buffers, the module's variables and what a launch takes (registers, stacks and shared memory of the blocks that run at a time, what `printf` prints) go beyond the limit, or the system does not give so much. `--memory` sets the limit; three quarters of the machine's memory are the default. Fewer `--cores` and a smaller `--stack` take less.";
     Deadlock "V0610" "threads wait for each other"
-        "Some threads of a block wait at a barrier that others never reach, or for other threads of their warp.";
+        "Some threads of a block wait at a barrier that others never reach, for other threads of their warp, or in a loop for memory that no thread changes any more.";
     DivisionByZero "V0614" "division by zero"
         "An integer `div` or `rem` divides by zero. By the manual the result depends on the machine.";
     DivergentBarrier "V0615" "a barrier in divergent code"

@@ -291,16 +291,21 @@ impl Reach {
             for i in (0..WARP).filter(|i| active[*i] != 0) {
                 if let Some(touch) = Reach::touch(access, at[i], warp * WARP + i, kind) {
                     self.observe(&touch);
-                    self.has_read(&touch);
                 }
             }
         }
         Ok(pointers)
     }
 
-    fn has_read(&mut self, touch: &Touch) {
-        if let Some(shadow) = &mut self.shadow {
-            shadow.has_read(touch);
+    /// Tells the shadow memory of the strong reads of a warp, which have been made: another core publishes what it releases before it
+    /// writes. `at` has the addresses.
+    #[cold]
+    pub(super) fn have_read(&mut self, access: &Access, warp: usize, active: &[u8; WARP], at: &[u64; WARP]) {
+        let Some(shadow) = &mut self.shadow else { return };
+        for i in (0..WARP).filter(|i| active[*i] != 0) {
+            if let Some(touch) = Reach::touch(access, at[i], warp * WARP + i, AccessKind::Read) {
+                shadow.has_read(&touch);
+            }
         }
     }
 
