@@ -18,6 +18,7 @@ use crate::bits::Bits;
 use crate::engine::shadow::{Checks, Common};
 use crate::error::{RunError, RunErrorKind};
 use crate::heap::{Heap, HeapLog};
+use crate::symbol::shown;
 
 /// A region's size as a power of two.
 pub(crate) const REGION_BITS: u32 = 36;
@@ -128,7 +129,7 @@ impl Space {
 
 /// Which buffer of a [`Memory`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BufferId(usize);
+pub struct BufferId(pub(crate) usize);
 
 /// Bytes in words of 16, so that every atomic access of the kernel is an aligned one of the host.
 #[derive(Clone, Debug, Default)]
@@ -578,7 +579,7 @@ impl Layout<'_> {
         let whole = || Some((region_index(address)?, address & OFFSET));
         let short = || short_allocation(self.shorts, address).map(|(index, start)| (index, address - start));
         match whole().or_else(short).and_then(|(index, byte)| Some((self.allocations.get(index)?, byte))) {
-            Some(((name, _), byte)) => format!(" (byte {byte} of `{name}`)"),
+            Some(((name, _), byte)) => format!(" (byte {byte} of {})", shown(name)),
             None => String::new(),
         }
     }
@@ -610,7 +611,7 @@ impl Layout<'_> {
                     ("local memory".to_owned(), LOCAL_BASE, self.local),
                 ];
                 let buffers = self.allocations.iter().enumerate();
-                let buffers = buffers.map(|(i, (name, len))| (format!("`{name}`"), address_of(i), *len));
+                let buffers = buffers.map(|(i, (name, len))| (shown(name), address_of(i), *len));
                 let near = self.near_short(address);
                 let all = windows.into_iter().chain(buffers).filter(|_| near.is_empty());
                 let nearest = all.chain(near.iter().cloned()).min_by_key(|(_, start, len)| {

@@ -18,6 +18,7 @@ mod memory;
 mod moves;
 mod operand;
 mod sample;
+mod variable;
 mod warp;
 
 use std::borrow::Cow;
@@ -37,8 +38,10 @@ use crate::level::Level;
 use crate::memory::{FUNCTION_BASE, Memory, SHORT_FUNCTION_BASE, SHORT_FUNCTIONS, ShortAddresses, address_of};
 use crate::pure::{Dialect, Pure};
 use crate::special::Special;
+use crate::symbol::{self, shown};
 use function::Decoder;
 use initializer::Content;
+pub(crate) use variable::FoundVariable;
 
 /// Long kernels look up each name: a hash that is faster than the standard one, and seeded as that is.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -108,8 +111,8 @@ impl Program {
         &self.module
     }
 
-    /// The names of the entries that have a body, in order.
-    pub fn entries(&self) -> impl Iterator<Item = &str> {
+    /// The names of the entries that have a body, in order, as PTX has them; [`demangled`](crate::demangled) has those of C++.
+    pub fn entries(&self) -> impl Iterator<Item = &str> + Clone {
         let entries = self.module.functions().iter().filter(|f| f.kind == FunctionKind::Entry && f.body.is_some());
         entries.map(|function| self.module.slice(&function.name))
     }
@@ -138,7 +141,8 @@ impl Program {
         memory
     }
 
-    /// Decodes an entry, for the best SIMD instructions of this CPU.
+    /// Decodes an entry, for the best SIMD instructions of this CPU. A C++ kernel is found by its mangled name and by the name of the
+    /// source: `scale<float>(float*, int)`, and where no other has it also `scale<float>` or `scale`.
     ///
     /// # Errors
     /// If there is no such entry, or if the entry or a function that it may call cannot be run: every such statement is reported.
@@ -155,10 +159,21 @@ impl Program {
             let message = format!("this CPU does not have the instructions of {level:?}");
             return Err(RunError::new(RunErrorKind::Unsupported, message).into());
         }
+        let symbol = match symbol::find(entry, self.entries())[..] {
+            [symbol] => symbol,
+            [] => entry,
+            ref several => {
+                let message = format!("`{entry}` may be any of {} entries", several.len());
+                let names: Vec<String> = several.iter().map(|name| shown(name)).collect();
+                let error = RunError::new(RunErrorKind::UnknownEntry, message);
+                return Err(error.with_help(format!("write which: {}", names.join(", "))).into());
+            }
+        };
         let functions = self.module.functions().iter().enumerate();
-        let mut found = functions.filter(|(_, f)| f.kind == FunctionKind::Entry && self.module.slice(&f.name) == entry);
+        let mut found =
+            functions.filter(|(_, f)| f.kind == FunctionKind::Entry && self.module.slice(&f.name) == symbol);
         let Some((index, _)) = found.find(|(_, f)| f.body.is_some()) else {
-            let entries: Vec<String> = self.entries().map(|name| format!("`{name}`")).collect();
+            let entries: Vec<String> = self.entries().map(shown).collect();
             let help =
                 if entries.is_empty() { "it has none".to_owned() } else { format!("it has {}", entries.join(", ")) };
             return Err(RunError::new(RunErrorKind::UnknownEntry, format!("the module has no entry `{entry}`"))

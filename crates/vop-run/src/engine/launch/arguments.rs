@@ -5,6 +5,7 @@ use vop_ptx::module::Scalar;
 use crate::code::{Kernel, Parameter};
 use crate::error::{RunError, RunErrorKind, RunErrors};
 use crate::memory::{BufferId, Memory};
+use crate::symbol::shown;
 use crate::types::Kind;
 
 /// One argument of a launch.
@@ -84,7 +85,7 @@ impl Kernel {
         let mut errors = Vec::new();
         let mut report = |i, message: String| errors.push((i, RunError::new(RunErrorKind::Argument, message)));
         for (i, parameter) in self.parameters.iter().enumerate() {
-            let wanted = format!("parameter {} of `{}`: {parameter}", i + 1, self.name);
+            let wanted = format!("parameter {} of {}: {parameter}", i + 1, shown(&self.name));
             match args.get(i) {
                 None => report(i, format!("there is no argument for {wanted}")),
                 Some(arg) if arg.bytes_for(parameter, memory, self.short).is_none() => {
@@ -102,7 +103,12 @@ impl Kernel {
         for i in self.parameters.len()..args.len() {
             report(
                 i,
-                format!("argument {} is one too many: `{}` has {} parameters", i + 1, self.name, self.parameters.len()),
+                format!(
+                    "argument {} is one too many: {} has {} parameters",
+                    i + 1,
+                    shown(&self.name),
+                    self.parameters.len()
+                ),
             );
         }
         errors

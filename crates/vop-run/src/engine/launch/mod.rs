@@ -25,6 +25,7 @@ use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::memory::{Budget, Layout, Memory, Region};
 use crate::special::Shape;
+use crate::symbol::shown;
 
 pub use activity::{Activity, Now};
 pub use arguments::Arg;
@@ -153,12 +154,12 @@ impl Kernel {
         let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
         let max = self.max_threads.unwrap_or(MAX_THREADS).min(MAX_THREADS);
         if threads > max {
-            return fail(format!("a block of {threads} threads: `{}` allows {max}", self.name));
+            return fail(format!("a block of {threads} threads: {} allows {max}", shown(&self.name)));
         }
         if let Some(required) = self.required_block
             && required != block
         {
-            return fail(format!("`{}` requires (.reqntid) a block of {required:?}, not {block:?}", self.name));
+            return fail(format!("{} requires (.reqntid) a block of {required:?}, not {block:?}", shown(&self.name)));
         }
         let shared = self.shared_bytes.saturating_add(dynamic_shared);
         if shared > MAX_SHARED {
