@@ -205,7 +205,9 @@ impl Module {
         let lines = self.lines.get_or_init(|| line_starts(&self.text));
         let line = lines.partition_point(|&start| start <= offset);
         let start = lines[line - 1];
-        let column = self.text[start..].char_indices().take_while(|&(at, _)| start + at < offset).count();
+        let end = offset.clamp(start, self.text.len());
+        // Every byte but those that continue a character.
+        let column = self.text.as_bytes()[start..end].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         // An offset inside a character means that character.
         let inside = offset < self.text.len() && !self.text.is_char_boundary(offset);
         (line, column + usize::from(!inside))

@@ -548,7 +548,8 @@ impl Reader<'_> {
         let parameters = self.parameters()?;
         let directives = self.header_directives()?;
         let has_body = self.cursor.peek() == b'{';
-        let end = self.cursor.at + usize::from(!has_body);
+        // A declaration may do without its `;`, see `header_directives`.
+        let end = self.cursor.at + usize::from(self.cursor.peek() == b';');
         self.cursor.at = end;
         let header = start..self.trim_end(start, end);
         let statement = self.pieces.statements.len();
@@ -582,20 +583,32 @@ impl Reader<'_> {
         }
     }
 
-    /// The directives between the parameters and the body or the `;`, where the cursor stays.
+    /// The directives between the parameters and what ends the header, where the cursor stays: the body, the `;`, or, as ptxas
+    /// asks for no `;` behind a declaration, what can only be the next statement of the module.
     fn header_directives(&mut self) -> Option<Vec<Range<usize>>> {
         let mut directives = Vec::new();
         self.cursor.skip_trivia();
         while self.cursor.peek() == b'.' {
             let start = self.cursor.at;
-            let pragma = self.cursor.dot_name()? == "pragma";
+            let word = self.cursor.dot_name()?;
+            if starts_statement_of_module(word) {
+                self.cursor.at = start;
+                return Some(directives);
+            }
+            let pragma = word == "pragma";
             let end = self.header_arguments()?;
             directives.push(start..end);
             if pragma && self.cursor.peek() == b';' {
                 self.skip_semicolon_of_pragma();
             }
         }
-        matches!(self.cursor.peek(), b'{' | b';').then_some(directives)
+        let ends = match self.cursor.peek() {
+            b'{' | b';' => true,
+            // `#line 3` and `@@DWARF`, or nothing more.
+            b'#' | b'@' => true,
+            _ => self.cursor.at_end() && directives.is_empty(),
+        };
+        ends.then_some(directives)
     }
 
     /// Up to the next directive, the body or the `;`; answers where the last argument ends.
@@ -624,4 +637,10 @@ impl Reader<'_> {
             self.cursor.at = semicolon;
         }
     }
+}
+
+/// Whether a directive with this name stands in a module and never in the header of a function.
+fn starts_statement_of_module(word: &str) -> bool {
+    let other = ["reg", "entry", "func", "file", "section", "alias", "version", "target", "address_size"];
+    Linkage::from_name(word).is_some() || Space::from_name(word).is_some() || other.contains(&word)
 }

@@ -55,9 +55,9 @@ macro_rules! kinds {
 
 kinds! {
     Unsupported "V0601" "not supported by the executor"
-        "The kernel may be right, but the executor does not know an instruction, a modifier or a declaration in it. Nothing was run.";
+        "The kernel may be right, but the executor does not know an instruction, a modifier, an operand or a declaration in it. The message names it, and what it is part of. One message stands for all statements of its kind. Nothing was run.";
     Malformed "V0602" "a statement that has no meaning"
-        "The statement has the wrong operands, or registers that are not declared or have another width.";
+        "The statement has the wrong operands, or registers that are not declared or have another width. If ptxas takes the statement, the executor is wrong about it: please report it.";
     UnknownEntry "V0603" "no such kernel"
         "The module has no `.entry` of this name. A C++ kernel is found by its mangled name and by that of the source, `scale(float*, int)`; `scale` alone suffices if no other kernel has it.";
     Argument "V0604" "arguments that do not fit the kernel"

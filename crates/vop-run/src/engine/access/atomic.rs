@@ -34,7 +34,7 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                 let at = pointers[i];
                 let touch = seen
                     .as_ref()
-                    .and_then(|seen| Reach::touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic));
+                    .and_then(|seen| reach.touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic));
                 if let Some(touch) = &touch {
                     reach.observe(touch);
                     if let (Some(shadow), None) = (&mut reach.shadow, atomic.mbarrier) {

@@ -353,7 +353,7 @@ unsafe fn store_seen<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
             for k in 0..store.sources.len() {
                 same_value &= place(k).read_unaligned() == value(k);
             }
-            let touch = Reach::touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
+            let touch = reach.touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
             let touch = touch.map(|touch| Touch { same_value, ..touch });
             if let Some(touch) = &touch {
                 reach.observe(touch);

@@ -54,6 +54,8 @@ pub(super) struct Launch<'k> {
     pub(super) params: Vec<u8>,
     pub(super) regions: Vec<Region>,
     names: Vec<(String, u64)>,
+    /// Short addresses that the kernel may use, with the allocations' indexes.
+    pub(super) shorts: Vec<(u32, u32)>,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
@@ -99,6 +101,7 @@ impl Launch<'_> {
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
         Layout {
             allocations: &self.names,
+            shorts: &self.shorts,
             shared: self.shape.shared() as u64,
             local: top,
             params: self.params.len() as u64,
@@ -215,6 +218,7 @@ impl Kernel {
             threads: shape.threads(),
             params,
             names: memory.names(),
+            shorts: memory.shorts(self.short),
             regions: memory.regions(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
