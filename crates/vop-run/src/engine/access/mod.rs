@@ -97,7 +97,7 @@ impl Reach {
     pub(in crate::engine) fn touch(access: &Access, address: u64, thread: usize, kind: AccessKind) -> Option<Touch> {
         let spot = Reach::spot(access.space, address)?;
         let bytes = u64::from(access.bytes);
-        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false })
+        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false, swaps: false })
     }
 
     /// Tells the shadow memory of a thread's access.
