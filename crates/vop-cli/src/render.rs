@@ -22,7 +22,10 @@ fn run(error: &RunError, severity: Severity, often: Option<String>, command_line
     let place = error.place.as_deref();
     let file = place.and_then(|place| place.file.as_deref());
     let source = match file {
-        Some(file) => std::fs::read(file).ok().map(|bytes| vop_ptx::uses::text(&bytes).into_owned()),
+        Some(file) => {
+            let bytes = vop_arrays::read_file(file, vop_arrays::MAX_TEXT).ok();
+            bytes.map(|bytes| vop_ptx::uses::text(&bytes).into_owned())
+        }
         None => place.map(|_| command_line.to_owned()),
     };
     let path = file.map(Path::to_string_lossy);

@@ -36,6 +36,8 @@ pub(crate) enum Op {
         steps: u32,
         counts: u32,
     },
+    /// What only computes, where ptxas's code disagrees with the manual.
+    ComputeEither(Box<ComputeEither>),
     /// A video instruction.
     Video(Box<Video>),
     /// The divisor must not be zero.
@@ -74,12 +76,22 @@ pub(crate) enum Op {
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     AsyncCopy(Box<AsyncCopy>),
+    /// The step that follows reads memory that others may change, as a loop does that waits for them; without an access, `nanosleep`.
+    Poll(Option<Box<Access>>),
     /// Nothing to do where every write is seen at once; the check for races sees it.
     Fence(Fence),
-    /// Nothing to do: prefetches, `nanosleep`.
+    /// Nothing to do: prefetches.
     Nothing,
     /// `trap`, `brkpt`.
     Trap(&'static str),
+}
+
+/// Two readings of an instruction: the launch chooses.
+#[derive(Clone, Debug)]
+pub(crate) struct ComputeEither {
+    pub(crate) manual: Loop,
+    pub(crate) ptxas: Loop,
+    pub(crate) operands: Operands,
 }
 
 #[derive(Clone, Debug)]
@@ -467,6 +479,10 @@ impl Op {
             }
         };
         match self {
+            Op::ComputeEither(compute) => {
+                compute.operands.sources.iter_mut().for_each(|slot| see(slot, Source));
+                compute.operands.results.iter_mut().for_each(|slot| see(slot, Result));
+            }
             Op::Compute { operands, .. } => {
                 operands.sources.iter_mut().for_each(|slot| see(slot, Source));
                 operands.results.iter_mut().for_each(|slot| see(slot, Result));
@@ -523,6 +539,7 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
+            Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. }
             | Op::Join
             | Op::Branch(_)

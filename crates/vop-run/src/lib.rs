@@ -70,7 +70,7 @@ mod types;
 
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
-pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, Now, Progress, Report};
+pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, Now, Progress, Report, Stop};
 pub use engine::{Profile, StatementProfile};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use job::{RunOptions, Summary, run_launch_file};

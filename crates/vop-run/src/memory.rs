@@ -7,7 +7,9 @@
 
 #![allow(unsafe_code, reason = "words are seen as bytes")]
 
-use std::sync::Arc;
+use std::alloc::{Layout as HeapLayout, alloc_zeroed};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::bits::Bits;
 use crate::engine::shadow::{Checks, Common};
@@ -87,8 +89,22 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    pub(crate) fn zeros(len: usize) -> Bytes {
-        Bytes { words: vec![0; len.div_ceil(16)], len }
+    /// Zeros, if there is memory for them. Those of a large buffer take none until they are written.
+    pub(crate) fn try_zeros(len: usize) -> Option<Bytes> {
+        let count = len.div_ceil(16);
+        if count == 0 {
+            return Some(Bytes::default());
+        }
+        let layout = HeapLayout::array::<u128>(count).ok()?;
+        // SAFETY: the layout has a size, and is that of a vector of this capacity. Zeros are words.
+        let words = unsafe {
+            let start = alloc_zeroed(layout).cast::<u128>();
+            if start.is_null() {
+                return None;
+            }
+            Vec::from_raw_parts(start, count, count)
+        };
+        Some(Bytes { words, len })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -110,12 +126,63 @@ impl Bytes {
     }
 }
 
-impl From<&[u8]> for Bytes {
-    fn from(bytes: &[u8]) -> Bytes {
-        let mut all = Bytes::zeros(bytes.len());
-        all.as_mut_slice().copy_from_slice(bytes);
-        all
+/// What may be allocated.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limit: u64,
+    left: AtomicU64,
+}
+
+impl Budget {
+    /// Takes bytes; an error if they are too many.
+    pub(crate) fn take(&self, bytes: u64, what: &str) -> Result<(), RunError> {
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
+        taken.map(|_| ()).map_err(|left| beyond(bytes, what, self.limit, left))
     }
+}
+
+/// The error for what goes beyond a limit of memory.
+#[cold]
+fn beyond(bytes: u64, what: &str, limit: u64, left: u64) -> RunError {
+    let message = format!("{} for {what}: {} of the limit of {} are left", size(bytes), size(left), size(limit));
+    RunError::new(RunErrorKind::Memory, message)
+        .with_help("`--memory` sets the limit; a part of the machine's memory is the default")
+}
+
+/// The error for what the system does not give.
+#[cold]
+pub(crate) fn refused(bytes: u64, what: &str) -> RunError {
+    RunError::new(RunErrorKind::Memory, format!("{} for {what}: the system does not give so much memory", size(bytes)))
+}
+
+/// `4 GiB`, `1.5 MiB`, `100 bytes`.
+fn size(bytes: u64) -> String {
+    for (unit, name) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+        if bytes >= unit {
+            let tenths = (u128::from(bytes) * 10).div_ceil(unit.into());
+            let fraction = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
+            return format!("{}{fraction} {name}", tenths / 10);
+        }
+    }
+    plural(bytes)
+}
+
+/// What buffers and launches may take if nobody says how much: three quarters of the machine's memory, or of that of its container.
+fn default_limit() -> u64 {
+    static LIMIT: OnceLock<u64> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        let read = |path: &str| std::fs::read_to_string(path).ok();
+        let machine = read("/proc/meminfo").and_then(|text| {
+            let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+            number(line.trim().strip_suffix("kB")?)?.checked_mul(1024)
+        });
+        let containers = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+        let containers = containers.into_iter().filter_map(|path| number(&read(path)?));
+        // Where nothing tells, it is what a small machine has.
+        let all = machine.into_iter().chain(containers).min().unwrap_or(16 << 30);
+        all / 4 * 3
+    })
 }
 
 #[derive(Clone, Debug)]
@@ -148,6 +215,11 @@ impl Clone for Written {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     allocations: Vec<Allocation>,
+    /// What its allocations take, and may take.
+    taken: u64,
+    limit: Option<u64>,
+    /// Why an allocation has no content.
+    refused: Option<Box<RunError>>,
     pub(crate) printed: Vec<u8>,
     /// The index of the heap of `malloc`, if there is one, and what is known of it.
     heap: Option<usize>,
@@ -156,24 +228,104 @@ pub struct Memory {
 
 impl Memory {
     /// Adds a buffer; its name appears in errors. Its address is a multiple of 256, and nothing is near it.
+    ///
+    /// If there is no memory for it, it is empty, and every launch on this memory fails: see [`Memory::try_allocate`].
     pub fn allocate(&mut self, name: &str, bytes: impl AsRef<[u8]>) -> BufferId {
-        self.push(name, Bytes::from(bytes.as_ref()), false)
+        let made = self.try_allocate(name, bytes);
+        self.or_empty(name, made, false)
+    }
+
+    /// Adds a buffer as [`Memory::allocate`].
+    ///
+    /// # Errors
+    /// It goes beyond [`Memory::limit`], or the system does not give the memory.
+    pub fn try_allocate(&mut self, name: &str, bytes: impl AsRef<[u8]>) -> Result<BufferId, RunError> {
+        let bytes = bytes.as_ref();
+        let buffer = self.allocate_zeros(name, bytes.len() as u64)?;
+        self.bytes_mut(buffer).copy_from_slice(bytes);
+        Ok(buffer)
+    }
+
+    /// Adds a buffer of zeros. Pages of it that nothing writes take no memory.
+    ///
+    /// # Errors
+    /// As for [`Memory::try_allocate`].
+    pub fn allocate_zeros(&mut self, name: &str, bytes: u64) -> Result<BufferId, RunError> {
+        self.push_zeros(name, bytes, false)
+    }
+
+    /// Bytes that all buffers together may have, and what launches take beside them. Three quarters of the machine's memory if nobody has
+    /// set it.
+    pub fn limit(&self) -> u64 {
+        self.limit.unwrap_or_else(default_limit)
+    }
+
+    /// Sets [`Memory::limit`].
+    ///
+    /// # Errors
+    /// There are more already.
+    pub fn set_limit(&mut self, bytes: u64) -> Result<(), RunError> {
+        if self.taken > bytes {
+            return Err(beyond(self.taken, "the module's variables and buffers", bytes, bytes));
+        }
+        self.limit = Some(bytes);
+        Ok(())
+    }
+
+    /// Adds zeros, for a buffer or a variable.
+    pub(crate) fn push_zeros(&mut self, name: &str, bytes: u64, read_only: bool) -> Result<BufferId, RunError> {
+        let what = format!("`{name}`");
+        let left = self.limit().saturating_sub(self.taken);
+        if bytes > left {
+            return Err(beyond(bytes, &what, self.limit(), left));
+        }
+        let made = usize::try_from(bytes).ok().filter(|len| *len as u64 <= OFFSET).and_then(Bytes::try_zeros);
+        let made = made.ok_or_else(|| refused(bytes, &what))?;
+        self.taken += bytes;
+        self.allocations.push(Allocation {
+            name: name.to_owned(),
+            bytes: made,
+            read_only,
+            written: Written::default(),
+        });
+        Ok(BufferId(self.allocations.len() - 1))
+    }
+
+    /// The allocation; an empty one, and no launch, if it could not be made.
+    pub(crate) fn or_empty(&mut self, name: &str, made: Result<BufferId, RunError>, read_only: bool) -> BufferId {
+        made.unwrap_or_else(|error| {
+            self.refused.get_or_insert(Box::new(error));
+            let written = Written::default();
+            self.allocations.push(Allocation { name: name.to_owned(), bytes: Bytes::default(), read_only, written });
+            BufferId(self.allocations.len() - 1)
+        })
+    }
+
+    /// Why an allocation has no content.
+    pub(crate) fn refused(&self) -> Option<RunError> {
+        self.refused.as_deref().cloned()
     }
 
     /// Adds a buffer of zeros that counts as not written: [`Check::Uninit`](crate::Check::Uninit) finds reads of bytes that neither a kernel
     /// nor [`Memory::bytes_mut`] has written. As after `cudaMalloc`.
-    pub fn allocate_uninitialized(&mut self, name: &str, bytes: usize) -> BufferId {
-        let buffer = self.push(name, Bytes::zeros(bytes), false);
-        self.allocations[buffer.0].written.0 = Some(Arc::new(Bits::new(bytes as u64, false)));
-        buffer
+    ///
+    /// # Errors
+    /// As for [`Memory::try_allocate`].
+    pub fn allocate_uninitialized(&mut self, name: &str, bytes: u64) -> Result<BufferId, RunError> {
+        let buffer = self.push_zeros(name, bytes, false)?;
+        self.allocations[buffer.0].written.0 = Some(Arc::new(Bits::new(bytes, false)));
+        Ok(buffer)
     }
 
     /// Adds the heap of `malloc`.
-    pub(crate) fn push_heap(&mut self, bytes: Bytes) {
-        let len = bytes.len() as u64;
-        let BufferId(index) = self.push("the heap of malloc", bytes, false);
-        self.allocations[index].written.0 = Some(Arc::new(Bits::new(len, false)));
-        self.heap = Some(index);
+    pub(crate) fn push_heap(&mut self, bytes: u64) -> BufferId {
+        let name = "the heap of malloc";
+        let made = self.push_zeros(name, bytes, false);
+        let heap = self.or_empty(name, made, false);
+        let len = self.bytes(heap).len() as u64;
+        self.allocations[heap.0].written.0 = Some(Arc::new(Bits::new(len, false)));
+        self.heap = Some(heap.0);
+        heap
     }
 
     /// A launch with these checks starts: what its cores know together, if they look at memory.
@@ -219,9 +371,10 @@ impl Memory {
         }
     }
 
-    pub(crate) fn push(&mut self, name: &str, bytes: Bytes, read_only: bool) -> BufferId {
-        self.allocations.push(Allocation { name: name.to_owned(), bytes, read_only, written: Written::default() });
-        BufferId(self.allocations.len() - 1)
+    /// What a launch may allocate.
+    pub(crate) fn budget(&self, limit: Option<u64>) -> Budget {
+        let limit = limit.unwrap_or_else(|| self.limit());
+        Budget { limit, left: AtomicU64::new(limit.saturating_sub(self.taken)) }
     }
 
     /// The address of a buffer's first byte, in the global space and as a generic address.
@@ -338,6 +491,19 @@ impl Layout<'_> {
             }
         };
         RunError { address: Some(address), ..RunError::new(kind, message) }
+    }
+
+    /// A place of memory: `byte 4 of `flag``.
+    pub(crate) fn name_of(&self, address: u64, bytes: u64) -> String {
+        let name = match region_index(address) {
+            Some(index) => self.allocations.get(index).map_or("memory".to_owned(), |(name, _)| format!("`{name}`")),
+            None => "shared memory".to_owned(),
+        };
+        let offset = address & OFFSET;
+        match bytes {
+            1 => format!("byte {offset} of {name}"),
+            _ => format!("bytes {offset} to {} of {name}", offset + bytes - 1),
+        }
     }
 
     /// The allocation that an address of global memory falls into.

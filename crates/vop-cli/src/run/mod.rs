@@ -128,6 +128,13 @@ pub(crate) struct Args {
     format: Format,
 }
 
+impl Args {
+    /// The file that is run.
+    pub(crate) fn input(&self) -> &Path {
+        &self.file
+    }
+}
+
 const LAUNCH: &str = "Launch of a PTX file";
 const RESULTS: &str = "Results";
 const EXECUTION: &str = "Execution";

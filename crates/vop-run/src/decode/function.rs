@@ -11,7 +11,7 @@ use vop_ptx::module::{
 use super::allocate::allocate;
 use super::operand::Operand;
 use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
-use crate::code::{Formal, GRANULE, Guard, Linear, Op, Pc, Role, Step};
+use crate::code::{Access, ComputeEither, Formal, GRANULE, Guard, Linear, Op, Pc, Role, Step};
 use crate::column::{Area, Operands, Slot, Width};
 use crate::error::{RunError, RunErrorKind};
 use crate::lanes::{Compute, binary, unary};
@@ -22,6 +22,9 @@ use crate::types::{Kind, mask};
 
 /// The numbers of registers that are looked up in tables are less than this.
 const MANY: usize = 1 << 17;
+
+/// Steps without a label after which the engine looks at limits all the same.
+const STRETCH: usize = 512;
 
 /// A register before it has a column: a slot whose offset is the register's number, and the second slot of a `.b128`.
 #[derive(Clone, Copy, Debug)]
@@ -126,8 +129,14 @@ impl<'b, 'p> Decoder<'b, 'p> {
         let body = self.function.body.clone().unwrap_or_default();
         // Where each statement of the body starts among the steps.
         let mut starts = Vec::with_capacity(body.len());
+        let mut look = self.builder.kernel.steps.len() + STRETCH;
         for index in body.clone() {
             let statement = &module.statements()[index];
+            if self.builder.kernel.steps.len() >= look {
+                (self.guard, self.counted) = (None, true);
+                self.emit(Op::Join);
+                look = self.builder.kernel.steps.len() + STRETCH;
+            }
             starts.push(self.builder.kernel.steps.len() as Pc);
             (self.scope, self.span) = (statement.scope, statement.span.clone());
             match &statement.kind {
@@ -308,6 +317,17 @@ impl<'b, 'p> Decoder<'b, 'p> {
         self.guard = guard;
     }
 
+    /// The step that follows reads memory as a loop does that waits for others; `None` is a pause in such a loop.
+    pub(super) fn emit_poll(&mut self, access: Option<Access>) {
+        if access.is_some_and(|access| matches!(access.space, Space::Local | Space::Param | Space::Const)) {
+            return;
+        }
+        // It is the step behind that counts.
+        let counted = std::mem::replace(&mut self.counted, access.is_some());
+        self.emit(Op::Poll(access.map(Box::new)));
+        self.counted = counted || access.is_none();
+    }
+
     pub(super) fn mark_part(&mut self) {
         if let Some(step) = self.builder.kernel.steps.last_mut() {
             step.is_part = true;
@@ -352,15 +372,34 @@ impl<'b, 'p> Decoder<'b, 'p> {
 
     /// The computation's step.
     pub(super) fn compute(&mut self, compute: &Compute, results: &[Slot], sources: &[Slot]) {
+        let operands = self.operands(compute, results, sources);
+        let run = compute.at(self.builder.level);
+        self.emit(Op::Compute { run, operands, linear: compute.linear });
+    }
+
+    /// A step that computes by the manual, or what ptxas's code does.
+    pub(super) fn compute_either(
+        &mut self,
+        compute: &Compute,
+        by_ptxas: Option<&Compute>,
+        results: &[Slot],
+        sources: &[Slot],
+    ) {
+        let Some(by_ptxas) = by_ptxas else { return self.compute(compute, results, sources) };
+        let operands = self.operands(compute, results, sources);
+        debug_assert_eq!((compute.sources, compute.results), (by_ptxas.sources, by_ptxas.results));
+        let [manual, ptxas] = [compute, by_ptxas].map(|compute| compute.at(self.builder.level));
+        self.emit(Op::ComputeEither(Box::new(ComputeEither { manual, ptxas, operands })));
+    }
+
+    fn operands(&mut self, compute: &Compute, results: &[Slot], sources: &[Slot]) -> Operands {
         let none = self.none();
         let pick = |list: &[Slot], i: usize| list.get(i).copied().unwrap_or(none);
         debug_assert!(compute.sources.iter().filter(|w| **w != Width::None).count() <= sources.len());
-        let operands = Operands {
+        Operands {
             sources: std::array::from_fn(|i| pick(sources, i)),
             results: std::array::from_fn(|i| pick(results, i)),
-        };
-        let run = compute.at(self.builder.level);
-        self.emit(Op::Compute { run, operands, linear: compute.linear });
+        }
     }
 
     /// The slot that stands for an operand that is not there.

@@ -6,7 +6,6 @@ use super::HashMap;
 use super::MAX_VARIABLES;
 use super::operand::{Operand, constant};
 use crate::error::{RunError, RunErrorKind};
-use crate::memory::Bytes;
 use crate::types::Kind;
 
 /// The content of a variable: some bytes, and zeros behind them. Most large variables are all zeros, which take no memory here.
@@ -17,10 +16,9 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn bytes(&self) -> Bytes {
-        let mut bytes = Bytes::zeros(self.len);
-        bytes.as_mut_slice()[..self.start.len()].copy_from_slice(&self.start);
-        bytes
+    /// The number of its bytes, and the first of them; the others are zeros.
+    pub(super) fn parts(&self) -> (u64, &[u8]) {
+        (self.len as u64, &self.start)
     }
 }
 

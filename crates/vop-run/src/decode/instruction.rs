@@ -112,6 +112,11 @@ impl<'p> Decoder<'_, 'p> {
             "cp" if opcode.has("async") && !opcode.has("bulk") => self.async_copy(opcode, operands),
             "mbarrier" => self.mbarrier(opcode, operands),
             // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
+            "nanosleep" => {
+                opcode.drop_all(|_| true);
+                self.emit_poll(None);
+                Ok(true)
+            }
             "membar" | "fence" => {
                 // Fences between proxies order nothing among the accesses that vop run knows.
                 let proxy = opcode.modifiers().iter().any(|word| word.starts_with("proxy"));
@@ -120,8 +125,7 @@ impl<'p> Decoder<'_, 'p> {
                 self.emit(if proxy { Op::Nothing } else { Op::Fence(Fence::Memory(scope)) });
                 Ok(true)
             }
-            "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority" | "griddepcontrol"
-            | "setmaxnreg" => {
+            "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority" | "griddepcontrol" | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
                 self.emit(Op::Nothing);
                 Ok(true)
@@ -163,7 +167,7 @@ impl<'p> Decoder<'_, 'p> {
                 _ => None,
             })
             .collect();
-        let Some(pure) = pure::pure(opcode, flat.len(), &immediates) else { return Ok(false) };
+        let Some(pure) = pure::pure(opcode, flat.len(), &immediates, self.builder.dialect) else { return Ok(false) };
         if opcode.rest().is_some() {
             // The caller names the modifier.
             return Ok(true);
@@ -182,7 +186,7 @@ impl<'p> Decoder<'_, 'p> {
 
     /// The steps of what only computes, for operands of which `p|q` are two.
     fn emit_pure(&mut self, pure: &Pure, flat: &[&str]) -> Result<(), RunError> {
-        let Pure { compute, results, sources, wide, carry_in, carry_out, divisor, then, .. } = pure;
+        let Pure { compute, results, sources, wide, carry_in, carry_out, divisor, then, by_ptxas, .. } = pure;
         let (wide, carry_in, carry_out, divisor) = (*wide, *carry_in, *carry_out, *divisor);
         let count = results.len() + sources.len();
         self.count(flat, count..=count)?;
@@ -220,11 +224,12 @@ impl<'p> Decoder<'_, 'p> {
             destinations.push(carry);
         }
         let mut last = compute;
+        let mut by_ptxas = by_ptxas.as_ref();
         for then in then {
             let taken = last.sources.iter().filter(|width| **width != Width::None).count();
             let between: Vec<Slot> =
                 last.results.into_iter().filter(|width| *width != Width::None).map(|w| self.fresh(w)).collect();
-            self.compute(last, &between, &slots);
+            self.compute_either(last, by_ptxas.take(), &between, &slots);
             slots = between.into_iter().chain(slots.drain(taken..)).collect();
             last = then;
         }
@@ -232,7 +237,7 @@ impl<'p> Decoder<'_, 'p> {
             let unused = self.fresh(last.results[1]);
             destinations.push(unused);
         }
-        self.compute(last, &destinations, &slots);
+        self.compute_either(last, by_ptxas, &destinations, &slots);
         if let Some((register, narrow, ty)) = extend {
             match pure::extend(ty, register.ty.width()) {
                 Some(extend) => self.compute(&extend, &[register.slot], &[narrow]),

@@ -134,6 +134,9 @@ impl Decoder<'_, '_> {
         self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
         let mut access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
         access.order = order;
+        if order.semantics != OrderSemantics::Weak {
+            self.emit_poll(Some(access));
+        }
         let mut d = Vec::with_capacity(count);
         let mut register_bits = None;
         for text in self.elements(operands[0], count)? {
@@ -270,6 +273,9 @@ impl Decoder<'_, '_> {
                 d => d,
             };
             let returns = d.is_some();
+            if returns {
+                self.emit_poll(Some(access));
+            }
             let atomic = Atomic { access, kind, width: width_of(ty), d, sources, mbarrier: None };
             let step = self.emit(Op::Atomic(Box::new(atomic)));
             let commutes = matches!(kind, AtomicKind::Fold(_)) && (!floats || name != "add");

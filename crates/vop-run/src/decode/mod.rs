@@ -31,8 +31,8 @@ use crate::column::{Area, Slot, WARP, Width};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors};
 use crate::heap;
 use crate::level::Level;
-use crate::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
-use crate::pure::Pure;
+use crate::memory::{FUNCTION_BASE, Memory, address_of};
+use crate::pure::{Dialect, Pure};
 use crate::special::Special;
 use function::Decoder;
 use initializer::Content;
@@ -95,15 +95,20 @@ impl Program {
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
         for variable in &self.variables {
-            let bytes = variable.content.as_ref().map_or_else(|_| Bytes::default(), Content::bytes);
-            memory.push(self.module.slice(&variable.name), bytes, variable.read_only);
+            let (len, start) = variable.content.as_ref().map_or((0, &[][..]), Content::parts);
+            let name = self.module.slice(&variable.name);
+            let made = memory.push_zeros(name, len, variable.read_only);
+            let made = memory.or_empty(name, made, variable.read_only);
+            // It is empty if there was no memory for it.
+            if let Some(place) = memory.bytes_mut(made).get_mut(..start.len()) {
+                place.copy_from_slice(start);
+            }
         }
         // Behind the variables, where calls of `malloc` look for it.
         let mut declared = self.module.functions().iter().filter(|function| function.body.is_none());
         if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
-            let mut bytes = Bytes::zeros(heap::HEAP);
-            heap::seal(bytes.as_mut_slice());
-            memory.push_heap(bytes);
+            let made = memory.push_heap(heap::HEAP as u64);
+            heap::seal(memory.bytes_mut(made));
         }
         memory
     }
@@ -192,6 +197,7 @@ impl Program {
 struct Builder<'p> {
     program: &'p Program,
     module: &'p Module,
+    dialect: Dialect,
     level: Level,
     kernel: Kernel,
     by_constant: HashMap<(u64, bool), Slot>,
@@ -217,6 +223,7 @@ impl<'p> Builder<'p> {
         Builder {
             program,
             module: &program.module,
+            dialect: Dialect::new(program.module.version(), program.module.target()),
             level,
             kernel: Kernel::empty(Arc::clone(&program.module), level),
             by_constant: HashMap::default(),

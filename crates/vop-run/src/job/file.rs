@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
 use vop_arrays::{Element, UnknownElement};
 
 use super::value::{self, Number};
-use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Text, Tolerance, parse_bytes, read_text};
+use super::{
+    ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Text, Tolerance, parse_bytes, parse_time, read_text,
+};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
 
@@ -47,6 +50,7 @@ struct Launch {
     args: Spanned<Vec<Spanned<Value>>>,
     #[serde(default, deserialize_with = "checks")]
     check: Vec<Check>,
+    timeout: Option<Spanned<Value>>,
 }
 
 /// `"all"`, `"races,uninit"`, `["races", "uninit"]`.
@@ -235,8 +239,18 @@ impl Reader<'_> {
         let args = At { value: args.collect::<Vec<_>>(), span: Some(spec.args.span()) };
         let entry = spec.entry.map(At::from);
         let shared = spec.shared.as_ref().map_or(Ok(0), |shared| self.bytes(shared));
-        let shared = shared.map_err(keep).ok();
-        Some(LaunchSpec { entry, grid: grid?, block: block?, shared: shared?, args, checks: spec.check })
+        let shared = shared.map_err(&mut *keep).ok();
+        let timeout = spec.timeout.as_ref().map(|timeout| self.time(timeout)).transpose().map_err(keep).ok()?;
+        Some(LaunchSpec { entry, grid: grid?, block: block?, shared: shared?, args, checks: spec.check, timeout })
+    }
+
+    /// A time: `90`, `1.5`, `"500ms"`.
+    fn time(&self, value: &Spanned<Value>) -> Result<Duration, RunError> {
+        let text = match value.get_ref() {
+            Value::String(text) => text.clone(),
+            number => number.to_string(),
+        };
+        parse_time(&text).map_err(|why| self.wrong(value, why))
     }
 
     /// A number of bytes: `49152`, `48e3`, `"48K"`.

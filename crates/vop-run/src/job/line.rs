@@ -104,6 +104,7 @@ impl CommandLine {
             shared: self.shared,
             args: At { value: specs, span: None },
             checks: Vec::new(),
+            timeout: None,
         };
         Ok(Job {
             source,

@@ -15,6 +15,7 @@
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
 //! check  = ["races", "uninit"]             # or "all"; may be left out
+//! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
@@ -44,7 +45,7 @@ use crate::memory::{BufferId, Memory};
 use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
-pub use number::{parse_bytes, parse_count};
+pub use number::{parse_bytes, parse_count, parse_time};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]
@@ -53,7 +54,7 @@ pub struct RunOptions {
     /// The folder that outputs are relative to; the launch file's, or the current one, where there is none.
     pub output: Option<PathBuf>,
     /// The options of every launch. Dynamic shared memory is the job's. A check is made if the options or the launch ask for it. A thread
-    /// is traced in the launches that have it.
+    /// is traced in the launches that have it. A timeout replaces that of a launch. Memory is what the job may take, with its buffers.
     pub launch: LaunchOptions,
     /// The tolerance of comparisons without one of their own.
     pub tolerance: Tolerance,
@@ -173,6 +174,7 @@ struct LaunchSpec {
     shared: usize,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -221,6 +223,15 @@ struct Buffer<'j> {
     description: Description,
     save: Option<At<PathBuf>>,
     expected: Option<(&'j At<PathBuf>, Array, Tolerance)>,
+}
+
+/// What a buffer holds at the start.
+enum Start<'j> {
+    Bytes(std::borrow::Cow<'j, [u8]>),
+    /// Elements of these bits, in this number of bytes.
+    Fill(u64, u64),
+    /// A number of bytes.
+    Nothing(u64),
 }
 
 /// A launch that has been checked.
@@ -316,10 +327,18 @@ impl Job {
     /// All faults that the validation finds, or the first failure of a launch.
     pub fn run(&self, options: &RunOptions, print: &mut dyn FnMut(&str)) -> Result<Summary, RunErrors> {
         let ptx_path = &self.ptx.value;
-        let ptx = read_text(ptx_path)
+        let ptx = read_file(ptx_path)
             .map_err(|error| self.source.error(RunErrorKind::File, self.ptx.span.as_ref(), error.message))?;
+        // As in `vop check`, a comment in another encoding does no harm.
+        let ptx = vop_ptx::uses::text(&ptx);
         let program = Program::read(&ptx);
         let mut memory = program.memory();
+        if let Some(bytes) = options.launch.memory {
+            memory.set_limit(bytes)?;
+        }
+        if let Some(error) = memory.refused() {
+            return Err(error.in_file(ptx_path).into());
+        }
         let output = options.output.as_deref().unwrap_or(&self.folder);
         let mut errors = Vec::new();
         let mut buffers = Vec::new();
@@ -356,6 +375,7 @@ impl Job {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
             spec.checks.iter().for_each(|check| launch.check(*check));
+            launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
             let (grid, block) = (spec.grid.value, spec.block.value);
             let start = Instant::now();
@@ -423,48 +443,48 @@ impl Job {
     ) -> Result<Buffer<'j>, RunError> {
         let problem =
             |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
-        let array = match &spec.content {
+        let (description, start) = match &spec.content {
             Content::File(file) => {
-                Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
+                let array = Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
                     let error = problem(&file.span, why.to_string());
                     if self.source.path.is_none() && spec.ty.is_none() && is_raw(&file.value) {
                         let help = format!("write the type before it: {}=u8@{}", spec.name, file.value.display());
                         return error.with_help(help);
                     }
                     error
-                })?
+                })?;
+                (array.description, Start::Bytes(array.bytes.into()))
             }
             content => {
                 let (Some(element), Some(shape)) = (spec.ty, spec.shape.clone()) else {
                     return Err(self.source.wrong(spec.span.as_ref(), "no type and shape"));
                 };
                 let description = Description { element, shape };
-                let bytes = match content {
-                    Content::Values(bytes) => Some(bytes.clone()),
-                    Content::Nothing => filled(&description, 0),
-                    Content::Fill(bits) => filled(&description, *bits),
-                    // They are known when all buffers are.
-                    Content::Addresses(names) => Some(vec![0; 8 * names.len()]),
-                    Content::File(_) => None,
+                let Some(len) = description.byte_len().filter(|len| *len <= MAX_BYTES) else {
+                    return Err(self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name)));
                 };
-                let too_large =
-                    || self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name));
-                Array { description, bytes: bytes.ok_or_else(too_large)? }
+                let start = match content {
+                    Content::Values(bytes) => Start::Bytes(bytes[..].into()),
+                    Content::Nothing => Start::Nothing(len),
+                    Content::Fill(bits) => Start::Fill(*bits, len),
+                    // Addresses are known when all buffers are.
+                    Content::Addresses(_) | Content::File(_) => Start::Fill(0, len),
+                };
+                (description, start)
             }
         };
         let save = spec.save.clone().map(|save| {
             let save = save.map(|path| output.join(path));
-            check_save(&save.value, &array.description)
-                .map_err(|message| self.source.wrong(save.span.as_ref(), message))?;
+            check_save(&save.value, &description).map_err(|message| self.source.wrong(save.span.as_ref(), message))?;
             Ok(save)
         });
         let expected = spec.expect.as_ref().map(|file| {
             // A raw file has the buffer's type and shape. Other files say themselves what they hold.
-            let declared = is_raw(&file.value).then_some(&array.description);
+            let declared = is_raw(&file.value).then_some(&description);
             let element = declared.map(|declared| declared.element);
             let expected = Array::read(&file.value, element, declared.map(|declared| &declared.shape[..]), MAX_BYTES)
                 .map_err(|why| problem(&file.span, why.to_string()))?;
-            let (found, wanted) = (&expected.description, &array.description);
+            let (found, wanted) = (&expected.description, &description);
             if found != wanted {
                 let path = file.value.display();
                 let message = format!("{path} holds {found}, and buffer `{}` is {wanted}", spec.name);
@@ -478,17 +498,22 @@ impl Job {
             }
             Ok((file, expected, spec.tolerance.unwrap_or(tolerance)))
         });
-        let Array { description, bytes } = array;
-        Ok(Buffer {
-            name: &spec.name,
-            save: save.transpose()?,
-            expected: expected.transpose()?,
-            id: match spec.content {
-                Content::Nothing => memory.allocate_uninitialized(&spec.name, bytes.len()),
-                _ => memory.allocate(&spec.name, &bytes),
-            },
-            description,
-        })
+        let made = match start {
+            Start::Bytes(bytes) => memory.try_allocate(&spec.name, &bytes),
+            Start::Nothing(len) => memory.allocate_uninitialized(&spec.name, len),
+            Start::Fill(bits, len) => memory.allocate_zeros(&spec.name, len).inspect(|buffer| {
+                // Pages of zeros take no memory as long as nothing is written to them.
+                if bits != 0 {
+                    let element = &bits.to_le_bytes()[..description.element.size()];
+                    memory
+                        .bytes_mut(*buffer)
+                        .chunks_exact_mut(element.len())
+                        .for_each(|to| to.copy_from_slice(element));
+                }
+            }),
+        };
+        let id = made.map_err(|error| self.source.place(error, spec.span.as_ref()))?;
+        Ok(Buffer { name: &spec.name, save: save.transpose()?, expected: expected.transpose()?, id, description })
     }
 
     /// Buffers that would be saved over each other, or over what the run is made of.
@@ -641,20 +666,6 @@ fn product(size: [u32; 3]) -> u64 {
 /// How many bytes one buffer may have.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// The bytes of elements that are all equal, if there is memory for them.
-fn filled(description: &Description, bits: u64) -> Option<Vec<u8>> {
-    let len = description.byte_len().filter(|len| *len <= MAX_BYTES).and_then(|len| usize::try_from(len).ok())?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).ok()?;
-    if bits == 0 {
-        bytes.resize(len, 0);
-    } else {
-        let size = description.element.size();
-        bytes.extend(std::iter::repeat_n(&bits.to_le_bytes()[..size], len / size).flatten());
-    }
-    Some(bytes)
-}
-
 /// Whether a file of this name does not say what it holds.
 fn is_raw(path: &Path) -> bool {
     !matches!(Format::of(path), Some(Format::Npy | Format::Png))
@@ -689,9 +700,16 @@ fn how_to_convert(found: &Description, wanted: &Description) -> Option<String> {
     }
 }
 
+fn read_file(path: &Path) -> Result<Vec<u8>, RunError> {
+    let read = vop_arrays::read_text_file(path, vop_arrays::MAX_TEXT);
+    read.map_err(|error| RunError::new(RunErrorKind::File, error.to_string()))
+}
+
 fn read_text(path: &Path) -> Result<String, RunError> {
-    let problem = |error| RunError::new(RunErrorKind::File, format!("cannot read {}: {error}", path.display()));
-    std::fs::read_to_string(path).map_err(problem)
+    String::from_utf8(read_file(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        RunError::new(RunErrorKind::File, format!("cannot read {}: byte {at} is not UTF-8", path.display()))
+    })
 }
 
 fn in_file(errors: RunErrors, path: &Path) -> RunErrors {

@@ -71,9 +71,15 @@ kinds! {
     Forbidden "V0608" "an access that is not allowed"
         "The kernel writes to memory that may only be read, or accesses an address through another state space than its own.";
     Limit "V0609" "limit of instructions reached"
-        "A launch may execute a limited number of thread-instructions, so that an endless loop is noticed. `--limit` sets the number.";
+        "A launch may execute a limited number of thread-instructions, so that an endless loop is noticed. What takes longer than its thread-instructions counts as more. `--limit` sets the number.";
+    Timeout "V0630" "the time of a launch is over"
+        "The launch has not ended after the time that `--timeout` or a launch file's `timeout` gives it.";
+    Stopped "V0631" "a launch was stopped"
+        "Ctrl-C, a signal or another thread has ended the launch. Memory holds what had been written until then, and nothing is saved.";
+    Memory "V0632" "not enough memory"
+        "Buffers, the module's variables and what a launch takes (registers, stacks and shared memory of the blocks that run at a time, what `printf` prints) go beyond the limit, or the system does not give so much. `--memory` sets the limit; three quarters of the machine's memory are the default. Fewer `--cores` and a smaller `--stack` take less.";
     Deadlock "V0610" "threads wait for each other"
-        "Some threads of a block wait at a barrier that others never reach, or for other threads of their warp.";
+        "Some threads of a block wait at a barrier that others never reach, for other threads of their warp, or in a loop for memory that no thread changes any more.";
     DivisionByZero "V0614" "division by zero"
         "An integer `div` or `rem` divides by zero. By the manual the result depends on the machine.";
     DivergentBarrier "V0615" "a barrier in divergent code"
@@ -105,5 +111,5 @@ kinds! {
     CommandLine "V0619" "an option that cannot be read"
         "`vop run kernel.ptx` takes `--grid`, `--block` and an `--arg` for each parameter of the kernel, in order:\n\n    --arg in=a.npy                  a buffer from a .npy or .png file\n    --arg in=u8[100]@a.raw          one from a raw file, with or without shape\n    --arg out=i32[920,2]            a buffer of zeros\n    --arg out=i32[920,2]=7          one whose elements are 7\n    --arg out=i32[920,2]:out.npy    the same, saved after the run\n    --arg in=a.npy:out.npy          read, and saved after the run\n    --arg out                       a buffer of an argument before, again\n    --arg u32=640                   a number\n    --arg f32=0.5,1                 an array or structure passed by value\n\nTypes are i8 to i64, u8 to u64, f16, f32 and f64. `--compare out=right.npy` compares a buffer with a file after the run.";
     File "V0613" "a file that cannot be read or written"
-        "The file is missing or unreadable, its content is not what its name or its declaration says, or it cannot be written. Output is written to a temporary file and renamed, so that no part of it is left after a failure.";
+        "The file is missing or unreadable, its content is not what its name or its declaration says, or it cannot be written. Folders, devices, sockets and named pipes are refused before they are opened. Output is written to a temporary file and renamed, so that no part of it is left after a failure.";
 }

@@ -85,6 +85,8 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                             .unwrap_or_default(),
                     ),
                 };
+                let unused = 64 - 8 * atomic.access.bytes;
+                reach.changes += u64::from((next(old) ^ old) << unused != 0);
                 if let (Some(shadow), Some(touch)) = (&mut reach.shadow, &touch) {
                     match atomic.mbarrier {
                         Some(usage) => shadow.mbarrier(touch, usage, mbarrier::is_complete(next(old), old)),
@@ -113,7 +115,7 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
 ///
 /// # Safety
 /// As for [`atomic`]; `at` must have been checked for 16 bytes.
-unsafe fn wide(reach: &Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mut u8) {
+unsafe fn wide(reach: &mut Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mut u8) {
     let _one = WIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // SAFETY: slots of an atomic of 128 bits are columns of doubles, and the caller has checked 16 bytes. Cores that make such an atomic
     // exclude one another by the lock.
@@ -128,6 +130,7 @@ unsafe fn wide(reach: &Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mu
             _ => b,
         };
         at.cast::<u128>().write_unaligned(new);
+        reach.changes += u64::from(new != old);
         if let Some([low, high]) = atomic.d {
             *half(low) = old as u64;
             *half(high) = (old >> 64) as u64;

@@ -15,6 +15,8 @@ mod address;
 mod atomic;
 mod bytes;
 
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
 use super::findings::{AccessKind, Findings, Spot};
 use super::launch::Launch;
 use super::shadow::{Shadow, Touch};
@@ -41,6 +43,8 @@ pub(crate) struct Reach {
     pub(crate) top: u64,
     pub(crate) params: *mut u8,
     pub(crate) params_len: u64,
+    /// How often the block has changed shared or global memory, about: never twice the same after a change.
+    pub(crate) changes: u64,
     /// What is known of each byte of memory, if that is to be checked.
     pub(crate) shadow: Option<Box<Shadow>>,
     pub(crate) findings: Findings,
@@ -51,6 +55,23 @@ pub(crate) type LaneFault = (usize, Fault);
 
 /// The error of an access of all active threads: the warp, and its fault.
 pub(crate) type WarpFault = (usize, LaneFault);
+
+/// A value of 1, 2, 4 or 8 bytes.
+///
+/// # Safety
+/// The bytes must be readable, and the pointer a multiple of their number.
+pub(crate) unsafe fn peek(pointer: *const u8, bytes: u64) -> u64 {
+    let pointer = pointer.cast_mut();
+    // SAFETY: the caller promises aligned bytes. The kernel's memory may change at any time, and is reached by atomics here.
+    unsafe {
+        match bytes {
+            1 => u64::from(AtomicU8::from_ptr(pointer).load(Ordering::Relaxed)),
+            2 => u64::from(AtomicU16::from_ptr(pointer.cast()).load(Ordering::Relaxed)),
+            4 => u64::from(AtomicU32::from_ptr(pointer.cast()).load(Ordering::Relaxed)),
+            _ => AtomicU64::from_ptr(pointer.cast()).load(Ordering::Relaxed),
+        }
+    }
+}
 
 impl Reach {
     /// What a launch's blocks reach; a worker's own memory is not there yet.
@@ -68,6 +89,7 @@ impl Reach {
             top: 0,
             params: launch.params.as_ptr().cast_mut(),
             params_len: launch.params.len() as u64,
+            changes: 0,
             shadow: launch.common.as_ref().map(|common| Box::new(Shadow::new(common.clone(), shared, lanes))),
             findings: Findings::default(),
         }
@@ -115,15 +137,13 @@ impl Reach {
     /// A value of 1, 2, 4 or 8 bytes that one thread reads.
     pub(super) fn read(&self, space: Space, address: u64, bytes: u64, thread: usize) -> Result<u64, Fault> {
         let pointer = self.resolve(space, address, bytes, thread, false)?;
-        // SAFETY: `resolve` has checked this number of bytes.
-        Ok(unsafe {
-            match bytes {
-                1 => u64::from(pointer.read()),
-                2 => u64::from(pointer.cast::<u16>().read_unaligned()),
-                4 => u64::from(pointer.cast::<u32>().read_unaligned()),
-                _ => pointer.cast::<u64>().read_unaligned(),
-            }
-        })
+        // SAFETY: `resolve` has checked this number of bytes, and the alignment.
+        Ok(unsafe { peek(pointer, bytes) })
+    }
+
+    /// Whether an address is of a thread's stack.
+    pub(crate) fn is_on_stack(&self, space: Space, address: u64) -> bool {
+        space == Space::Local || space == Space::Generic && address >> REGION_BITS == LOCAL_BASE >> REGION_BITS
     }
 
     fn region(&self, index: usize) -> Option<Region> {

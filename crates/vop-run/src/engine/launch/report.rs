@@ -82,8 +82,8 @@ impl Report {
             report.instructions += work.executed;
             report.video += work.video;
             printed.extend(work.printed);
-            observers.extend(work.observer);
-            findings.push(work.findings);
+            observers.extend(work.observers);
+            findings.extend(work.findings);
             if let Some(found) = work.failure
                 && failure.as_ref().is_none_or(|(index, _)| found.0 < *index)
             {
