@@ -177,7 +177,9 @@ impl Module {
     pub fn variable(&self, scope: ScopeId, name: &str, at: usize) -> Option<&Variable> {
         self.outward(scope).find_map(|(id, scope)| {
             let variables = scope.declared.as_ref().map(|declared| &declared.variables);
-            if let Some((variables, (index, _))) = variables.and_then(|all| Some((all, all.find(&self.text, name, at)?))) {
+            if let Some((variables, (index, _))) =
+                variables.and_then(|all| Some((all, all.find(&self.text, name, at)?)))
+            {
                 return Some(&variables.items[index]);
             }
             let function = &self.pieces.functions[scope.function?];

@@ -133,7 +133,9 @@ impl<'t> Reader<'t, '_> {
                 TokenKind::End => break,
                 TokenKind::Punctuation(b'{') if open.len() == MOST_BLOCKS => {
                     let message = format!("more than {MOST_BLOCKS} blocks, one within the other");
-                    self.fault(Diagnostic::new(Code::V0105, self.token.span(), message).help("close some of them with `}`"));
+                    self.fault(
+                        Diagnostic::new(Code::V0105, self.token.span(), message).help("close some of them with `}`"),
+                    );
                     break;
                 }
                 TokenKind::Punctuation(b'{') => {

@@ -244,6 +244,9 @@ impl Kernel {
         let _running = options.activity.as_ref().map(|activity| activity.start(&self.name, shape.blocks()));
         let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
+        if let Some(error) = launch.ended_from_outside() {
+            return Err(error.into());
+        }
         let work: Vec<Work> = if cores == 1 {
             launch.standstill.start(1);
             vec![launch.work()]
