@@ -38,6 +38,8 @@ fn kind(found: &Found) -> &'static str {
         FoundKind::Partial(PartialReason::Macro) => "partial (macro)",
         FoundKind::Partial(PartialReason::Format) => "partial (format)",
         FoundKind::Partial(PartialReason::CutShort) => "partial (cut short)",
+        FoundKind::Partial(PartialReason::Operand) => "partial (operand)",
+        FoundKind::Label => "label",
     }
 }
 
@@ -80,7 +82,10 @@ fn positions_are_those_of_the_letters() {
             }
             for (i, byte) in found.text.bytes().enumerate().take_while(|(_, b)| b.is_ascii_alphanumeric() || *b == b'.')
             {
-                let at = found.source_offset(i);
+                let at = match found.definition_span(i..i + 1) {
+                    Some(place) => place.start,
+                    None => found.source_offset(i),
+                };
                 // An escape sequence stands for a letter as a whole.
                 let is_escape = source[at] == b'\\';
                 assert!(is_escape || source[at] == byte, "{}: {} at {i} is not at {at}", path.display(), found.text);

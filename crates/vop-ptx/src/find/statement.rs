@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cursor::{Cursor, is_ident, is_space};
-use super::found::{Found, FoundKind, PartialReason, Step};
+use super::found::{Context, Found, FoundKind, PartialReason, Step};
 use super::lex::{Text, ptx::skip_comment};
 use super::mapped::{Mapped, Paste};
 use super::mnemonic::{self, Word, is_modifier, is_video_type};
@@ -20,9 +20,12 @@ pub(super) fn steps(text: &Text) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut end = 0;
     walk(text, |place, statement| {
-        // A label, the end of a block, or what a macro pastes.
-        let breaks = |i: usize| matches!(bytes.get(i), Some(b':' | b'}')) || text.mapped.paste_at(i).is_some();
-        if (end..place.start).any(breaks) || text.mapped.paste_at(place.start).is_some() {
+        // What a macro pastes, a label, or the end of a block.
+        let pasted = |i: usize| text.mapped.paste_at(i).is_some();
+        let breaks = |i: usize| matches!(bytes.get(i), Some(b':' | b'}'));
+        if (end..place.start).any(pasted) || pasted(place.start) {
+            steps.push(Step::Unknown);
+        } else if (end..place.start).any(breaks) {
             steps.push(Step::Break);
         }
         let ended = (end..place.start).any(|i| matches!(bytes.get(i), Some(b';' | b'{' | b'}')));
@@ -204,12 +207,12 @@ impl<'a> Scanner<'a> {
         let kind = self.judge(head, &operands)?;
         let found = match kind {
             FoundKind::Statement => self.extract(start..operands.range.end, head),
-            FoundKind::Fragment => self.extract(head.word.start..head.end, head),
+            FoundKind::Fragment | FoundKind::Label => self.extract(head.word.start..head.end, head),
             FoundKind::Partial(_) => self.extract(start..operands.range.end, head),
         };
         self.cursor.pos = operands.range.end.max(head.end);
         let (text, map) = found.into_parts();
-        Some(Found { text, kind, map })
+        Some(Found { text, kind, map, context: Context::default() })
     }
 
     /// `"vadd4.u32.u32.u32" OPERANDS ";"`: where nothing else can hold the operands, the paste behind the last modifier does.
@@ -378,10 +381,16 @@ impl<'a> Scanner<'a> {
 
     fn judge_operands(&self, head: &Head, operands: &Operands) -> Option<FoundKind> {
         let cut_off = !self.in_asm && !operands.ended;
+        if operands.range.clone().any(|i| self.text.paste_at(i).is_some_and(|(by, _)| by == Paste::Operand)) {
+            return Some(FoundKind::Partial(PartialReason::Operand));
+        }
         if operands.range.is_empty() {
             // A lone `vadd.u32` is a name in some table as likely as a fragment.
             let whole = self.modifier_bytes(head).filter(|m| is_modifier(m)).count() >= 2;
+            let ends = matches!(self.after_blanks(head.end), b';' | b'}');
             return match (cut_off, self.in_asm || whole) {
+                // Nothing stands beside it that would be its operands.
+                (_, true) if !self.in_asm && !ends && !self.is_pasted_around(head) => Some(FoundKind::Label),
                 (true, true) => Some(FoundKind::Fragment),
                 (false, true) => Some(FoundKind::Statement),
                 (_, false) => None,
@@ -395,6 +404,12 @@ impl<'a> Scanner<'a> {
         let unknown = pasted && (!enough || self.hides_operands(&operands.range));
         let fragment = unknown || (cut_off && !enough);
         Some(if fragment { FoundKind::Fragment } else { FoundKind::Statement })
+    }
+
+    /// Whether something is pasted before or behind a head: it may be the rest of an instruction.
+    fn is_pasted_around(&self, head: &Head) -> bool {
+        let before = head.word.start.checked_sub(1).and_then(|before| self.paste_end(before));
+        before.is_some() || (head.end..self.bytes().len()).any(|i| self.paste_end(i).is_some())
     }
 
     fn count(&self, operands: &Operands) -> usize {
@@ -480,5 +495,6 @@ fn reason(by: Paste) -> PartialReason {
     match by {
         Paste::Macro => PartialReason::Macro,
         Paste::Field => PartialReason::Format,
+        Paste::Operand => PartialReason::Operand,
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
                 let mapped = literal(&mut cursor);
                 if !is_name {
                     let dialect = if after_asm { Dialect::LlvmAsm } else { Dialect::Free };
-                    texts.push(Text { mapped, dialect });
+                    texts.push(Text::new(mapped, dialect));
                 }
                 after_asm = false;
             }

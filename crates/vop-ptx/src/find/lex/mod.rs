@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::language::Language;
 use super::mapped::Mapped;
 use super::placeholder::Dialect;
+pub(super) use c::{Arguments, Facts};
 pub(super) use text::Text;
 
 /// All strings of a file.
@@ -24,7 +25,7 @@ pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
         Language::Python => python::texts(source),
         Language::LlvmIr => llvm::texts(source),
         Language::Rust => rust::texts(source),
-        Language::Ptx => vec![Text { mapped: Mapped::whole(source), dialect: Dialect::Ptx }],
+        Language::Ptx => vec![Text::new(Mapped::whole(source), Dialect::Ptx)],
     }
 }
 

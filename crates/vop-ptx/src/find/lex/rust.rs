@@ -22,12 +22,12 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
             b'\'' => skip_char_or_lifetime(&mut cursor),
             b if is_ident(b) || b == b'"' => {
                 if let Some(text) = asm(&mut cursor) {
-                    texts.push(Text { mapped: text, dialect: Dialect::RustAsm });
+                    texts.push(Text::new(text, Dialect::RustAsm));
                     continue;
                 }
                 let mut mapped = Mapped::default();
                 if string(&mut cursor, &mut mapped, 0) {
-                    texts.push(Text { mapped, dialect: Dialect::Free });
+                    texts.push(Text::new(mapped, Dialect::Free));
                 } else {
                     cursor.take_while(is_ident);
                 }

@@ -1,10 +1,27 @@
 //! One string of a program.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::super::mapped::Mapped;
+use super::super::operand::Asm;
 use super::super::placeholder::Dialect;
 
 /// One string of the program: what the compiler sees as one, so adjacent literals are joined.
 pub(in super::super) struct Text {
     pub(in super::super) mapped: Mapped,
     pub(in super::super) dialect: Dialect,
+    /// The operands that its placeholders stand for, if it is the template of an `asm` that has operands.
+    pub(in super::super) asm: Option<Arc<Asm>>,
+    /// Whether it stands in a macro's body, whose parameters are not known there.
+    pub(in super::super) definition: bool,
+    /// The name, in its definition, of the macro that writes all of it.
+    pub(in super::super) macro_name: Option<Range<usize>>,
+}
+
+impl Text {
+    /// A text of which no more is known.
+    pub(in super::super) fn new(mapped: Mapped, dialect: Dialect) -> Self {
+        Self { mapped, dialect, asm: None, definition: false, macro_name: None }
+    }
 }
