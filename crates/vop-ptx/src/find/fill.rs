@@ -87,7 +87,8 @@ pub(super) fn versions<'f, 'a: 'f>(text: Text, facts: impl FnOnce() -> Option<&'
             }
             match value(index) {
                 Some((value, place)) => {
-                    said.push(Filled { says: format!("`%{name}` is {value}"), place });
+                    let sign = if text.dialect == Dialect::LlvmAsm { '$' } else { '%' };
+                    said.push(Filled { says: format!("`{sign}{name}` is {value}"), place });
                     Fill::Value(value)
                 }
                 None => Fill::Unknown,

@@ -45,14 +45,15 @@ pub(super) fn prefer_uses(found: &mut Vec<Found>, written: Vec<Written>) {
     }
     let used = Places::new(used);
     // Uses of which no instruction came, though the body holds a part of one.
-    let mut open: Vec<&Found> = found.iter().filter(|one| is_open(one)).collect();
-    open.sort_by_key(|one| one.source_offset(0));
+    let mut open: Vec<(usize, &Found)> = Vec::new();
+    open.extend(found.iter().filter(|one| is_open(one)).filter_map(|one| Some((one.map.literals().next()?.start, one))));
+    open.sort_by_key(|(start, _)| *start);
     let mut unread = Vec::new();
     let mut read = HashSet::new();
     for text in written {
         // Those that begin in one of its pieces.
         let begin = |place: &Range<usize>| {
-            let at = |end: usize| open.partition_point(|one| one.source_offset(0) < end);
+            let at = |end: usize| open.partition_point(|(start, _)| *start < end);
             at(place.start)..at(place.end)
         };
         let candidates: Vec<usize> = text.spelled.iter().flat_map(begin).collect();
@@ -61,7 +62,7 @@ pub(super) fn prefer_uses(found: &mut Vec<Found>, written: Vec<Written>) {
         }
         let pieces = Places::new(text.spelled);
         for i in candidates {
-            let one = open[i];
+            let one = open[i].1;
             if pieces.covers(&one.map) {
                 read.insert(i);
                 let context = Context { macro_name: text.macro_name.clone(), ..Context::default() };
@@ -70,9 +71,9 @@ pub(super) fn prefer_uses(found: &mut Vec<Found>, written: Vec<Written>) {
             }
         }
     }
-    let unread_starts: HashSet<usize> = read.iter().map(|&i| open[i].source_offset(0)).collect();
+    let unread_starts: HashSet<usize> = read.iter().map(|&i| open[i].1.spelled_offset(0)).collect();
     found.retain(|one| {
-        let is_used = one.map.spelled().any(|place| used.meets(&place)) || unread_starts.contains(&one.source_offset(0));
+        let is_used = one.map.spelled().any(|place| used.meets(&place)) || unread_starts.contains(&one.spelled_offset(0));
         !(is_open(one) && is_used)
     });
     found.extend(unread);

@@ -213,7 +213,10 @@ impl Mapped {
         if !self.extends_last(&next, text.len()) {
             self.map.segments.push(next);
         } else if let Some(last) = self.map.segments.last_mut() {
-            last.source.1 = source.end;
+            match (&mut last.origin, next.origin) {
+                (Some(origin), Some(next)) => origin.1 = next.1,
+                _ => last.source.1 = source.end,
+            }
         }
         self.text.extend_from_slice(text);
         self.map.text_len = self.text.len();
@@ -222,14 +225,22 @@ impl Mapped {
     fn extends_last(&self, next: &Segment, text_len: usize) -> bool {
         self.map.segments.last().is_some_and(|last| {
             let one_to_one = |text: usize, source: (usize, usize)| text == source.1 - source.0;
-            last.paste.is_none()
-                && next.paste.is_none()
-                && last.origin.is_none()
-                && next.origin.is_none()
-                && last.literal_end == next.literal_end
-                && last.source.1 == next.source.0
-                && one_to_one(self.text.len() - last.text, last.source)
-                && one_to_one(text_len, next.source)
+            let is_adjacent = match (last.origin, next.origin) {
+                (None, None) => {
+                    last.source.1 == next.source.0
+                        && one_to_one(self.text.len() - last.text, last.source)
+                        && one_to_one(text_len, next.source)
+                }
+                // Written by one use of a macro, and spelled side by side.
+                (Some(origin), Some(next_origin)) => {
+                    last.source == next.source
+                        && origin.1 == next_origin.0
+                        && one_to_one(self.text.len() - last.text, origin)
+                        && one_to_one(text_len, next_origin)
+                }
+                _ => false,
+            };
+            last.paste.is_none() && next.paste.is_none() && last.literal_end == next.literal_end && is_adjacent
         })
     }
 

@@ -156,6 +156,7 @@ fn versions<'a>(
                 operand.scalar = facts.and_then(|facts| facts.scalar(&operand.expression));
             }
             operand.place = place(operand.place.clone());
+            operand.whole = place(operand.whole.clone());
             operand.expression_place = place(operand.expression_place.clone());
         }
         for filled in &mut version.filled {

@@ -27,6 +27,8 @@ pub(crate) struct AsmOperand {
     pub(crate) expression: Vec<Lexeme>,
     /// The place of the expression.
     pub(crate) expression_place: Range<usize>,
+    /// The place of all of it.
+    pub(crate) whole: Range<usize>,
     /// The type that the language writes beside it, as LLVM does.
     pub(crate) scalar: Option<Scalar>,
 }

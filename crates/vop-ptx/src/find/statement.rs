@@ -336,9 +336,19 @@ impl<'a> Scanner<'a> {
             return self.in_asm && types >= 3;
         }
         if let Some(at) = self.paste_in(&head.word) {
-            // `"vadd" #N ".u32…"` begins as a mnemonic; `#OP ".u32.u32.u32"` has the types.
-            let begins = mnemonic::classify(&self.bytes()[head.word.start..at]) == Word::Video;
-            return if begins { self.in_asm || types > 0 } else { types >= 3 };
+            // `"vadd" #N ".u32…"` begins as a mnemonic; `#OP ".u32.u32.u32"` has the types, and `#OP "4.u32.u32.eq"` the lanes.
+            let before = &self.bytes()[head.word.start..at];
+            let begins = mnemonic::classify(before) == Word::Video;
+            let pasted_types = head.modifiers.iter().take_while(|part| self.is_type_or_paste(part)).count();
+            let has_lanes = matches!(self.bytes()[head.word.clone()].last(), Some(b'2' | b'4'))
+                && head.word.end.checked_sub(1).is_some_and(|last| self.paste_end(last).is_none());
+            return match before {
+                _ if begins => self.in_asm || types > 0,
+                // `"v" #op "2." #t "." #t`
+                _ if starts_like_video(before) => pasted_types >= 2,
+                [] if has_lanes => types >= 2 || pasted_types >= 3,
+                _ => types >= 3,
+            };
         }
         let Some(first) = self.modifier_bytes(head).next() else { return false };
         match mnemonic::classify(&self.bytes()[head.word.clone()]) {
@@ -351,6 +361,11 @@ impl<'a> Scanner<'a> {
     /// The start of the first paste in a part of the head.
     fn paste_in(&self, part: &Range<usize>) -> Option<usize> {
         part.clone().find(|&i| self.paste_end(i).is_some())
+    }
+
+    /// Whether a modifier is a type, or all of it is pasted.
+    fn is_type_or_paste(&self, part: &Range<usize>) -> bool {
+        is_video_type(&self.bytes()[part.clone()]) || self.paste_end(part.start) == Some(part.end)
     }
 
     fn is_cut_short(&self, head: &Head) -> bool {
@@ -463,7 +478,9 @@ impl<'a> Scanner<'a> {
                 let name = &self.bytes()[from..end];
                 let last = out.bytes().last().copied().unwrap_or(0);
                 let spelled = if head.word.start <= from && from < head.end {
-                    [b"{", name, b"}"].concat()
+                    // Without the number that tells it from others: no register is named here.
+                    let end = name.iter().position(|&b| b == b'$').filter(|&end| end > 0).unwrap_or(name.len());
+                    [b"{", &name[..end], b"}"].concat()
                 } else if is_ident(last) || matches!(last, b'%' | b'$') {
                     name.to_vec()
                 } else {
@@ -489,6 +506,12 @@ impl<'a> Scanner<'a> {
             }
         }
     }
+}
+
+/// Whether a word that is pasted to its end may be a video instruction's mnemonic: `v`, `vs`, `vabs`.
+fn starts_like_video(word: &[u8]) -> bool {
+    let word = word.to_ascii_lowercase();
+    !word.is_empty() && mnemonic::stems().any(|stem| stem.as_bytes().starts_with(&word))
 }
 
 fn reason(by: Paste) -> PartialReason {

@@ -77,7 +77,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
         && !matches!(operand.class, Class::Unknown | Class::Other("a predicate"))
     {
         let message = format!("`{name}` is no predicate, and guards an instruction");
-        let fault = Diagnostic::new(Code::V0403, operand_place(operand), message).label(operand.written.clone());
+        let fault = Diagnostic::new(Code::V0403, operand.whole.clone(), message).label(operand.written.clone());
         let help = "declare a predicate in the asm, `.reg .pred p;`, and set it by `setp`";
         faults.push(at_template(fault, found, at..at + name.len()).help(help));
     }
@@ -94,7 +94,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
             faults.push(placed(Diagnostic::new(Code::V0406, at, message).label(label), found));
             continue;
         };
-        if faults.iter().any(|fault| fault.span == operand_place(operand)) {
+        if faults.iter().any(|fault| fault.span == operand.whole) {
             continue;
         }
         let spelled = written(found, source, &at);
@@ -102,7 +102,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
             Class::Other(what) => Some(
                 Diagnostic::new(
                     Code::V0407,
-                    operand_place(operand),
+                    operand.whole.clone(),
                     format!("`{spelled}` is {what}, and `{mnemonic}` takes 32-bit registers"),
                 )
                 .help(register_help(operand)),
@@ -110,7 +110,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
             Class::Memory => Some(
                 Diagnostic::new(
                     Code::V0407,
-                    operand_place(operand),
+                    operand.whole.clone(),
                     format!("`{spelled}` is in memory, and `{mnemonic}` takes 32-bit registers"),
                 )
                 .help(register_help(operand)),
@@ -127,7 +127,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                 };
                 why.map(|why| {
                     let message = format!("`{spelled}` is a number in the text, and {why}");
-                    Diagnostic::new(Code::V0408, operand_place(operand), message).help(register_help(operand))
+                    Diagnostic::new(Code::V0408, operand.whole.clone(), message).help(register_help(operand))
                 })
             }
             Class::Word => operand.scalar.filter(|scalar| *scalar != Scalar::Integer(4)).map(|scalar| {
@@ -143,7 +143,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                     Scalar::Integer(1 | 2) => "convert it to `unsigned` or `int`, as its sign demands",
                     _ => "convert it to `unsigned` or `int`",
                 };
-                Diagnostic::new(Code::V0409, operand_place(operand), message).help(help)
+                Diagnostic::new(Code::V0409, operand.whole.clone(), message).help(help)
             }),
             Class::Unknown => None,
         };
@@ -160,7 +160,7 @@ pub(super) fn lints(found: &Found, source: &[u8], _: &Instruction<'_>, places: &
     for Used { position, at, operand, .. } in used(found, source, places) {
         if let Some(operand) = operand.filter(|operand| position == 0 && operand.access == Access::In) {
             let message = format!("the instruction writes `{}`, which is an input", written(found, source, &at));
-            let lint = Diagnostic::new(Code::V0714, operand_place(operand), message).label("an input");
+            let lint = Diagnostic::new(Code::V0714, operand.whole.clone(), message).label("an input");
             lints.push(at_template(lint, found, at).help("make it an output: `\"=r\"`, or `\"+r\"` if it is read too"));
         }
     }
@@ -182,7 +182,7 @@ pub(super) fn incomplete(found: &Found) -> Verdict {
     if let Some(asm) = &found.context().asm {
         for operand in found.context().registers.iter().filter_map(|&index| asm.operands.get(index)) {
             let message = "a register cannot be a part of a modifier or selector".to_owned();
-            let fault = Diagnostic::new(Code::V0408, operand_place(operand), message).label(operand.written.clone());
+            let fault = Diagnostic::new(Code::V0408, operand.whole.clone(), message).label(operand.written.clone());
             let fault = fault.help("if its value is a constant, write `\"n\"` for its constraint");
             faults.push(at_template(fault, found, 0..found.text.len()));
         }
@@ -201,12 +201,6 @@ pub(super) fn incomplete(found: &Found) -> Verdict {
 
 fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
     super::placed(diagnostic, found)
-}
-
-/// From the constraint to the end of the expression.
-pub(super) fn operand_place(operand: &AsmOperand) -> Range<usize> {
-    let end = operand.expression_place.end.max(operand.place.end);
-    operand.place.start..if operand.expression_place.start >= operand.place.end { end } else { operand.place.end }
 }
 
 /// With the place in the template.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use vop::{Code, Diagnostic, Parser};
 
-use super::operands::{Used, operand_place, used, written};
+use super::operands::{Used, used, written};
 use super::packed;
 use crate::find::{Access, Found, FoundKind, Step};
 
@@ -70,7 +70,7 @@ pub(super) fn find<'s>(steps: &'s [Step], source: &[u8]) -> Vec<(&'s Found, Diag
                         };
                         let lint = Diagnostic::new(Code::V0713, at, message).label("may hold anything");
                         let lint = super::placed(lint, found).help(help);
-                        found_all.push((found, lint.related(operand_place(operand), "declared as only written")));
+                        found_all.push((found, lint.related(operand.whole.clone(), "declared as only written")));
                     }
                 }
                 let d = instruction.d.to_owned();

@@ -121,6 +121,7 @@ impl Reader<'_> {
             name,
             written: format!("\"{text}\""),
             place: place.start..last.end.max(place.end),
+            whole: place.start..self.place(&tokens[end]).end.max(place.end),
             class,
             access,
             expression,

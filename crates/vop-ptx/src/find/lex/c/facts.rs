@@ -81,6 +81,7 @@ impl<'a> Facts<'a> {
             history: Vec::new(),
             specifiers: Specifiers::default(),
             initialiser: false,
+            angles: 0,
             header: None,
         };
         let mut lexer = Lexer::new(source);
@@ -492,6 +493,8 @@ struct Pass<'a> {
     specifiers: Specifiers,
     /// Whether an initialiser is being read.
     initialiser: bool,
+    /// Open angle brackets, as far as they may be those of template arguments.
+    angles: usize,
     header: Option<Header>,
 }
 
@@ -517,7 +520,7 @@ impl Pass<'_> {
     }
 
     fn word(&mut self, token: &Token, lexer: &mut Lexer<'_>) {
-        if self.initialiser {
+        if self.initialiser || self.angles > 0 {
             return;
         }
         let word = token.bytes(self.source);
@@ -606,8 +609,13 @@ impl Pass<'_> {
     }
 
     fn sign(&mut self, sign: u8, token: &Token, lexer: &Lexer<'_>) {
-        if matches!(sign, b';' | b'{' | b'}' | b'(' | b',') {
-            self.initialiser = false;
+        match sign {
+            b';' | b'{' | b'}' | b'(' | b')' => (self.initialiser, self.angles) = (false, 0),
+            b',' if self.angles > 0 => return,
+            b',' => self.initialiser = false,
+            b'<' => self.angles += 1,
+            b'>' => self.angles = self.angles.saturating_sub(1),
+            _ => {}
         }
         match sign {
             b'*' | b'&' | b'<' | b'>' | b':' | b'[' | b']' | b'~' => {
