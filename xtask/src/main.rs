@@ -34,6 +34,7 @@ enum Command {
     Licences(command::licences::Args),
     Packages(command::packages::Args),
     Search(command::search::Args),
+    Suites(command::suites::Args),
     Test(command::test::Args),
 }
 
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Licences(args) => command::licences::run(args),
         Command::Packages(args) => command::packages::run(args),
         Command::Search(args) => command::search::run(args),
+        Command::Suites(args) => command::suites::run(args),
         Command::Test(args) => command::test::run(args),
     };
     match done {

@@ -19,6 +19,7 @@ mod run;
 mod sbom;
 pub(crate) mod search;
 mod show;
+pub(crate) mod suites;
 mod sweep;
 pub(crate) mod test;
 

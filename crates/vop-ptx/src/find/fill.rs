@@ -52,7 +52,8 @@ pub(super) fn versions<'f, 'a: 'f>(text: Text, facts: impl FnOnce() -> Option<&'
     });
     let immediates: Vec<usize> =
         operands.iter().copied().filter(|&index| asm.operands[index].class == Class::Immediate).collect();
-    let of_template = facts.and_then(|facts| immediates.iter().find_map(|&index| facts.uses(&asm.operands[index].expression)));
+    let of_template =
+        facts.and_then(|facts| immediates.iter().find_map(|&index| facts.uses(&asm.operands[index].expression)));
     let environments: Vec<Option<Arguments>> = match of_template {
         Some(uses) if !uses.is_empty() => uses.into_iter().map(Some).collect(),
         _ => vec![None],

@@ -46,7 +46,9 @@ pub(super) fn prefer_uses(found: &mut Vec<Found>, written: Vec<Written>) {
     let used = Places::new(used);
     // Uses of which no instruction came, though the body holds a part of one.
     let mut open: Vec<(usize, &Found)> = Vec::new();
-    open.extend(found.iter().filter(|one| is_open(one)).filter_map(|one| Some((one.map.literals().next()?.start, one))));
+    open.extend(
+        found.iter().filter(|one| is_open(one)).filter_map(|one| Some((one.map.literals().next()?.start, one))),
+    );
     open.sort_by_key(|(start, _)| *start);
     let mut unread = Vec::new();
     let mut read = HashSet::new();
@@ -73,7 +75,8 @@ pub(super) fn prefer_uses(found: &mut Vec<Found>, written: Vec<Written>) {
     }
     let unread_starts: HashSet<usize> = read.iter().map(|&i| open[i].1.spelled_offset(0)).collect();
     found.retain(|one| {
-        let is_used = one.map.spelled().any(|place| used.meets(&place)) || unread_starts.contains(&one.spelled_offset(0));
+        let is_used =
+            one.map.spelled().any(|place| used.meets(&place)) || unread_starts.contains(&one.spelled_offset(0));
         !(is_open(one) && is_used)
     });
     found.extend(unread);

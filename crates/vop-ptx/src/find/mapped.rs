@@ -109,10 +109,9 @@ impl OffsetMap {
 
     /// The place where the byte at `offset` is spelled.
     pub(super) fn spelled_offset(&self, offset: usize) -> usize {
-        self.origin(offset..offset + 1).filter(|_| self.has_origin(offset)).map_or_else(
-            || self.source_offset(offset),
-            |place| place.start,
-        )
+        self.origin(offset..offset + 1)
+            .filter(|_| self.has_origin(offset))
+            .map_or_else(|| self.source_offset(offset), |place| place.start)
     }
 
     fn has_origin(&self, offset: usize) -> bool {
@@ -312,7 +311,8 @@ impl Mapped {
         for (index, segment) in self.map.segments.iter().enumerate() {
             let (text, (start, end)) = (self.map.text_range(index), segment.source);
             let literal_end = outer.map.source_span(start..segment.literal_end).end;
-            let origin = segment.origin.map(|(start, end)| outer.map.source_span(start..end)).map(|at| (at.start, at.end));
+            let origin =
+                segment.origin.map(|(start, end)| outer.map.source_span(start..end)).map(|at| (at.start, at.end));
             if segment.paste.is_none() && origin.is_none() && text.len() == end - start {
                 result.push_slice_within(outer, start..end, literal_end);
             } else {

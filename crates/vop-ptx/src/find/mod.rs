@@ -1,4 +1,5 @@
-//! Finds video instructions in source code: in CUDA C++, OpenCL, Python, LLVM IR and Rust.
+//! Finds video instructions in source code: in CUDA C++, OpenCL, Python, LLVM IR, MLIR, Rust, Julia, Go, D, Zig and Nim, in Markdown's
+//! code blocks and in templates.
 //!
 //! Programs write PTX inside string literals, so the finder goes from the file inwards, and each step is a module:
 //!
@@ -14,6 +15,7 @@
 
 mod comments;
 mod cursor;
+mod embedded;
 mod fill;
 mod found;
 mod language;
@@ -142,8 +144,7 @@ fn versions<'a>(
     place: &dyn Fn(std::ops::Range<usize>) -> std::ops::Range<usize>,
 ) -> Vec<Version> {
     let is_c = matches!(language, Language::Cuda | Language::OpenCl);
-    let mut versions =
-        fill::versions(text, || is_c.then(|| &*facts.get_or_insert_with(|| lex::Facts::read(source))));
+    let mut versions = fill::versions(text, || is_c.then(|| &*facts.get_or_insert_with(|| lex::Facts::read(source))));
     for version in &mut versions {
         let Some(asm) = version.text.asm.take() else { continue };
         if !may_contain(version.text.mapped.bytes()) {
@@ -155,9 +156,7 @@ fn versions<'a>(
                 let facts = is_c.then(|| &*facts.get_or_insert_with(|| lex::Facts::read(source)));
                 operand.scalar = facts.and_then(|facts| facts.scalar(&operand.expression));
             }
-            operand.place = place(operand.place.clone());
-            operand.whole = place(operand.whole.clone());
-            operand.expression_place = place(operand.expression_place.clone());
+            operand.moved(place);
         }
         for filled in &mut version.filled {
             filled.place = place(filled.place.clone());

@@ -95,6 +95,15 @@ pub(crate) enum LexemeKind {
     Sign,
 }
 
+impl AsmOperand {
+    /// Translates its places.
+    pub(crate) fn moved(&mut self, place: impl Fn(Range<usize>) -> Range<usize>) {
+        for one in [&mut self.place, &mut self.whole, &mut self.expression_place] {
+            *one = place(one.clone());
+        }
+    }
+}
+
 impl Asm {
     /// The index of the operand of this name or number.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {

@@ -189,7 +189,9 @@ pub(super) fn incomplete(found: &Found) -> Verdict {
     }
     // What is wrong before that is wrong whatever the value is.
     let head = found.text.split(|c: char| c.is_whitespace()).find(|word| !word.starts_with('@')).unwrap_or_default();
-    if faults.is_empty() && !head.contains('{') && !head.contains('%')
+    if faults.is_empty()
+        && !head.contains('{')
+        && !head.contains('%')
         && let Err(wrong) = Parser::new().allow_bare().parse_with_places(head)
     {
         let start = found.text.find(head).unwrap_or(0);

@@ -59,8 +59,10 @@ pub(super) fn find<'s>(steps: &'s [Step], source: &[u8]) -> Vec<(&'s Found, Diag
                         // Once for each.
                         state.whole = true;
                         let spelled = written(found, source, &at);
-                        let message =
-                            format!("`{spelled}` is read before the asm writes it, and {} gives it no value", operand.written);
+                        let message = format!(
+                            "`{spelled}` is read before the asm writes it, and {} gives it no value",
+                            operand.written
+                        );
                         let help = match operand.written.starts_with('"') {
                             true if spelled.starts_with('$') => {
                                 "tie an input to it: the constraint `0` and its old value".to_owned()

@@ -62,7 +62,7 @@ pub(super) fn comments(source: &[u8]) -> Vec<Range<usize>> {
 const LONGEST_LIST: usize = 1 << 16;
 
 /// The operands behind a template: `, "=r,r,r"(i32 %a, i32 %b)`.
-fn operands(mut cursor: Cursor<'_>) -> Option<Asm> {
+pub(super) fn operands(mut cursor: Cursor<'_>) -> Option<Asm> {
     let at = cursor.pos;
     skip_blanks(&mut cursor);
     if !cursor.eat(b",") {

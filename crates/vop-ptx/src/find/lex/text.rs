@@ -24,4 +24,16 @@ impl Text {
     pub(in super::super) fn new(mapped: Mapped, dialect: Dialect) -> Self {
         Self { mapped, dialect, asm: None, definition: false, macro_name: None }
     }
+
+    /// The same text with its places, which are offsets of the text of `outer`, replaced by the places that `outer` has for them.
+    pub(in super::super) fn through(self, outer: &Mapped) -> Self {
+        let place = |place: Range<usize>| outer.source_span(place);
+        let asm = self.asm.map(|asm| {
+            let mut asm = Arc::unwrap_or_clone(asm);
+            asm.at = outer.source_offset(asm.at);
+            asm.operands.iter_mut().for_each(|operand| operand.moved(&place));
+            Arc::new(asm)
+        });
+        Self { mapped: self.mapped.through(outer), asm, macro_name: self.macro_name.map(place), ..self }
+    }
 }

@@ -251,7 +251,9 @@ impl<'a> Facts<'a> {
         };
         match expression {
             [one] if one.kind == LexemeKind::Number => literal_type(&one.text),
-            [one] if one.kind == LexemeKind::Other && one.text.starts_with(b"'") && !negative => Some(Scalar::Integer(1)),
+            [one] if one.kind == LexemeKind::Other && one.text.starts_with(b"'") && !negative => {
+                Some(Scalar::Integer(1))
+            }
             [one] if matches!(one.text.as_slice(), b"true" | b"false") && !negative => Some(Scalar::Integer(1)),
             [one] if one.kind == LexemeKind::Word => {
                 let scalar = match &self.declaration(&one.text, one.at)?.meaning {
@@ -533,12 +535,14 @@ impl Pass<'_> {
             | b"__shared__" | b"__device__" | b"__constant__" | b"struct" | b"class" | b"typename" | b"restrict"
             | b"__restrict" | b"__global__" | b"__host__" | b"__forceinline__" => {
                 if let Some(header) = &mut self.header {
-                    header.is_class |= matches!(word, b"struct" | b"class") && self.blocks.last().is_none_or(|b| b.brackets == 0);
+                    header.is_class |=
+                        matches!(word, b"struct" | b"class") && self.blocks.last().is_none_or(|b| b.brackets == 0);
                 }
                 return;
             }
             b"return" | b"else" | b"case" | b"goto" | b"new" | b"delete" | b"throw" | b"using" | b"namespace"
-            | b"operator" | b"sizeof" | b"typedef" | b"friend" | b"do" | b"asm" | b"if" | b"for" | b"while" | b"switch" => {
+            | b"operator" | b"sizeof" | b"typedef" | b"friend" | b"do" | b"asm" | b"if" | b"for" | b"while"
+            | b"switch" => {
                 self.specifiers = Specifiers::default();
                 return;
             }
@@ -562,9 +566,9 @@ impl Pass<'_> {
         }
         // A name behind a type, or a type that is not known.
         let next = lexer.clone().next();
-        let ends = next.as_ref().is_some_and(|next| {
-            matches!(next.kind, Kind::Sign(b',' | b';' | b'=' | b')' | b'[' | b'(' | b'{' | b':'))
-        });
+        let ends = next
+            .as_ref()
+            .is_some_and(|next| matches!(next.kind, Kind::Sign(b',' | b';' | b'=' | b')' | b'[' | b'(' | b'{' | b':')));
         let is_scope = next.as_ref().is_some_and(|next| next.is(b':'))
             && lexer.clone().nth(1).is_some_and(|second| second.is(b':'));
         if self.specifiers.is_empty() || !ends || is_scope {
@@ -584,7 +588,8 @@ impl Pass<'_> {
         let may_be_function = next.is_some_and(|next| next.is(b'('));
         let scalar = self.specifiers.scalar().flatten().filter(|_| !may_be_function);
         let stars = self.history.iter().rev().take_while(|token| {
-            matches!(token.kind, Kind::Sign(b'*' | b'&')) || token.is_word(self.source, b"const")
+            matches!(token.kind, Kind::Sign(b'*' | b'&'))
+                || token.is_word(self.source, b"const")
                 || token.is_word(self.source, b"__restrict__")
         });
         let pointers = stars.filter(|token| token.is(b'*')).count();
@@ -781,7 +786,8 @@ fn template_parameters(lexer: &mut Lexer<'_>, source: &[u8]) -> Option<Header> {
     let (arguments, _) = template_arguments(lexer, source)?;
     let parameters = arguments.into_iter().map(|argument| {
         let equals = argument.iter().position(|lexeme| lexeme.text == b"=").unwrap_or(argument.len());
-        let is_type = argument.first().is_none_or(|first| matches!(first.text.as_slice(), b"typename" | b"class" | b"template"));
+        let is_type =
+            argument.first().is_none_or(|first| matches!(first.text.as_slice(), b"typename" | b"class" | b"template"));
         let name = argument[..equals].last().filter(|last| last.kind == LexemeKind::Word && !is_type);
         let default = argument.get(equals + 1..).unwrap_or_default().to_vec();
         (name.map(|name| name.text.clone()).unwrap_or_default(), default)

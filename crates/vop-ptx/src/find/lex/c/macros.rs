@@ -124,9 +124,9 @@ impl<'a> Macros<'a> {
         if let Some(name) = text.strip_prefix(b"ifndef") {
             let outside = &branch[..branch.len() - 1];
             let defined = self.by_name.get(name.trim_ascii()).into_iter().flatten();
-            return defined.map(|&i| &self.all[i]).any(|definition| {
-                definition.live.end == usize::MAX && outside.starts_with(&definition.branch)
-            });
+            return defined
+                .map(|&i| &self.all[i])
+                .any(|definition| definition.live.end == usize::MAX && outside.starts_with(&definition.branch));
         }
         text.strip_prefix(b"if").is_some_and(|condition| condition.trim_ascii() == b"0")
     }
@@ -216,8 +216,14 @@ impl<'a> Macros<'a> {
     /// The definition of a name at a place of the file that is to be taken in this version.
     fn definition(&mut self, name: &[u8], at: usize) -> Option<usize> {
         let of_name = self.by_name.get(name)?;
-        let live: Vec<usize> =
-            of_name.iter().rev().take(16).copied().filter(|&i| self.all[i].live.contains(&at)).take(MOST_VERSIONS).collect();
+        let live: Vec<usize> = of_name
+            .iter()
+            .rev()
+            .take(16)
+            .copied()
+            .filter(|&i| self.all[i].live.contains(&at))
+            .take(MOST_VERSIONS)
+            .collect();
         self.most = self.most.max(live.len());
         // The earliest first, as branches are read.
         live.iter().rev().nth(self.version.min(live.len().saturating_sub(1))).copied()

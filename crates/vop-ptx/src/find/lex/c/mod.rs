@@ -34,7 +34,8 @@ const LONGEST_STATEMENT: usize = 1 << 17;
 const MOST_VERSIONS: usize = 8;
 
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
-    let mut reader = Reader { source, macros: Macros::of(source), statement: Vec::new(), relevant: false, texts: Vec::new() };
+    let mut reader =
+        Reader { source, macros: Macros::of(source), statement: Vec::new(), relevant: false, texts: Vec::new() };
     reader.read();
     reader.texts
 }

@@ -77,8 +77,18 @@ impl<'a, 'm> Extractor<'a, 'm> {
         let keyword = || {
             matches!(
                 token.bytes(self.source),
-                b"return" | b"case" | b"else" | b"throw" | b"co_return" | b"co_yield" | b"if" | b"while" | b"for"
-                    | b"switch" | b"extern" | b"sizeof"
+                b"return"
+                    | b"case"
+                    | b"else"
+                    | b"throw"
+                    | b"co_return"
+                    | b"co_yield"
+                    | b"if"
+                    | b"while"
+                    | b"for"
+                    | b"switch"
+                    | b"extern"
+                    | b"sizeof"
             )
         };
         token.kind == Kind::Hole || (token.kind == Kind::Word && !keyword())
@@ -110,8 +120,10 @@ impl<'a, 'm> Extractor<'a, 'm> {
             i = self.piece(tokens, i, template_end, Paste::Macro, &mut mapped).unwrap_or(i + 1);
         }
         let place = tokens[keyword].at.start;
-        let operands = (close < limit).then(|| asm::operands(self.source, &self.macros.sites, tokens, template_end, close));
-        let asm = operands.flatten().map(|operands| Asm { at: self.use_of(&tokens[keyword]).unwrap_or(place), ..operands });
+        let operands =
+            (close < limit).then(|| asm::operands(self.source, &self.macros.sites, tokens, template_end, close));
+        let asm =
+            operands.flatten().map(|operands| Asm { at: self.use_of(&tokens[keyword]).unwrap_or(place), ..operands });
         self.push(mapped, Dialect::GccAsm, &tokens[keyword], asm);
         Some((close + 1).min(limit))
     }
@@ -180,7 +192,9 @@ impl<'a, 'm> Extractor<'a, 'm> {
         let mut by = Paste::Macro;
         // In `extern "C" int f()` the names that follow are no paste.
         let is_linkage = |token: &Token| matches!(token.bytes(self.source), b"\"C\"" | b"\"C++\"");
-        while let Some(next) = (i < tokens.len()).then(|| self.piece(tokens, i, tokens.len(), by, &mut mapped)).flatten() {
+        while let Some(next) =
+            (i < tokens.len()).then(|| self.piece(tokens, i, tokens.len(), by, &mut mapped)).flatten()
+        {
             let last = &tokens[i];
             if last.is_string() && is_linkage(last) {
                 i = next;
@@ -237,8 +251,7 @@ impl<'a, 'm> Extractor<'a, 'm> {
         };
         mnemonic::classify(tokens[i].bytes(self.source)) == Word::Video
             && [1, 3].into_iter().all(|dot| {
-                tokens.get(i + dot).is_some_and(|token| token.is(b'.'))
-                    && tokens.get(i + dot + 1).is_some_and(is_type)
+                tokens.get(i + dot).is_some_and(|token| token.is(b'.')) && tokens.get(i + dot + 1).is_some_and(is_type)
             })
     }
 

@@ -208,9 +208,7 @@ impl Iterator for Lexer<'_> {
 
 /// Goes to the end of a `#define`: to the line break outside comments and literals.
 fn skip_definition(cursor: &mut Cursor<'_>) {
-    while let Some(ahead) =
-        cursor.rest().iter().position(|b| matches!(b, b'\n' | b'\\' | b'/' | b'"' | b'\''))
-    {
+    while let Some(ahead) = cursor.rest().iter().position(|b| matches!(b, b'\n' | b'\\' | b'/' | b'"' | b'\'')) {
         cursor.advance(ahead);
         match cursor.peek(0) {
             b'\n' => return,
