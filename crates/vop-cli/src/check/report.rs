@@ -77,7 +77,7 @@ impl Report {
         if file.uses.is_empty() && file.suppressions.is_empty() && file.lints.is_empty() {
             return;
         }
-        self.files_with += usize::from(!file.uses.is_empty());
+        self.files_with += usize::from(file.uses.iter().any(|one| one.verdict != Verdict::Label));
         let lines = Lines::new(text);
         for one in file.uses {
             let findings: Vec<Diagnostic> =
@@ -97,6 +97,11 @@ impl Report {
             let at = lines.range(&suppression.span);
             Allowing { path: path.to_owned(), at, suppression }
         }));
+    }
+
+    /// The number of mnemonics that are strings by themselves, and no instructions.
+    pub(super) fn labels(&self) -> usize {
+        self.seen.iter().filter(|seen| seen.verdict == Verdict::Label).count()
     }
 
     pub(super) fn shows(&self, finding: &Diagnostic) -> bool {
@@ -125,7 +130,7 @@ impl Report {
             let name = match &seen.verdict {
                 Verdict::Legal(form) => form.to_string(),
                 Verdict::LegalFragment(form) => format!("{} …", form.opcode()),
-                Verdict::Illegal(_) | Verdict::Unjudged(_) => continue,
+                Verdict::Illegal(_) | Verdict::Unjudged(_) | Verdict::Label => continue,
             };
             forms.entry(name).or_insert((0, seen)).0 += 1;
         }

@@ -407,8 +407,8 @@ impl<'a> Scanner<'a> {
             let whole = self.modifier_bytes(head).filter(|m| is_modifier(m)).count() >= 2;
             let ends = matches!(self.after_blanks(head.end), b';' | b'}');
             return match (cut_off, self.in_asm || whole) {
-                // Nothing stands beside it that would be its operands.
-                (_, true) if !self.in_asm && !ends && !self.is_pasted_around(head) => Some(FoundKind::Label),
+                // A name: all of the string. A blank behind it is for operands.
+                (_, true) if !self.in_asm && !ends && self.is_name(head) => Some(FoundKind::Label),
                 (true, true) => Some(FoundKind::Fragment),
                 (false, true) => Some(FoundKind::Statement),
                 (_, false) => None,
@@ -424,10 +424,13 @@ impl<'a> Scanner<'a> {
         Some(if fragment { FoundKind::Fragment } else { FoundKind::Statement })
     }
 
-    /// Whether something is pasted before or behind a head: it may be the rest of an instruction.
-    fn is_pasted_around(&self, head: &Head) -> bool {
-        let before = head.word.start.checked_sub(1).and_then(|before| self.paste_end(before));
-        before.is_some() || (head.end..self.bytes().len()).any(|i| self.paste_end(i).is_some())
+    /// Whether a head is the whole text, or a line of it.
+    fn is_name(&self, head: &Head) -> bool {
+        let bytes = self.bytes();
+        let begins = head.word.start == 0 || bytes[head.word.start - 1] == b'\n';
+        let ends =
+            matches!(self.at(head.end).peek(0), 0 | b'\n') && (self.at(head.end).at_end() || bytes[head.end] != 0);
+        begins && ends && !(0..bytes.len()).any(|i| self.paste_end(i).is_some())
     }
 
     fn count(&self, operands: &Operands) -> usize {

@@ -46,6 +46,8 @@ pub struct Use {
     pub allowed: Vec<Diagnostic>,
     /// From its first byte to its last; `span` ends with the literal that it begins in.
     extent: Range<usize>,
+    /// Where the definition of the macro that writes it spells it.
+    definition: Option<Range<usize>>,
 }
 
 /// Whether a [`Use`] is legal.
@@ -168,7 +170,8 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
     };
     let span = found.source_span(0..found.text.len());
     let extent = found.source_offset(0)..found.source_offset(found.text.len()).max(span.end);
-    (Use { text: found.text, span, verdict, lints, allowed: Vec::new(), extent }, reads_output)
+    let definition = found.definition_span(0..found.text.len());
+    (Use { text: found.text, span, verdict, lints, allowed: Vec::new(), extent, definition }, reads_output)
 }
 
 /// A diagnostic of a text with its places in the file: at the use, with the places that a macro's definition and the values of
@@ -376,7 +379,7 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         };
         let text = one_line(text);
         let (span, extent) = (statement.span.clone(), statement.span.clone());
-        uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent });
+        uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition: None });
         indexes.push(index);
     }
     lint_packed_in_module(module, &mut uses, &indexes);

@@ -24,7 +24,8 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
             b'\'' => skip_char_or_lifetime(&mut cursor),
             b if is_ident(b) || b == b'"' => {
                 if let Some(text) = asm(&mut cursor) {
-                    let asm = Some(Arc::new(operands(cursor)));
+                    // Without any operand it is the beginning of one, or an example.
+                    let asm = Some(operands(cursor)).filter(|asm| !asm.operands.is_empty()).map(Arc::new);
                     texts.push(Text { asm, ..Text::new(text, Dialect::RustAsm) });
                     continue;
                 }
