@@ -82,8 +82,8 @@ impl Report {
             report.instructions += work.executed;
             report.video += work.video;
             printed.extend(work.printed);
-            observers.extend(work.observer);
-            findings.push(work.findings);
+            observers.extend(work.observers);
+            findings.extend(work.findings);
             if let Some(found) = work.failure
                 && failure.as_ref().is_none_or(|(index, _)| found.0 < *index)
             {
@@ -156,7 +156,7 @@ impl Explain<'_> {
         match spot {
             Spot::Shared(offset) => format!("byte {offset} of shared memory"),
             Spot::Global(address) => {
-                let name = region_index(address).and_then(|index| self.memory.name(index));
+                let name = region_index(address).and_then(|index| self.memory.name_at(index));
                 format!("byte {} of `{}`", address & OFFSET, name.unwrap_or("global memory"))
             }
         }
@@ -167,7 +167,7 @@ impl Explain<'_> {
         let mut address = None;
         let error = match &found.what {
             What::Race(race) => {
-                if race.same_value {
+                if race.same_value || race.guess {
                     severity = Severity::Note;
                 }
                 address = Some(race.spot);
@@ -197,11 +197,13 @@ impl Explain<'_> {
                 RunError::new(RunErrorKind::ActiveMask, message)
                     .with_help("take the mask from `vote.sync.ballot` (`__ballot_sync`) before the branch, or number the lanes of the mask")
             }
-            What::MetByLuck => {
-                severity = Severity::Note;
+            What::MetByLuck { is_error } => {
+                if !is_error {
+                    severity = Severity::Note;
+                }
                 let message = "the mask is what `activemask` gave, and its lanes had parted before: that they are together again is luck";
                 RunError::new(RunErrorKind::ActiveMask, message).with_help(
-                    "right only if any part of these lanes will do; `bar.warp.sync` (`__syncwarp`) makes lanes meet",
+                    "let the lanes meet by `bar.warp.sync` (`__syncwarp`) with a mask that is known, and use that mask",
                 )
             }
             What::Heap { address: at, near } => {
@@ -243,6 +245,12 @@ impl Explain<'_> {
                 format!("{other} {verb} the same value to {spot}{place}, and nothing orders the two")
             };
             return RunError::new(RunErrorKind::Race, message);
+        }
+        if race.guess {
+            let message = format!(
+                "a plain read of {spot} races with compare-and-swap: {other} {verb} it{place}; right only if the compare-and-swap checks what was read"
+            );
+            return RunError::new(RunErrorKind::Race, message).with_help("read it as `ld.relaxed` or `ld.volatile`");
         }
         let other_block = race.block != found.block;
         let (end, help) = if race.is_copy {
@@ -287,11 +295,12 @@ impl Explain<'_> {
     }
 
     fn leak(&self, (site, count, bytes): (std::sync::Arc<Site>, u64, u64)) -> Finding {
-        let allocations = if count == 1 { "allocation" } else { "allocations" };
+        let what = match count {
+            1 => format!("an allocation of {} is", plural(bytes)),
+            _ => format!("{count} allocations of {} together are", plural(bytes)),
+        };
         let message = format!(
-            "{count} {allocations} of {} together {} not freed when the launch ends: `malloc` at line {} of `{}`{}",
-            plural(bytes),
-            if count == 1 { "is" } else { "are" },
+            "{what} not freed when the launch ends: `malloc` at line {} of `{}`{}",
             site.line,
             site.kernel,
             site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"))
