@@ -105,10 +105,8 @@ fn rows() {
                 let same = |found: &str| bits(found, types[0][0]) == bits(expected, types[0][0]);
                 if found != *expected && (types[0].len() > 1 || found == "unknown" || !same(&found)) {
                     let by = if by_ptxas { "by ptxas" } else { "by the manual" };
-                    failures += &format!(
-                        "{opcode} {}: {found}, expected {expected} ({by}, {level:?})\n",
-                        sources.join(" ")
-                    );
+                    failures +=
+                        &format!("{opcode} {}: {found}, expected {expected} ({by}, {level:?})\n", sources.join(" "));
                 }
             }
         }

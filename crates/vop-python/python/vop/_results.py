@@ -205,7 +205,7 @@ class Use:
         The line, from 1.
     column : int
         The column, from 1, in characters.
-    verdict : {"legal", "fragment", "illegal", "unjudged"}
+    verdict : {"legal", "fragment", "illegal", "unjudged", "label"}
         ``"fragment"``: it is legal and its operands are elsewhere. ``"unjudged"``: `reason` says why.
     form : Form or None
         What it computes, if it is legal.
@@ -219,7 +219,7 @@ class Use:
     span: tuple[int, int] = field(repr=False)
     line: int
     column: int = field(repr=False)
-    verdict: Literal["legal", "fragment", "illegal", "unjudged"]
+    verdict: Literal["legal", "fragment", "illegal", "unjudged", "label"]
     form: Form | None = field(repr=False)
     reason: str | None = field(repr=False)
     diagnostics: tuple[Diagnostic, ...] = field(repr=False)

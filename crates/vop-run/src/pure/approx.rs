@@ -21,8 +21,8 @@
 //! multiplies with a reciprocal that is flushed.
 
 use super::float::{SCALE, Single, by_flag};
-use super::round::{self, Nearest};
 use super::half::{Half, HalfExt, by_half};
+use super::round::{self, Nearest};
 use super::{Call, Pure, Ty};
 
 /// `div.approx`, `div.full`, `rcp.approx`, `sqrt.approx` in single precision.

@@ -298,7 +298,8 @@ fn from_integer(to: Ty, from: Ty, mode: &str) -> Option<Vec<Compute>> {
         (Ty::F64, _) => vec![by_mode!(
             mode,
             match from {
-                Ty::U64 => compute!(|a: u64| round::integer_double::<R>(f64::from((a >> 32) as u32), f64::from(a as u32))),
+                Ty::U64 =>
+                    compute!(|a: u64| round::integer_double::<R>(f64::from((a >> 32) as u32), f64::from(a as u32))),
                 _ => compute!(|a: i64| round::integer_double::<R>(f64::from((a >> 32) as i32), f64::from(a as u32))),
             }
         )],

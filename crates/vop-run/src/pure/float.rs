@@ -281,11 +281,7 @@ fn pairs(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
         "sub" => (each!(|a, b| (a - b), f32::INFINITY, round::odd_sum_signed::<R>(a, -b)), 2),
         "mul" => (each!(|a, b| (a * b), (a * SCALE) * b, a * b), 2),
         "fma" => (
-            each!(
-                |a, b, c| a.mul_add(b, c),
-                (a * SCALE).mul_add(b, c * SCALE),
-                round::odd_sum_signed::<R>(a * b, c)
-            ),
+            each!(|a, b, c| a.mul_add(b, c), (a * SCALE).mul_add(b, c * SCALE), round::odd_sum_signed::<R>(a * b, c)),
             3,
         ),
         _ => return None,

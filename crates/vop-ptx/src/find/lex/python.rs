@@ -21,7 +21,7 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
         match lexer.cursor.peek(0) {
             b'#' => lexer.cursor.skip_to(b'\n'),
             b if is_ident(b) || matches!(b, b'"' | b'\'') => match Literal::read(&mut lexer.cursor) {
-                Some(literal) => texts.push(Text { mapped: lexer.text(&literal), dialect: Dialect::Free }),
+                Some(literal) => texts.push(Text::new(lexer.text(&literal), Dialect::Free)),
                 None => _ = lexer.cursor.take_while(is_ident),
             },
             b => {
