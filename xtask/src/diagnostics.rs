@@ -103,7 +103,9 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0614" => "Test for zero before the division.",
         "V0615" => "Move the barrier out of the divergent branch.",
         "V0616" => "Bound the recursion, or raise `--stack`.",
-        "V0617" => "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag.",
+        "V0617" => {
+            "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag."
+        }
         "V0618" => "Write the memory before it is read, or give the buffer contents.",
         "V0619" => "Correct the option. `vop explain V0619` shows all spellings.",
         "V0620" => "Read only lanes that the mask names and that have not ended, or ignore the result.",

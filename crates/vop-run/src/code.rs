@@ -36,6 +36,8 @@ pub(crate) enum Op {
         steps: u32,
         counts: u32,
     },
+    /// What only computes, where ptxas's code disagrees with the manual.
+    ComputeEither(Box<ComputeEither>),
     /// A video instruction.
     Video(Box<Video>),
     /// The divisor must not be zero.
@@ -82,6 +84,14 @@ pub(crate) enum Op {
     Nothing,
     /// `trap`, `brkpt`.
     Trap(&'static str),
+}
+
+/// Two readings of an instruction: the launch chooses.
+#[derive(Clone, Debug)]
+pub(crate) struct ComputeEither {
+    pub(crate) manual: Loop,
+    pub(crate) ptxas: Loop,
+    pub(crate) operands: Operands,
 }
 
 #[derive(Clone, Debug)]
@@ -354,14 +364,13 @@ pub(crate) struct Collective {
 
 /// What the mask of a collective has to do with `activemask`: see [`active`](super::decode::active).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum FromActive {
-    /// Nothing, as far as can be seen.
-    #[default]
-    No,
-    /// It may be what `activemask` gave.
-    Mask,
-    /// It may be what `activemask` gave, and the lane that `shfl` reads does not depend on that.
-    MaskAlone,
+pub(crate) struct FromActive {
+    /// Whether it may be what `activemask` gave.
+    pub(crate) mask: bool,
+    /// Whether what `activemask` gives is used for nothing but masks.
+    pub(crate) only: bool,
+    /// Whether the lane that `shfl` reads does not depend on what `activemask` gives.
+    pub(crate) lane_is_free: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -470,6 +479,10 @@ impl Op {
             }
         };
         match self {
+            Op::ComputeEither(compute) => {
+                compute.operands.sources.iter_mut().for_each(|slot| see(slot, Source));
+                compute.operands.results.iter_mut().for_each(|slot| see(slot, Result));
+            }
             Op::Compute { operands, .. } => {
                 operands.sources.iter_mut().for_each(|slot| see(slot, Source));
                 operands.results.iter_mut().for_each(|slot| see(slot, Result));
@@ -603,6 +616,8 @@ pub struct Kernel {
     pub(crate) videos: Vec<vop::Form>,
     /// The index of a function by the index of its definition among the module's functions, for calls by address.
     pub(crate) by_address: Vec<Option<u32>>,
+    /// Whether it keeps addresses of buffers, or generic addresses, in 32 bits.
+    pub(crate) short: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) parameter_bytes: usize,
     /// The content of the block's area: immediates.
@@ -721,7 +736,7 @@ impl Kernel {
     /// The place of a statement of the kernel, with the line of the source code that `.loc` says it was compiled from.
     #[cold]
     pub(crate) fn place(&self, statement: u32) -> Option<Place> {
-        let mut place = Place::new(self.module.text(), self.span(statement)?);
+        let mut place = Place::in_module(&self.module, self.span(statement)?);
         let index = *self.statements.get(statement as usize)?;
         place.source = self
             .module

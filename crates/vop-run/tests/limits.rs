@@ -102,8 +102,11 @@ fn formatting_counts_bytes_and_conversions() {
     costs_more_than_it_executes(&print(&"%.0d".repeat(1000), ""), 1);
     costs_more_than_it_executes(&print(&"%65000d".repeat(2), ""), 1);
     // A precision bounds what is read: beyond it there need be no zero byte.
-    let ptx = print("%.2s|", "mov.u32 r2, 0x4242; st.local.u32 [list+4], r2; mov.u64 d3, list; cvta.local.u64 d3, d3;
-        add.u64 d3, d3, 4; st.local.u64 [list], d3; st.local.u32 [list+4], r2; trap;");
+    let ptx = print(
+        "%.2s|",
+        "mov.u32 r2, 0x4242; st.local.u32 [list+4], r2; mov.u64 d3, list; cvta.local.u64 d3, d3;
+        add.u64 d3, d3, 4; st.local.u64 [list], d3; st.local.u32 [list+4], r2; trap;",
+    );
     assert!(run(&ptx, [1, 1], 1, &LaunchOptions::default()).0.is_err());
 }
 
@@ -220,7 +223,11 @@ fn a_warp_that_waits_executes_next_to_nothing() {
     };
     let cases = [
         ("", "L: ld.volatile.shared.u32 r2, [s]; setp.eq.u32 q, r2, 0; @q bra L;", "st.volatile.shared.u32 [s], 1;"),
-        ("", "L: ld.acquire.gpu.global.u32 r2, [d1+4]; setp.eq.u32 q, r2, 0; @!q bra M; nanosleep.u32 20; bra L; M:", ""),
+        (
+            "",
+            "L: ld.acquire.gpu.global.u32 r2, [d1+4]; setp.eq.u32 q, r2, 0; @!q bra M; nanosleep.u32 20; bra L; M:",
+            "",
+        ),
         ("", "L: ld.shared.u32 r2, [s]; nanosleep.u32 20; setp.eq.u32 q, r2, 0; @q bra L;", "st.shared.u32 [s], 1;"),
         ("", "L: atom.shared.or.b32 r2, [s], 0; setp.eq.u32 q, r2, 0; @q bra L;", "red.shared.add.u32 [s], 1;"),
         ("", "L: atom.shared.cas.b32 r2, [s], 1, 1; setp.ne.u32 q, r2, 1; @q bra L;", "st.volatile.shared.u32 [s], 1;"),

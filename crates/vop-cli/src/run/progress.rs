@@ -39,9 +39,9 @@ impl Launches {
     fn running(&self) -> Option<String> {
         let now = self.activity.now().filter(|now| now.elapsed >= LONG)?;
         let which = if self.count > 1 { format!(" (launch {} of {})", now.launch, self.count) } else { String::new() };
-        let time = self.timeout.map_or(String::new(), |timeout| {
-            format!(", {} of {} s", now.elapsed.as_secs(), timeout.as_secs_f64())
-        });
+        let time = self
+            .timeout
+            .map_or(String::new(), |timeout| format!(", {} of {} s", now.elapsed.as_secs(), timeout.as_secs_f64()));
         let waiting = now.waiting.map_or(String::new(), |waiting| format!("\n{waiting}"));
         Some(format!(
             "\n`{}`{which}: {} of {} done, {} of at most {} thread-instructions{time}{waiting}",

@@ -31,7 +31,7 @@ pub(crate) use found::Step;
 pub use found::{Found, FoundKind, PartialReason};
 pub use language::Language;
 pub(crate) use mnemonic::is_meant;
-pub use prefilter::may_contain;
+pub use prefilter::{may_contain, mentions};
 
 use nested::nested;
 use placeholder::Dialect;

@@ -65,11 +65,20 @@ pub(crate) enum What {
     /// `shfl` reads this lane by the mask that `activemask` gave, though the lane's number does not depend on the mask.
     TakenForGranted(usize),
     /// A mask that `activemask` gave names lanes that had parted and met again, without anything that makes them meet.
-    MetByLuck,
+    /// Nothing else is done with the mask. It is no error where the lanes only ask each other something.
+    MetByLuck {
+        is_error: bool,
+    },
     /// An access to heap memory that was given back, or that `malloc` did not return: what is known of the nearest allocation.
-    Heap { address: u64, near: Option<Near> },
+    Heap {
+        address: u64,
+        near: Option<Near>,
+    },
     /// The second `free` of an allocation.
-    DoubleFree { address: u64, near: Near },
+    DoubleFree {
+        address: u64,
+        near: Near,
+    },
 }
 
 /// An allocation of the heap near an address.
@@ -124,7 +133,7 @@ impl Findings {
             What::MissingLane(_) => Key(4, statement, 0),
             What::Member(_, absence) => Key(5, statement, *absence as u32),
             What::TakenForGranted(_) => Key(6, statement, 0),
-            What::MetByLuck => Key(7, statement, 0),
+            What::MetByLuck { .. } => Key(7, statement, 0),
             What::Heap { near, .. } => Key(8, statement, u32::from(near.as_ref().is_some_and(|n| n.freed.is_some()))),
             What::DoubleFree { .. } => Key(9, statement, 0),
         };

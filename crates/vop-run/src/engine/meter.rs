@@ -112,7 +112,6 @@ impl Launch<'_> {
         let help = format!("give it more time, as by `--timeout {}`", seconds(timeout.saturating_mul(10)));
         Some(RunError::new(RunErrorKind::Timeout, message).with_help(help))
     }
-
 }
 
 /// A count with a unit if it is a multiple of one: `10G`.

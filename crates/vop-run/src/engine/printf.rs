@@ -48,7 +48,11 @@ impl Reach {
                 charge(PIECE.min(most) * BYTE)?;
             }
             // Behind the last address comes none: a string at -1 is read there, and is no empty one.
-            let at = address.checked_add(i).ok_or(Fault::OutOfBounds { space: Space::Generic, address: u64::MAX, bytes: 1 })?;
+            let at = address.checked_add(i).ok_or(Fault::OutOfBounds {
+                space: Space::Generic,
+                address: u64::MAX,
+                bytes: 1,
+            })?;
             match self.read(Space::Generic, at, 1, thread)? as u8 {
                 0 => break,
                 byte => bytes.push(byte),

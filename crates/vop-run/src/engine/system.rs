@@ -114,7 +114,8 @@ impl Worker<'_> {
         made.map_err(|halt| match halt {
             Halt::Fault(fault) => {
                 let error = *self.faulted(fault, thread, pc);
-                let help = "`printf` reads its format, its list of arguments and each `%s` at the addresses that it is given";
+                let help =
+                    "`printf` reads its format, its list of arguments and each `%s` at the addresses that it is given";
                 Box::new(error.with_help(help))
             }
             Halt::Ended(Some(error)) => self.fail(error, thread, pc),

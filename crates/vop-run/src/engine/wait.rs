@@ -125,9 +125,8 @@ impl Worker<'_> {
         let mask = if whole { self.running.mask.clone() } else { self.running.guard.clone() };
         let changes = self.reach.changes.wrapping_sub(self.running.polls.changes);
         let (frame, joins) = (self.running.frame, self.running.polls.joins);
-        let near = |seen: &Seen| {
-            seen.frame == frame && seen.changes == changes && joins.wrapping_sub(seen.joins) <= NEAR
-        };
+        let near =
+            |seen: &Seen| seen.frame == frame && seen.changes == changes && joins.wrapping_sub(seen.joins) <= NEAR;
         let Some(access) = access else {
             // A pause: of a loop that reads something, most likely.
             if let Some(granted) = self.running.polls.granted.checked_sub(1) {
@@ -138,7 +137,8 @@ impl Worker<'_> {
             let places = read.map(|seen| seen.first).collect::<Vec<_>>();
             return self.sleep(pc + 1, Watch { places });
         };
-        let found = self.running.polls.seen.iter().position(|seen| seen.is_some_and(|s| (s.frame, s.pc) == (frame, pc)));
+        let found =
+            self.running.polls.seen.iter().position(|seen| seen.is_some_and(|s| (s.frame, s.pc) == (frame, pc)));
         let Some(one) = self.place_of(access, first(&mask)) else { return true };
         let now = Seen { frame, pc, joins, changes, hash: None, first: one };
         let Some(i) = found else {
@@ -149,7 +149,8 @@ impl Worker<'_> {
         };
         let before = self.running.polls.seen[i].replace(now);
         let granted = self.running.polls.granted.checked_sub(1);
-        let Some(before) = before.filter(|seen| near(seen) && (granted.is_some() || seen.first.value == one.value)) else {
+        let Some(before) = before.filter(|seen| near(seen) && (granted.is_some() || seen.first.value == one.value))
+        else {
             return true;
         };
         let Some((hash, watch)) = self.look_at(access, &mask) else { return true };
@@ -293,7 +294,8 @@ impl Worker<'_> {
         let (mut pc, mut thread, mut what) = (pc, thread, "memory".to_owned());
         if let Some(place) = watch.places.first() {
             thread = usize::from(place.thread);
-            what = format!("{}, which holds {}", self.launch.name_of(place.address, u64::from(place.bytes)), place.value);
+            what =
+                format!("{}, which holds {}", self.launch.name_of(place.address, u64::from(place.bytes)), place.value);
         }
         // Behind a pause the step before it is meant.
         if !matches!(self.steps[pc as usize].op, Op::Poll(_)) {
@@ -303,7 +305,8 @@ impl Worker<'_> {
         let mut error = RunError::new(RunErrorKind::Deadlock, message);
         let waiting = self.launch.not_started();
         if waiting > 0 {
-            error = error.with_help(format!("{waiting} blocks have not started, as the others take all memory: `--memory`"));
+            error = error
+                .with_help(format!("{waiting} blocks have not started, as the others take all memory: `--memory`"));
         }
         self.fail(error, thread, pc)
     }

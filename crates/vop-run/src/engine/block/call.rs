@@ -4,9 +4,9 @@
 
 use super::groups::{Wait, count, first, subtract, threads};
 use super::{Failure, Worker};
-use crate::engine::meter::of_zeros;
 use crate::code::{Actual, Call, CallTarget, Formal, FunctionCode, Op, Pc};
 use crate::column::{Slot, Width};
+use crate::engine::meter::of_zeros;
 use crate::error::{RunError, RunErrorKind};
 use crate::memory::FUNCTION_BASE;
 
@@ -214,7 +214,11 @@ fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
                 Formal::Stack { bytes, .. } => (bytes == given, bytes),
                 Formal::Register(_, width) => {
                     let wanted = bytes_of(width);
-                    let fits = if matches!(actual, Actual::Register(..)) { wanted == given } else { wanted.max(4) == given.max(4) };
+                    let fits = if matches!(actual, Actual::Register(..)) {
+                        wanted == given
+                    } else {
+                        wanted.max(4) == given.max(4)
+                    };
                     (fits, wanted)
                 }
             };

@@ -353,6 +353,12 @@ impl<'l> Worker<'l> {
                     }
                 }
             }
+            Op::ComputeEither(compute) => {
+                let run = if self.launch.by_ptxas { compute.ptxas } else { compute.manual };
+                // SAFETY: the decoder laid the slots out for this file, and a mask has a byte for each of its threads.
+                unsafe { run(&self.reach.file, &compute.operands, mask.as_ptr()) };
+                Ok(true)
+            }
             Op::BranchIndexed { index, targets } => self.branch_indexed(pc, *index, targets, mask),
             Op::StackAddress { d, width, offset } => {
                 self.set_all(*d, *width, self.reach.frame.wrapping_add(*offset), &mask);

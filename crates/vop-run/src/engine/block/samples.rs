@@ -30,7 +30,11 @@ pub(super) struct Samples<'l> {
 
 impl<'l> Samples<'l> {
     /// The samples of a launch that uses them. `block_area` is where constants stand.
-    pub(super) fn new(launch: &Launch<'l>, reach: &mut Reach, block_area: *mut u8) -> Result<Option<Samples<'l>>, RunError> {
+    pub(super) fn new(
+        launch: &Launch<'l>,
+        reach: &mut Reach,
+        block_area: *mut u8,
+    ) -> Result<Option<Samples<'l>>, RunError> {
         let (kernel, lanes) = (launch.kernel, reach.lanes);
         let Some(sampled) = launch.sampled else { return Ok(None) };
         let count = sample_count(lanes);

@@ -16,15 +16,16 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::block::Failure;
-use super::observer::Observer;
 use super::findings::Findings;
+use super::observer::Observer;
 use super::shadow::{Checks, Common};
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{Budget, Layout, Memory, Region};
+use crate::memory::{Budget, Bytes, Layout, Memory, Region};
 use crate::special::Shape;
+use crate::symbol::shown;
 
 pub use activity::{Activity, Now};
 pub use arguments::Arg;
@@ -50,9 +51,12 @@ pub(super) struct Launch<'k> {
     pub(super) shape: Shape,
     /// The number of threads of a block.
     pub(super) threads: usize,
-    pub(super) params: Vec<u8>,
+    /// Aligned as all memory is.
+    pub(super) params: Bytes,
     pub(super) regions: Vec<Region>,
     names: Vec<(String, u64)>,
+    /// Short addresses that the kernel may use, with the allocations' indexes.
+    pub(super) shorts: Vec<(u32, u32)>,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
@@ -67,6 +71,8 @@ pub(super) struct Launch<'k> {
     trace: Option<ThreadId>,
     /// By form of the kernel's video instructions.
     plans: Vec<vop::bulk::Plan>,
+    /// Whether base instructions compute what ptxas's code does.
+    pub(super) by_ptxas: bool,
     /// The next block to run.
     next: AtomicU64,
     /// The first block that is known to have failed.
@@ -96,6 +102,7 @@ impl Launch<'_> {
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
         Layout {
             allocations: &self.names,
+            shorts: &self.shorts,
             shared: self.shape.shared() as u64,
             local: top,
             params: self.params.len() as u64,
@@ -148,12 +155,12 @@ impl Kernel {
         let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
         let max = self.max_threads.unwrap_or(MAX_THREADS).min(MAX_THREADS);
         if threads > max {
-            return fail(format!("a block of {threads} threads: `{}` allows {max}", self.name));
+            return fail(format!("a block of {threads} threads: {} allows {max}", shown(&self.name)));
         }
         if let Some(required) = self.required_block
             && required != block
         {
-            return fail(format!("`{}` requires (.reqntid) a block of {required:?}, not {block:?}", self.name));
+            return fail(format!("{} requires (.reqntid) a block of {required:?}, not {block:?}", shown(&self.name)));
         }
         let shared = self.shared_bytes.saturating_add(dynamic_shared);
         if shared > MAX_SHARED {
@@ -188,7 +195,7 @@ impl Kernel {
         if let Some(error) = memory.refused() {
             return Err(error.into());
         }
-        let params = self.pack(args, memory)?;
+        let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
         let shape = Shape { grid, block, static_shared, dynamic_shared };
         let checks = Checks {
@@ -212,6 +219,7 @@ impl Kernel {
             threads: shape.threads(),
             params,
             names: memory.names(),
+            shorts: memory.shorts(self.short),
             regions: memory.regions(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
@@ -224,6 +232,7 @@ impl Kernel {
             profile: options.profile,
             trace: options.trace,
             plans: self.videos.iter().map(plan).collect(),
+            by_ptxas: options.semantics != vop::Semantics::Isa,
             next: AtomicU64::new(0),
             failed: AtomicU64::new(u64::MAX),
             executed: AtomicU64::new(0),

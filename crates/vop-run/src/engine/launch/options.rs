@@ -82,7 +82,8 @@ pub struct LaunchOptions {
     pub memory: Option<u64>,
     /// Bytes of dynamic shared memory for each block.
     pub dynamic_shared: usize,
-    /// What video instructions compute: what the manual says, or what the code of ptxas does.
+    /// What instructions compute: what the manual says, or what the code of ptxas does. They differ for video instructions, and for a few
+    /// base instructions.
     pub semantics: vop::Semantics,
     /// The number of cores that run blocks; `None` stands for all of the machine.
     pub cores: Option<usize>,
