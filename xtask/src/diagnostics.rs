@@ -84,7 +84,9 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0405" => "Write `.reg`, a type and names.",
         "V0406" => "Give the asm that operand, or correct its number or name.",
         "V0407" => "Use the constraint `r` (`reg32` in Rust) with a 32-bit integer.",
-        "V0408" => "Use the constraint `r` for a register, and `n` for a constant that completes a modifier or selector.",
+        "V0408" => {
+            "Use the constraint `r` for a register, and `n` for a constant that completes a modifier or selector."
+        }
         "V0409" => "Convert the expression to a 32-bit integer.",
         "V0501" => "Raise `.version` to the one that the message names.",
         "V0502" => "Raise `.target` to the one that the message names.",
@@ -97,6 +99,9 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0607" => "Align the address to the size of the access.",
         "V0608" => "Write to memory that may be written, by the state space of its address.",
         "V0609" => "Look for a loop without end, or raise `--limit`.",
+        "V0630" => "Give the launch more time with `--timeout`, or find out why it takes so long.",
+        "V0631" => "Nothing, if you stopped it.",
+        "V0632" => "Make buffers or the grid smaller, use fewer `--cores`, or raise `--memory`.",
         "V0610" => "Make all threads reach the barrier, or make the one that is waited for arrive.",
         "V0611" => "Look at the failed `assert` or the `trap` on the line that the message names.",
         "V0612" => "Correct the launch file. `vop explain V0612` shows a complete one.",
@@ -104,7 +109,9 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0614" => "Test for zero before the division.",
         "V0615" => "Move the barrier out of the divergent branch.",
         "V0616" => "Bound the recursion, or raise `--stack`.",
-        "V0617" => "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag.",
+        "V0617" => {
+            "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag."
+        }
         "V0618" => "Write the memory before it is read, or give the buffer contents.",
         "V0619" => "Correct the option. `vop explain V0619` shows all spellings.",
         "V0620" => "Read only lanes that the mask names and that have not ended, or ignore the result.",

@@ -11,8 +11,13 @@ use super::nested::nested;
 use super::placeholder::{Dialect, decode};
 use super::prefilter::may_contain;
 
-/// What a comment that speaks to vop holds.
-const ADDRESS: &[u8] = b"vop:";
+/// Whether a text holds what a comment that speaks to vop holds: `vop:`, in any case.
+fn speaks(text: &[u8]) -> bool {
+    // Colons behind this letter are rare.
+    memchr::memmem::find_iter(text, b"p:")
+        .chain(memchr::memmem::find_iter(text, b"P:"))
+        .any(|at| at.checked_sub(2).is_some_and(|start| text[start..at].eq_ignore_ascii_case(b"vo")))
+}
 
 /// A comment.
 #[derive(Debug, Clone)]
@@ -34,7 +39,7 @@ impl Comment {
 
 /// The comments of a file that hold `vop:`, in order.
 pub(crate) fn comments(source: &[u8], language: Language) -> Vec<Comment> {
-    if memchr::memmem::find(source, ADDRESS).is_none() {
+    if !speaks(source) {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -48,7 +53,7 @@ pub(crate) fn comments(source: &[u8], language: Language) -> Vec<Comment> {
             let bytes = text.mapped.bytes();
             let free = text.dialect == Dialect::Free;
             // A string that is no template and holds no instruction is not PTX.
-            if memchr::memmem::find(bytes, ADDRESS).is_none() || free && !may_contain(bytes) {
+            if !speaks(bytes) || free && !may_contain(bytes) {
                 continue;
             }
             // One that is no template may be CUDA source, which holds strings of its own.
@@ -82,7 +87,7 @@ fn add(found: &mut Vec<Comment>, mapped: &Mapped, comments: &[Range<usize>]) {
     let bytes = mapped.bytes();
     let mut lines = Lines::new(bytes, comments);
     for comment in comments {
-        if memchr::memmem::find(&bytes[comment.clone()], ADDRESS).is_none() {
+        if !speaks(&bytes[comment.clone()]) {
             continue;
         }
         let lines = lines.about(comment);

@@ -36,7 +36,7 @@ pub use found::{Found, FoundKind, PartialReason};
 pub use language::Language;
 pub(crate) use mnemonic::is_meant;
 pub(crate) use operand::{Access, AsmOperand, Class, Scalar};
-pub use prefilter::may_contain;
+pub use prefilter::{may_contain, mentions};
 
 use fill::Version;
 use nested::nested;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::cursor::is_ident;
-use super::mnemonic::{NEAR_STEMS, stems};
+use super::mnemonic::{NEAR_STEMS, Word, classify, is_modifier, stems};
 
 /// The beginnings of mnemonics and of misspelt ones: their first four bytes in either case, which keep the vectorised search
 /// precise. Also the types behind a mnemonic that a macro pastes: no other instruction has one type three times.
@@ -49,6 +49,22 @@ pub fn may_contain(bytes: &[u8]) -> bool {
 fn puts_together(bytes: &[u8]) -> bool {
     let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();
     (has("define") || has("concat!")) && (has("asm") && has("32") || has(".u32") || has(".s32"))
+}
+
+/// Whether a text in any language mentions a video instruction: a mnemonic and a modifier, `vadd4.u32`.
+#[must_use]
+pub fn mentions(bytes: &[u8]) -> bool {
+    let Some(searcher) = SEARCHER.as_ref() else { return false };
+    searcher.find_iter(bytes).any(|hit| {
+        let len = bytes[hit.start()..].iter().take(16).take_while(|b| b.is_ascii_alphanumeric()).count();
+        let end = hit.start() + len;
+        let modifier = bytes.get(end).filter(|dot| **dot == b'.').map(|_| &bytes[end + 1..]).unwrap_or_default();
+        let modifier = &modifier[..modifier.iter().take(8).take_while(|b| b.is_ascii_alphanumeric()).count()];
+        len >= 4
+            && begins(bytes, hit.start())
+            && classify(&bytes[hit.start()..end]) == Word::Video
+            && is_modifier(modifier)
+    })
 }
 
 /// Whether a word begins at `start`. A letter before it may be the end of an escape sequence: `\n`, `\0A`, `\x09`.

@@ -223,7 +223,10 @@ fn as_file_writes(lint: &mut Diagnostic, found: &Found, source: &[u8]) {
         // Where braces hold names, those of a block are doubled.
         *help = renamed(
             help,
-            is_block && names.iter().any(|(_, in_file)| in_file.contains('{') && !in_file.contains("${")),
+            is_block
+                && names
+                    .iter()
+                    .any(|(_, in_file)| in_file.contains('{') && !in_file.contains("${") && !in_file.contains("{$")),
         );
     }
 }

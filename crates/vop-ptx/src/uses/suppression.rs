@@ -152,7 +152,12 @@ const SYNTAX: &str = "write `vop: allow(V0701)` or `vop: allow-file(V0701, V0702
 fn read(comment: &Comment, lints: &mut Vec<Diagnostic>) -> Option<Suppression> {
     let text = comment.text.as_str();
     let opening = |c: char| c.is_whitespace() || matches!(c, '/' | '*' | '#' | ';' | '!');
-    let address = text.trim_start_matches(opening).strip_prefix("vop:")?;
+    let address = text.trim_start_matches(opening);
+    // In any case: `VOP:` is meant.
+    let (name, address) = address.split_at_checked(4)?;
+    if !name.eq_ignore_ascii_case("vop:") {
+        return None;
+    }
     let order = address.trim_start();
     let word = order.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_')).next().unwrap_or_default();
     let start = text.len() - order.len();

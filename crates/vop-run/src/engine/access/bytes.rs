@@ -6,7 +6,7 @@
 
 use super::address::{Aligned, Near, each, fill};
 use super::{Reach, WarpFault};
-use crate::code::{Load, MemoryWidth, Store};
+use crate::code::{Load, MemoryWidth, OrderSemantics, Store};
 use crate::column::{Element, File, HALF, Slot, WARP, all, blend, none};
 use crate::engine::findings::AccessKind;
 use crate::engine::shadow::Touch;
@@ -121,10 +121,16 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             let Aligned(offsets) = &mut Aligned([0; WARP]);
             let near = reach.of_warp::<LEVEL>(&load.access, warp, active, false, offsets);
             let Some(Near { start, halves, adjacent, equal }) = near else {
+                let strong = reach.shadow.is_some() && load.access.order.semantics != OrderSemantics::Weak;
+                // The base may be the destination.
+                let seen = if strong { reach.addresses(&load.access, warp) } else { [0; WARP] };
                 let pointers = reach.far(&load.access, warp, active, AccessKind::Read)?;
                 for (k, slot) in load.d.iter().enumerate() {
                     let values = each(|i| f(pointers[i].add(k * size_of::<M>()).cast::<M>().read_unaligned()));
                     blend(&mut *reach.file.column::<E>(*slot).warp(warp), &values, active);
+                }
+                if strong {
+                    reach.have_read(&load.access, warp, active, &seen);
                 }
                 continue;
             };
@@ -347,10 +353,13 @@ unsafe fn store_seen<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
             for k in 0..store.sources.len() {
                 same_value &= place(k).read_unaligned() == value(k);
             }
-            let touch = Reach::touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
+            let touch = reach.touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
             let touch = touch.map(|touch| Touch { same_value, ..touch });
             if let Some(touch) = &touch {
                 reach.observe(touch);
+                if let Some(shadow) = &mut reach.shadow {
+                    shadow.will_write(touch);
+                }
             }
             for k in 0..store.sources.len() {
                 let value = f((*reach.file.column::<E>(store.sources[k]).warp(warp))[i]);
