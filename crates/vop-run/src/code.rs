@@ -616,6 +616,10 @@ pub struct Kernel {
     pub(crate) videos: Vec<vop::Form>,
     /// The index of a function by the index of its definition among the module's functions, for calls by address.
     pub(crate) by_address: Vec<Option<u32>>,
+    /// The program whose variables must be in the memory of a launch, if it has any.
+    pub(crate) home: Option<u64>,
+    /// Whether it keeps addresses of buffers, or generic addresses, in 32 bits.
+    pub(crate) short: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) parameter_bytes: usize,
     /// The content of the block's area: immediates.
@@ -734,7 +738,7 @@ impl Kernel {
     /// The place of a statement of the kernel, with the line of the source code that `.loc` says it was compiled from.
     #[cold]
     pub(crate) fn place(&self, statement: u32) -> Option<Place> {
-        let mut place = Place::new(self.module.text(), self.span(statement)?);
+        let mut place = Place::in_module(&self.module, self.span(statement)?);
         let index = *self.statements.get(statement as usize)?;
         place.source = self
             .module

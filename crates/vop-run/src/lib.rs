@@ -66,6 +66,7 @@ mod memory;
 mod opcode;
 mod pure;
 mod special;
+mod symbol;
 mod types;
 
 pub use code::{Kernel, Parameter};
@@ -76,3 +77,4 @@ pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId}
 pub use job::{RunOptions, Summary, run_launch_file};
 pub use level::Level;
 pub use memory::{BufferId, Memory};
+pub use symbol::{demangled, demangled_name};

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use vop_ptx::module::{RegistersAt, Scalar, lex};
 
-use super::function::{Decoder, width_of};
+use super::function::{Decoder, TEXTURES, width_of};
 use super::memory::named_scope;
 use super::operand::Operand;
 use crate::code::{Fence, Linear, Op, Scope, Video};
@@ -44,19 +44,30 @@ impl<'p> Decoder<'_, 'p> {
         let module = self.builder.module;
         let text = lex::without_trivia(module.slice(opcode_range));
         let list = module.slice(operands);
-        let operands: Vec<&str> = lex::split_operands(list).map(|range| &list[range]).collect();
+        let mut operands: Vec<&str> = lex::split_operands(list).map(|range| &list[range]).collect();
         // As it stands in the module, which most do.
         let whole = match text {
             Cow::Borrowed(text) => Some(text),
             Cow::Owned(_) => None,
         };
+        // Few modules have vectors of registers, and `%tid` is one of special registers.
+        let of_specials = text.starts_with("mov.v");
+        let components;
+        if (self.builder.program.vectors || of_specials)
+            && let Some(texts) = self.with_components(&operands, of_specials)
+        {
+            components = texts;
+            operands = components.iter().map(String::as_str).collect();
+        }
         if let Some(text) = whole
+            // `d|p` are two results, which is another instruction.
+            && !operands.first().is_some_and(|text| text.contains('|'))
             && let Some(pure) = self.builder.pures.get(&(text, operands.len()))
             // `mov` to or from a vector is another instruction.
             && !operands.iter().any(|text| text.starts_with('{'))
         {
             let pure = Rc::clone(pure);
-            return self.emit_pure(&pure, &flat(&operands));
+            return self.emit_pure(&pure, &operands);
         }
         let mut opcode = Opcode::new(&text);
         if opcode.name.starts_with('v') && opcode.name != "vote" {
@@ -73,19 +84,18 @@ impl<'p> Decoder<'_, 'p> {
         }
     }
 
-    fn unknown(&self, opcode: &str, name: &str) -> RunError {
+    fn unknown(&mut self, opcode: &str, name: &str) -> RunError {
         let kind = match name {
-            "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => {
-                "tensor-core instructions are"
-            }
-            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" => "textures and surfaces are",
-            "mapa" | "getctarank" | "clusterlaunchcontrol" => "clusters are",
-            "cp" | "mbarrier" | "multimem" | "tensormap" => "bulk copies and transaction counts (TMA) are",
+            "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "tensor-core instructions",
+            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" | "suldsust" => TEXTURES,
+            "mapa" | "getctarank" | "clusterlaunchcontrol" | "barrier" => "clusters",
+            "cp" | "mbarrier" | "multimem" | "tensormap" | "st" | "red" => "bulk copies and transaction counts (TMA)",
+            "alloca" | "stacksave" | "stackrestore" => "stacks that grow while a function runs (`alloca`)",
             _ => {
                 return self.unsupported(format!("instruction `{opcode}` is not supported by vop run"));
             }
         };
-        self.unsupported(format!("instruction `{opcode}` is not supported by vop run: {kind} not"))
+        self.unsupported_construct(&format!("instruction `{opcode}`"), kind)
     }
 
     fn by_name(&mut self, opcode: &mut Opcode<'_>, text: Option<&'p str>, operands: &[&str]) -> Known {
@@ -281,8 +291,10 @@ impl<'p> Decoder<'_, 'p> {
             *slot = match operand {
                 Some(vop::Operand::Register(name)) => self.source(name, Scalar::B32)?,
                 Some(vop::Operand::Immediate { value, .. }) => self.builder.constant(u64::from(value), Width::Word),
-                Some(vop::Operand::Sum { .. }) => {
-                    return Err(self.unsupported(format!("the sum in operand c of `{text}` is not supported")));
+                Some(vop::Operand::Sum { register, addend }) => {
+                    let register = self.source(register, Scalar::B32)?;
+                    let addend = self.builder.constant(u64::from(addend), Width::Word);
+                    self.sum(register, addend, Width::Word)
                 }
                 None => continue,
             };

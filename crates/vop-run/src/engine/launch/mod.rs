@@ -23,8 +23,9 @@ use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{Budget, Layout, Memory, Region};
+use crate::memory::{Budget, Bytes, Layout, Memory, Region};
 use crate::special::Shape;
+use crate::symbol::shown;
 
 pub use activity::{Activity, Now};
 pub use arguments::Arg;
@@ -50,9 +51,12 @@ pub(super) struct Launch<'k> {
     pub(super) shape: Shape,
     /// The number of threads of a block.
     pub(super) threads: usize,
-    pub(super) params: Vec<u8>,
+    /// Aligned as all memory is.
+    pub(super) params: Bytes,
     pub(super) regions: Vec<Region>,
     names: Vec<(String, u64)>,
+    /// Short addresses that the kernel may use, with the allocations' indexes.
+    pub(super) shorts: Vec<(u32, u32)>,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
@@ -98,6 +102,7 @@ impl Launch<'_> {
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
         Layout {
             allocations: &self.names,
+            shorts: &self.shorts,
             shared: self.shape.shared() as u64,
             local: top,
             params: self.params.len() as u64,
@@ -150,12 +155,12 @@ impl Kernel {
         let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
         let max = self.max_threads.unwrap_or(MAX_THREADS).min(MAX_THREADS);
         if threads > max {
-            return fail(format!("a block of {threads} threads: `{}` allows {max}", self.name));
+            return fail(format!("a block of {threads} threads: {} allows {max}", shown(&self.name)));
         }
         if let Some(required) = self.required_block
             && required != block
         {
-            return fail(format!("`{}` requires (.reqntid) a block of {required:?}, not {block:?}", self.name));
+            return fail(format!("{} requires (.reqntid) a block of {required:?}, not {block:?}", shown(&self.name)));
         }
         let shared = self.shared_bytes.saturating_add(dynamic_shared);
         if shared > MAX_SHARED {
@@ -179,6 +184,11 @@ impl Kernel {
         options: &LaunchOptions,
     ) -> Result<Report, RunErrors> {
         self.check_shape(grid, block, options.dynamic_shared)?;
+        if self.home.is_some_and(|home| !memory.modules.contains(&home)) {
+            let error = RunError::new(RunErrorKind::Argument, "the variables of the module are not in this memory");
+            let help = "use the memory of `Program::memory`, or the program that `Memory::load` returned for this one";
+            return Err(error.with_help(help).into());
+        }
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
         if all > options.instructions {
@@ -190,7 +200,7 @@ impl Kernel {
         if let Some(error) = memory.refused() {
             return Err(error.into());
         }
-        let params = self.pack(args, memory)?;
+        let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
         let shape = Shape { grid, block, static_shared, dynamic_shared };
         let checks = Checks {
@@ -214,6 +224,7 @@ impl Kernel {
             threads: shape.threads(),
             params,
             names: memory.names(),
+            shorts: memory.shorts(self.short),
             regions: memory.regions(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
@@ -239,6 +250,9 @@ impl Kernel {
         let _running = options.activity.as_ref().map(|activity| activity.start(&self.name, shape.blocks()));
         let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
+        if let Some(error) = launch.ended_from_outside() {
+            return Err(error.into());
+        }
         let work: Vec<Work> = if cores == 1 {
             launch.standstill.start(1);
             vec![launch.work()]

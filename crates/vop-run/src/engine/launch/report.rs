@@ -156,7 +156,7 @@ impl Explain<'_> {
         match spot {
             Spot::Shared(offset) => format!("byte {offset} of shared memory"),
             Spot::Global(address) => {
-                let name = region_index(address).and_then(|index| self.memory.name(index));
+                let name = region_index(address).and_then(|index| self.memory.name_at(index));
                 format!("byte {} of `{}`", address & OFFSET, name.unwrap_or("global memory"))
             }
         }
