@@ -166,9 +166,16 @@ fn cannot_read(path: &Path, error: &io::Error) -> Failure {
     Failure::Misuse(format!("cannot read {}: {error}", path.display()))
 }
 
-/// A field of a line: tabs and line ends in it become blanks.
+/// Bytes of a message in a line, about: a message may quote a name of a megabyte.
+const MAX_FIELD: usize = 1000;
+
+/// A message as a field of a line: tabs and line ends in it become blanks, and a long one is cut off.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
     const ENDS: [char; 3] = ['\t', '\n', '\r'];
+    if text.len() > MAX_FIELD {
+        let end = (0..=MAX_FIELD).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        return format!("{}…", text[..end].replace(ENDS, " ")).into();
+    }
     if text.contains(ENDS) { text.replace(ENDS, " ").into() } else { text.into() }
 }
 

@@ -294,12 +294,33 @@ fn reading_is_linear_on_hostile_text() {
         ".entry k .x ",
         ".func f ",
         ".func f() .noreturn .global .b32 ",
+        ";",
+        "(",
+        "[",
+        ".",
+        "0",
+        "{ .reg .b32 a; ",
     ];
     for bit in bits {
         // Were it quadratic, this would take hours.
         let text = bit.repeat(400_000);
         assert_eq!(Module::parse(text.as_str()).to_string(), text);
     }
+}
+
+#[test]
+fn text_that_is_no_ptx_takes_few_statements() {
+    for bit in [";", "{", "}", "(;", "{ ", "] ;\n"] {
+        let module = sound(&bit.repeat(200_000));
+        assert!(module.statements().len() < 20_000, "{bit:?}: {} statements", module.statements().len());
+        assert!(module.scopes().len() <= 1001, "{bit:?}: {} scopes", module.scopes().len());
+    }
+    // Deep scopes are closed by their own braces.
+    let deep = format!("{}add.u32 a, b, c; {}ret;", "{".repeat(5000), "}".repeat(5000));
+    let module = sound(&deep);
+    let last = module.statements().last().expect("there is one");
+    assert_eq!((module.slice(&last.span), last.scope), ("ret;", ScopeId::MODULE));
+    assert_eq!(count(&module, "instruction"), 2);
 }
 
 struct Random(u64);

@@ -8,11 +8,13 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use vop::Severity;
 use vop_run::job::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
-use vop_run::job::{parse_bytes, parse_count};
-use vop_run::{Activity, Check, Finding, Report, RunErrorKind, RunErrors, ThreadId};
+use vop_run::job::{parse_bytes, parse_count, parse_time};
+use vop_run::{Activity, Check, Finding, Report, RunErrorKind, RunErrors, Stop, ThreadId};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output, render};
@@ -118,9 +120,15 @@ pub(crate) struct Args {
     /// How many cores to use; all of them by default.
     #[arg(long, value_name = "COUNT", value_parser = instruction::cores, help_heading = EXECUTION)]
     cores: Option<NonZeroUsize>,
-    /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default.
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true, help_heading = EXECUTION)]
+    /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default, which take about a minute.
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true, help_heading = EXECUTION)]
     limit: Option<u64>,
+    /// Stop a launch after this time: 90, 1.5s, 500ms, 10m, 2h. There is none by default.
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = EXECUTION)]
+    timeout: Option<Duration>,
+    /// Bytes that buffers and a launch may take together, as 4G; three quarters of the machine's memory by default.
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_hyphen_values = true, help_heading = EXECUTION)]
+    memory: Option<u64>,
     /// Bytes of a thread's stack, as 65536 or 64K; 512K by default, which is the maximum.
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = EXECUTION)]
     stack: Option<usize>,
@@ -230,7 +238,13 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                     output::notice(&render::run_error(error, &command_line));
                 }
             }
-            return Err(if cannot_be_done(&errors) { Failure::Impossible } else { Failure::Said });
+            return Err(if errors.0.iter().any(|error| error.kind == RunErrorKind::Stopped) {
+                Failure::Interrupted
+            } else if cannot_be_done(&errors) {
+                Failure::Impossible
+            } else {
+                Failure::Said
+            });
         }
     };
     let different: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.differing > 0).collect();
@@ -324,6 +338,10 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
     options.tolerance = Tolerance { absolute: args.tolerance, ulps: args.ulps };
     let launch = &mut options.launch;
     launch.instructions = args.limit.unwrap_or(launch.instructions);
+    launch.timeout = args.timeout;
+    launch.memory = args.memory;
+    let stop = Stop::default();
+    launch.stop = Some(Arc::clone(&stop));
     launch.stack = args.stack.unwrap_or(launch.stack);
     launch.cores = args.cores.map(NonZeroUsize::get);
     launch.semantics = args.semantics.semantics;
@@ -334,7 +352,8 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
     launch.progress = Some(Arc::clone(&done));
     let activity = Activity::default();
     launch.activity = Some(activity.clone());
-    let launches = Launches { activity, count: job.launches(), limit: launch.instructions };
+    end_on_interrupt(stop, activity.clone())?;
+    let launches = Launches { activity, count: job.launches(), limit: launch.instructions, timeout: launch.timeout };
     let watched = Watched { done, blocks: job.blocks(), launches: Some(launches) };
     let mut held = String::new();
     let mut line_open = false;
@@ -354,6 +373,17 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
         print("\n")?;
     }
     Ok((result.map(|summary| (summary, job.ptx().to_owned())), held))
+}
+
+/// Ends a launch that runs when the user interrupts it, within a fraction of a second. Between launches, and the second time, the process
+/// ends at once: nothing is lost, as files are written under other names first.
+fn end_on_interrupt(stop: Stop, activity: Activity) -> Result<(), Failure> {
+    let interrupt = move || {
+        if stop.swap(true, Ordering::Relaxed) || activity.now().is_none() {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(interrupt).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 fn print(text: &str) -> std::io::Result<()> {

@@ -23,6 +23,8 @@ const NEAR: u32 = 4;
 const PLACES: usize = 64;
 /// States of a block that are compared with the next one.
 const STATES: usize = 8;
+/// The rounds after which other blocks run, although the block is not stuck.
+const ROUNDS: u32 = 128;
 /// The turns that groups have without a look at the block's state, at most.
 const MAX_TURNS: u32 = 1 << 12;
 
@@ -52,12 +54,13 @@ impl Place {
 }
 
 impl Watch {
-    /// Whether the group may find something else than it did.
-    pub(super) fn has_changed(&self) -> bool {
-        self.places.is_empty() || self.is_known_to_have_changed()
+    /// Whether nothing is known of what the group waits for.
+    pub(super) fn is_blind(&self) -> bool {
+        self.places.is_empty()
     }
 
-    fn is_known_to_have_changed(&self) -> bool {
+    /// Whether the group would find something else than it did.
+    pub(super) fn has_changed(&self) -> bool {
         self.places.iter().any(Place::has_changed)
     }
 }
@@ -108,6 +111,10 @@ pub(super) struct Idle {
     states: Vec<u64>,
     /// How often its groups had a turn since.
     rounds: u32,
+    /// Whether they read a clock, so that the state does not return.
+    pub(super) clock: bool,
+    /// Whether the block is not stuck: it waits, and others should run meanwhile.
+    pub(super) lively: bool,
 }
 
 impl Worker<'_> {
@@ -216,7 +223,7 @@ impl Worker<'_> {
             self.idle = Idle { changes: self.reach.changes, ..Idle::default() };
         }
         if self.may_go_on() {
-            self.groups.wake(&self.frames);
+            self.groups.wake(&self.frames, false);
             return Ok(true);
         }
         let rounds = self.idle.rounds;
@@ -235,13 +242,17 @@ impl Worker<'_> {
         } else {
             self.groups.let_all_try(&self.frames, (rounds / 8).min(MAX_TURNS));
         }
+        if rounds > 0 && rounds.is_multiple_of(ROUNDS) && self.launch.shape.blocks() > 1 {
+            self.idle.lively = true;
+            return Ok(false);
+        }
         self.look_if_due()?;
         Ok(true)
     }
 
     /// Whether a block that is stuck could go on, as memory that it waits for has changed.
     pub(super) fn may_go_on(&mut self) -> bool {
-        let changed = |wait: &Wait| matches!(wait, Wait::Poll(watch) if watch.is_known_to_have_changed());
+        let changed = |wait: &Wait| matches!(wait, Wait::Poll(watch) if watch.has_changed());
         let any = self.groups.parked.iter().any(|group| changed(&group.wait));
         if any {
             self.forget_states();
@@ -264,6 +275,9 @@ impl Worker<'_> {
             hasher.write_u32(group.frame);
             hasher.write_u32(group.pc);
             hasher.write(&group.mask);
+        }
+        if std::mem::take(&mut self.idle.clock) {
+            hasher.write_u64(self.done.executed);
         }
         self.meter.over += bytes as u64 / 8;
         hasher.finish()

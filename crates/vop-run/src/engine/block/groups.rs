@@ -175,13 +175,14 @@ impl Groups {
         (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready)
     }
 
-    /// Lets groups run again whose memory has changed; returns whether there are any.
-    pub(in crate::engine) fn wake(&mut self, frames: &Frames<'_>) -> bool {
+    /// Lets groups run again whose memory has changed, and perhaps those of which it is not known what they wait for; returns whether
+    /// there are any.
+    pub(in crate::engine) fn wake(&mut self, frames: &Frames<'_>, blind: bool) -> bool {
         self.cost += self.parked.len() as u64 * 8;
         let mut any = false;
         for group in &mut self.parked {
             if let Wait::Poll(watch) = &group.wait
-                && watch.has_changed()
+                && (watch.has_changed() || blind && watch.is_blind())
             {
                 group.wait = Wait::Ready;
                 any = true;
@@ -219,9 +220,10 @@ impl Groups {
     pub(super) fn meet(&mut self, frames: &Frames<'_>, running: &mut Running, reach: &Reach) -> Option<usize> {
         if self.sleeping > 0 {
             self.looked.1 += 1;
-            if self.looked.0 != reach.changes || self.looked.1 > LOOK {
-                self.looked = (reach.changes, 0);
-                self.wake(frames);
+            let blind = self.looked.1 > LOOK;
+            if self.looked.0 != reach.changes || blind {
+                self.looked = (reach.changes, if blind { 0 } else { self.looked.1 });
+                self.wake(frames, blind);
             }
         }
         self.turns += 1;

@@ -373,6 +373,7 @@ impl<'l> Worker<'l> {
             }
             Op::Warp(collective) => self.collective(pc, collective, mask),
             Op::Clock { d, width, high } => {
+                self.idle.clock = true;
                 let value = if *high { self.done.executed >> 32 } else { self.done.executed };
                 self.set_all(*d, *width, value, &mask);
                 Ok(true)

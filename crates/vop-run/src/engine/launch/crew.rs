@@ -109,7 +109,15 @@ impl<'l> Crew<'l> {
             if self.waiting.is_empty() {
                 return Ok(());
             }
-            self.stand_still()?;
+            match self.waiting.iter().position(|worker| worker.idle.lively) {
+                Some(i) => {
+                    let mut worker = self.waiting.remove(i);
+                    worker.idle.lively = false;
+                    let result = worker.advance();
+                    self.came(worker, result)?;
+                }
+                None => self.stand_still()?,
+            }
         }
     }
 
@@ -250,7 +258,7 @@ impl<'l> Crew<'l> {
             worker.forget_states();
             match worker.advance() {
                 // Behind the others, which keeps their order.
-                Ok(false) => self.waiting.push(worker),
+                Ok(false) if !worker.idle.lively => self.waiting.push(worker),
                 result => return Some(self.came(worker, result)),
             }
         }
