@@ -82,6 +82,12 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0403" => "Declare the guard's register as `.pred`.",
         "V0404" => "Rename one of the two, or remove the second declaration.",
         "V0405" => "Write `.reg`, a type and names.",
+        "V0406" => "Give the asm that operand, or correct its number or name.",
+        "V0407" => "Use the constraint `r` (`reg32` in Rust) with a 32-bit integer.",
+        "V0408" => {
+            "Use the constraint `r` for a register, and `n` for a constant that completes a modifier or selector."
+        }
+        "V0409" => "Convert the expression to a 32-bit integer.",
         "V0501" => "Raise `.version` to the one that the message names.",
         "V0502" => "Raise `.target` to the one that the message names.",
         "V0601" => "Remove the instruction, or run a kernel without it. docs/run.md lists what is supported.",
@@ -106,6 +112,7 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0617" => {
             "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag."
         }
+        "V0640" => "Define the variable `.visible` in one module, and declare it alike in the others.",
         "V0618" => "Write the memory before it is read, or give the buffer contents.",
         "V0619" => "Correct the option. `vop explain V0619` shows all spellings.",
         "V0620" => "Read only lanes that the mask names and that have not ended, or ignore the result.",
@@ -127,6 +134,8 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0710" => "Check the digits. Leave them if the byte is meant to be broadcast.",
         "V0711" => "Remove the comment, or move it to the line that it is about.",
         "V0712" => "Write `// vop: allow(V0701)`, with codes of findings that can be allowed there.",
+        "V0713" => "Declare the operand as read and written, `+r`, or write it first.",
+        "V0714" => "Declare the operand as an output.",
         _ => return None,
     })
 }

@@ -616,6 +616,8 @@ pub struct Kernel {
     pub(crate) videos: Vec<vop::Form>,
     /// The index of a function by the index of its definition among the module's functions, for calls by address.
     pub(crate) by_address: Vec<Option<u32>>,
+    /// The program whose variables must be in the memory of a launch, if it has any.
+    pub(crate) home: Option<u64>,
     /// Whether it keeps addresses of buffers, or generic addresses, in 32 bits.
     pub(crate) short: bool,
     pub(crate) parameters: Vec<Parameter>,

@@ -18,7 +18,7 @@ use crate::bits::Bits;
 use crate::engine::shadow::{Checks, Common};
 use crate::error::{RunError, RunErrorKind};
 use crate::heap::{Heap, HeapLog};
-use crate::symbol::shown;
+use crate::symbol::{self, shown};
 
 /// A region's size as a power of two.
 pub(crate) const REGION_BITS: u32 = 36;
@@ -272,7 +272,8 @@ impl Clone for Written {
 
 /// A device's memory: a module's variables, the caller's buffers, and what kernels printed.
 ///
-/// Made by [`Program::memory`](super::Program::memory), so that the module's variables are in it.
+/// Made by [`Program::memory`](super::Program::memory), so that the module's variables are in it, or empty, by `Memory::default()`: then
+/// [`Memory::load`] puts modules into it.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     allocations: Vec<Allocation>,
@@ -286,6 +287,9 @@ pub struct Memory {
     /// The index of the heap of `malloc`, if there is one, and what is known of it.
     heap: Option<usize>,
     heap_log: HeapLog,
+    /// The programs whose variables it holds, and the number of functions in their modules.
+    pub(crate) modules: Vec<u64>,
+    pub(crate) functions: usize,
 }
 
 impl Memory {
@@ -476,8 +480,73 @@ impl Memory {
         self.allocations.iter_mut().map(Allocation::region).collect()
     }
 
+    /// The first buffer or variable of this name. A variable is found by its name in PTX, and by that of C++: `ns::table`, or its last part
+    /// if no other has it. [`Program::variable`](crate::Program::variable) finds that of one module where several have the name.
+    pub fn find(&self, name: &str) -> Option<BufferId> {
+        if name.is_empty() {
+            return None;
+        }
+        let names = self.allocations.iter().map(|allocation| allocation.name.as_str());
+        let mut found = symbol::find(name, names.clone());
+        // Several modules may have it.
+        found.dedup();
+        let [symbol] = found[..] else { return None };
+        names.into_iter().position(|name| name == symbol).map(BufferId)
+    }
+
+    /// The buffer or variable that an address points into, and the number of bytes before that place.
+    pub fn locate(&self, address: u64) -> Option<(BufferId, u64)> {
+        let index = region_index(address)?;
+        let offset = address & OFFSET;
+        let inside = self.allocations.get(index).is_some_and(|allocation| offset < allocation.bytes.len() as u64);
+        inside.then_some((BufferId(index), offset))
+    }
+
+    /// The name of a buffer or a variable, as PTX has it; `None` if it is of another memory.
+    pub fn name(&self, buffer: BufferId) -> Option<&str> {
+        self.name_at(buffer.0)
+    }
+
+    /// The number of allocations.
+    pub(crate) fn count(&self) -> usize {
+        self.allocations.len()
+    }
+
+    /// The index of the heap of `malloc`.
+    pub(crate) fn heap_index(&self) -> Option<usize> {
+        self.heap
+    }
+
+    /// The short addresses that are left.
+    pub(crate) fn shorts_left(&self) -> ShortAddresses {
+        self.shorts.clone()
+    }
+
+    /// What is needed to take modules out again that could not be loaded.
+    pub(crate) fn mark(&self) -> Mark {
+        let Memory { allocations, shorts, taken, heap, modules, functions, .. } = self;
+        Mark {
+            allocations: allocations.len(),
+            shorts: shorts.clone(),
+            taken: *taken,
+            heap: *heap,
+            modules: modules.len(),
+            functions: *functions,
+            refused: self.refused.is_some(),
+        }
+    }
+
+    pub(crate) fn undo(&mut self, mark: Mark) {
+        self.allocations.truncate(mark.allocations);
+        self.modules.truncate(mark.modules);
+        (self.shorts, self.taken, self.heap, self.functions) = (mark.shorts, mark.taken, mark.heap, mark.functions);
+        if !mark.refused {
+            self.refused = None;
+        }
+    }
+
     /// The name of the allocation with this index.
-    pub(crate) fn name(&self, index: usize) -> Option<&str> {
+    pub(crate) fn name_at(&self, index: usize) -> Option<&str> {
         self.allocations.get(index).map(|allocation| allocation.name.as_str())
     }
 
@@ -491,6 +560,18 @@ impl Memory {
     pub(crate) fn names(&self) -> Vec<(String, u64)> {
         self.allocations.iter().map(|a| (a.name.clone(), a.bytes.len() as u64)).collect()
     }
+}
+
+/// What a memory had before modules were loaded.
+pub(crate) struct Mark {
+    allocations: usize,
+    shorts: ShortAddresses,
+    taken: u64,
+    heap: Option<usize>,
+    modules: usize,
+    functions: usize,
+    /// Whether there was no memory for something already.
+    pub(crate) refused: bool,
 }
 
 /// An allocation while a launch runs.
@@ -574,7 +655,7 @@ impl Layout<'_> {
     /// A place of memory: `byte 4 of `flag``.
     pub(crate) fn name_of(&self, address: u64, bytes: u64) -> String {
         let name = match region_index(address) {
-            Some(index) => self.allocations.get(index).map_or("memory".to_owned(), |(name, _)| format!("`{name}`")),
+            Some(index) => self.allocations.get(index).map_or("memory".to_owned(), |(name, _)| shown(name)),
             None => "shared memory".to_owned(),
         };
         let offset = address & OFFSET;
@@ -600,7 +681,7 @@ impl Layout<'_> {
         let windows = windows.map(|(space, len)| (format!("{} memory", space.name()), space.short_base(), len));
         let allocations = self.shorts.iter().filter_map(|(start, index)| {
             let (name, len) = self.allocations.get(*index as usize)?;
-            Some((format!("`{name}`"), u64::from(*start), *len))
+            Some((shown(name), u64::from(*start), *len))
         });
         let near = |(_, start, len): &(String, u64, u64)| {
             address < start.saturating_add(*len).saturating_add(SHORT_STEP)

@@ -27,6 +27,7 @@ pub(super) fn report(report: &Report) -> Value {
                 value["verdict"] = json!("not judged");
                 value["reason"] = json!(reason.to_string());
             }
+            Verdict::Label => value["verdict"] = json!("label"),
         }
         if let Some(costs) = costs(report, seen) {
             value["costs"] = costs;

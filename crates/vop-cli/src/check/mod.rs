@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use vop::{Code, Diagnostic, Semantics, Severity, Target};
 use vop_draw::SourceText;
 use vop_ptx::find::Language;
-use vop_ptx::uses::{self, FileUses};
+use vop_ptx::uses::{self, FileUses, Verdict};
 
 use self::config::{Config, Configs};
 use self::report::{Document, Report};
@@ -288,7 +288,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             progress.suspend(|| output::error(&why));
             report.unread.push(why);
         }
-        report.files_with += usize::from(report.seen.len() > before);
+        let instructions = report.seen[before..].iter().any(|seen| seen.verdict != Verdict::Label);
+        report.files_with += usize::from(instructions);
     }
     drop(progress);
     let text = match args.format {

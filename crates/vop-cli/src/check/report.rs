@@ -146,6 +146,11 @@ impl Report {
         }));
     }
 
+    /// The number of mnemonics that are strings by themselves, and no instructions.
+    pub(super) fn labels(&self) -> usize {
+        self.seen.iter().filter(|seen| seen.verdict == Verdict::Label).count()
+    }
+
     pub(super) fn shows(&self, finding: &Diagnostic) -> bool {
         finding.code.severity() <= self.level
     }
@@ -172,7 +177,7 @@ impl Report {
             let name = match &seen.verdict {
                 Verdict::Legal(form) => form.to_string(),
                 Verdict::LegalFragment(form) => format!("{} …", form.opcode()),
-                Verdict::Illegal(_) | Verdict::Unjudged(_) => continue,
+                Verdict::Illegal(_) | Verdict::Unjudged(_) | Verdict::Label => continue,
             };
             forms.entry(name).or_insert((0, seen)).0 += 1;
         }

@@ -80,16 +80,20 @@ pub(super) fn report(report: &Report) -> String {
         );
     }
     let rows = text.len();
+    let labels = report.labels();
     let count = |wanted: fn(&Verdict) -> bool| report.seen.iter().filter(|seen| wanted(&seen.verdict)).count();
     let _ = write!(
         text,
         "{} in {}: {} legal, {} illegal, {} not judged",
-        plural(report.seen.len(), "video instruction"),
+        plural(report.seen.len() - labels, "video instruction"),
         if report.files == 1 { "1 file".into() } else { format!("{} of {} files", report.files_with, report.files) },
         count(|verdict| matches!(verdict, Verdict::Legal(_) | Verdict::LegalFragment(_))),
         count(|verdict| matches!(verdict, Verdict::Illegal(_))),
         count(|verdict| matches!(verdict, Verdict::Unjudged(_))),
     );
+    if labels > 0 {
+        let _ = write!(text, ", {} that nothing here assembles", plural(labels, "name"));
+    }
     for severity in [Severity::Warning, Severity::Note] {
         let (count, hidden) = (report.count(severity), severity > report.level);
         if count > 0 {

@@ -8,7 +8,7 @@ use super::language::Language;
 use super::lex;
 use super::mapped::{Mapped, OffsetMap};
 use super::nested::nested;
-use super::placeholder::Dialect;
+use super::placeholder::{Dialect, decode};
 use super::prefilter::may_contain;
 
 /// Whether a text holds what a comment that speaks to vop holds: `vop:`, in any case.
@@ -46,6 +46,10 @@ pub(crate) fn comments(source: &[u8], language: Language) -> Vec<Comment> {
     add(&mut found, &Mapped::whole(source), &lex::comments(source, language));
     if language != Language::Ptx {
         for text in lex::texts(source, language) {
+            // What a macro writes stands in its definition.
+            if text.macro_name.is_some() {
+                continue;
+            }
             let bytes = text.mapped.bytes();
             let free = text.dialect == Dialect::Free;
             // A string that is no template and holds no instruction is not PTX.
@@ -56,7 +60,8 @@ pub(crate) fn comments(source: &[u8], language: Language) -> Vec<Comment> {
             let comments = lex::comments(bytes, if free { Language::Cuda } else { Language::Ptx });
             add(&mut found, &text.mapped, &comments);
             for inner in if free { nested(&text.mapped) } else { Vec::new() } {
-                add(&mut found, &inner.mapped, &lex::comments(inner.mapped.bytes(), Language::Ptx));
+                let inner = decode(&inner.mapped.through(&text.mapped), inner.dialect);
+                add(&mut found, &inner, &lex::comments(inner.bytes(), Language::Ptx));
             }
         }
     }

@@ -123,8 +123,8 @@ impl Decoder<'_, '_> {
             let function = match name {
                 "vprintf" => SystemFunction::Vprintf,
                 "__assertfail" => SystemFunction::AssertFail,
-                "malloc" => SystemFunction::Malloc { heap: self.builder.program.variables.len() as u32 },
-                "free" => SystemFunction::Free { heap: self.builder.program.variables.len() as u32 },
+                "malloc" => SystemFunction::Malloc { heap: self.builder.program.origin.heap as u32 },
+                "free" => SystemFunction::Free { heap: self.builder.program.origin.heap as u32 },
                 _ => return Err(self.without_body(name)),
             };
             if self.builder.program.is_short()

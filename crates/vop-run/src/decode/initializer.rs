@@ -17,6 +17,11 @@ pub(super) struct Content {
 }
 
 impl Content {
+    /// That of a variable which is elsewhere.
+    pub(super) fn nothing() -> Content {
+        Content { start: Vec::new(), len: 0 }
+    }
+
     /// The number of its bytes, and the first of them; the others are zeros.
     pub(super) fn parts(&self) -> (u64, &[u8]) {
         (self.len as u64, &self.start)

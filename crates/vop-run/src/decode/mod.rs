@@ -14,11 +14,11 @@ mod control;
 mod function;
 mod initializer;
 mod instruction;
+mod load;
 mod memory;
 mod moves;
 mod operand;
 mod sample;
-mod variable;
 mod warp;
 
 use std::borrow::Cow;
@@ -33,15 +33,15 @@ use vop_ptx::module::{
 use crate::code::{FunctionCode, Kernel, Parameter};
 use crate::column::{Area, Slot, WARP, Width};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors};
-use crate::heap;
 use crate::level::Level;
-use crate::memory::{FUNCTION_BASE, Memory, SHORT_FUNCTION_BASE, SHORT_FUNCTIONS, ShortAddresses, address_of};
+use crate::memory::{FUNCTION_BASE, Memory, SHORT_FUNCTION_BASE, SHORT_FUNCTIONS, address_of};
 use crate::pure::{Dialect, Pure};
 use crate::special::Special;
 use crate::symbol::{self, shown};
 use function::Decoder;
 use initializer::Content;
-pub(crate) use variable::FoundVariable;
+pub(crate) use load::FoundVariable;
+use load::{Elsewhere, Origin};
 
 /// Long kernels look up each name: a hash that is faster than the standard one, and seeded as that is.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -58,11 +58,18 @@ pub struct Program {
     functions: HashMap<String, usize>,
     /// Whether it declares vectors of registers.
     vectors: bool,
+    /// Where it stands in its memory.
+    origin: Origin,
 }
 
 #[derive(Clone, Debug)]
 struct GlobalVariable {
     name: Range<usize>,
+    /// Its name, with its number if it is one of those that `x<n>` declares.
+    symbol: String,
+    /// Its index among the allocations of its memory, and whether that is another module's variable.
+    index: usize,
+    is_elsewhere: bool,
     /// Which of those that `x<n>` declares.
     number: Option<u32>,
     read_only: bool,
@@ -99,8 +106,10 @@ impl Program {
         let mut registers = module.scopes().iter().flat_map(|scope| scope.registers());
         let vectors = registers.any(|register| register.ty.vector > 1);
         let (module, variables, by_name) = (Arc::new(module), Vec::new(), HashMap::default());
-        let mut program = Program { module, variables, by_name, functions, vectors };
-        program.variables = program.lay_out_variables();
+        let mut program = Program { module, variables, by_name, functions, vectors, origin: Origin::first() };
+        program.variables = program.lay_out_variables(&Elsewhere::default());
+        // Behind the variables, where calls of `malloc` look for it.
+        program.origin.heap = program.variables.len();
         // The first of those of one declaration is seen last.
         program.by_name = program.variables.iter().enumerate().rev().map(|(i, v)| (v.name.start, i)).collect();
         program
@@ -118,26 +127,11 @@ impl Program {
     }
 
     /// Fresh device memory that holds the module's variables with their initial values, and a heap of 64 MiB if the module calls
-    /// `malloc` or `free`.
+    /// `malloc` or `free`. Of a program that [`Memory::load`] returned, the memory is the one that it was loaded into.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
-        for variable in &self.variables {
-            let (len, start) = variable.content.as_ref().map_or((0, &[][..]), Content::parts);
-            let name = self.module.slice(&variable.name);
-            let name = variable.number.map_or(name.to_owned(), |number| format!("{name}{number}"));
-            let made = memory.push_zeros(&name, len, variable.read_only);
-            let made = memory.or_empty(&name, made, variable.read_only);
-            // It is empty if there was no memory for it.
-            if let Some(place) = memory.bytes_mut(made).get_mut(..start.len()) {
-                place.copy_from_slice(start);
-            }
-        }
-        // Behind the variables, where calls of `malloc` look for it.
-        let mut declared = self.module.functions().iter().filter(|function| function.body.is_none());
-        if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
-            let made = memory.push_heap(heap::HEAP as u64);
-            heap::seal(memory.bytes_mut(made));
-        }
+        self.push_variables(&mut memory);
+        self.push_heap(&mut memory);
         memory
     }
 
@@ -194,7 +188,7 @@ impl Program {
         let name = self.module.slice(&variable.name);
         let first = self.by_name.get(&variable.name.start);
         let index = first.and_then(|first| first.checked_add(number.unwrap_or(0) as usize));
-        let Some((index, found)) = index.and_then(|index| Some((index, self.variables.get(index)?))) else {
+        let Some(found) = index.and_then(|index| self.variables.get(index)) else {
             return match variable.space {
                 Declared::Tex => unsupported(format!("`{name}` is a texture: textures are not supported by vop run")),
                 space => unsupported(format!("variables in .{} are not supported by vop run", space.name())),
@@ -202,7 +196,7 @@ impl Program {
         };
         found.content.as_ref().map_err(Clone::clone)?;
         match found.short {
-            _ if !short => Ok(address_of(index)),
+            _ if !short => Ok(address_of(found.index)),
             Some(short) => Ok(u64::from(short)),
             None => unsupported(format!("`{name}` stands beyond what 32-bit addresses reach")),
         }
@@ -215,7 +209,7 @@ impl Program {
 
     /// The address of a function: of its definition, else of its declaration.
     fn function_address(&self, name: &str, short: bool) -> Option<u64> {
-        let index = *self.functions.get(name)? as u64;
+        let index = (self.origin.functions + *self.functions.get(name)?) as u64;
         match short {
             false => Some(FUNCTION_BASE + 16 * index),
             true => (index < SHORT_FUNCTIONS).then_some(SHORT_FUNCTION_BASE + 16 * index),
@@ -223,7 +217,7 @@ impl Program {
     }
 
     /// Every `.global` and `.const` variable, wherever it is declared: functions may have their own.
-    fn lay_out_variables(&self) -> Vec<GlobalVariable> {
+    fn lay_out_variables(&self, elsewhere: &Elsewhere) -> Vec<GlobalVariable> {
         let all = self.module.scopes().iter().flat_map(|scope| scope.variables());
         let declared = all.filter(|v| matches!(v.space, Declared::Global | Declared::Const));
         let numbers = |variable: &Variable| match variable.count {
@@ -234,7 +228,7 @@ impl Program {
             declared.flat_map(|v| numbers(v).into_iter().map(move |number| (v, number))).collect();
         // Addresses follow from the sizes alone, so an initialiser may name a variable that comes later.
         let mut total = 0u64;
-        let mut shorts = ShortAddresses::default();
+        let mut shorts = self.origin.shorts.clone();
         let mut symbols: HashMap<Cow<'_, str>, Symbol> = HashMap::default();
         for name in self.functions.keys() {
             let addresses = self.function_address(name, self.is_short()).zip(self.function_address(name, true));
@@ -242,24 +236,34 @@ impl Program {
         }
         let mut sized = Vec::with_capacity(each.len());
         for (i, (variable, number)) in each.into_iter().enumerate() {
-            let size = initializer::size(&self.module, variable, &mut total);
+            let other = elsewhere.get(&i).copied();
+            let size = other.map_or_else(|| initializer::size(&self.module, variable, &mut total), |_| Ok(0));
             let short = shorts.place(size.as_ref().map_or(0, |size| *size as u64));
+            let (index, short) = other.unwrap_or((self.origin.variables + i, short));
             let name = self.module.slice(&variable.name);
             let name = number.map_or(Cow::from(name), |number| Cow::from(format!("{name}{number}")));
             let short = short.map(u64::from);
-            let whole = short.filter(|_| self.is_short()).unwrap_or_else(|| address_of(i));
+            let whole = short.filter(|_| self.is_short()).unwrap_or_else(|| address_of(index));
+            let symbol = name.clone().into_owned();
             symbols.insert(name, Symbol { whole, short });
-            sized.push((variable, number, size, short));
+            sized.push((variable, number, size, short, symbol, index, other.is_some()));
         }
-        let variables = sized.into_iter().map(|(variable, number, size, short)| GlobalVariable {
-            name: variable.name.clone(),
-            number,
-            read_only: variable.space == Declared::Const,
-            short: short.and_then(|short| u32::try_from(short).ok()),
-            content: size
-                .and_then(|size| initializer::content(&self.module, variable, size, &symbols))
-                .map_err(|error| error.at(self.place(&variable.name))),
-        });
+        let variables =
+            sized.into_iter().map(|(variable, number, size, short, symbol, index, is_elsewhere)| GlobalVariable {
+                name: variable.name.clone(),
+                symbol,
+                index,
+                is_elsewhere,
+                number,
+                read_only: variable.space == Declared::Const,
+                short: short.and_then(|short| u32::try_from(short).ok()),
+                content: size
+                    .and_then(|size| match is_elsewhere {
+                        true => Ok(Content::nothing()),
+                        false => initializer::content(&self.module, variable, size, &symbols),
+                    })
+                    .map_err(|error| error.at(self.place(&variable.name))),
+            });
         variables.collect()
     }
 }
@@ -398,6 +402,7 @@ impl<'p> Builder<'p> {
             return Err(RunError::new(RunErrorKind::Unsupported, message).at(place).into());
         }
         self.kernel.name = module.slice(&function.name).to_owned();
+        self.kernel.home = Some(self.program.origin.id).filter(|_| !self.program.variables.is_empty());
         self.kernel.short = self.program.is_short();
         // The first constant is zero: it stands for operands that are not there.
         self.constant(0, Width::Double);
@@ -417,9 +422,10 @@ impl<'p> Builder<'p> {
             }
         }
         (self.kernel.required_block, self.kernel.max_threads) = self.block_limits(function);
-        self.kernel.by_address = vec![None; module.functions().len()];
+        let before = self.program.origin.functions;
+        self.kernel.by_address = vec![None; before + module.functions().len()];
         for (index, dense) in &self.functions {
-            self.kernel.by_address[*index] = Some(*dense);
+            self.kernel.by_address[before + *index] = Some(*dense);
         }
         self.kernel.shared_bytes = self.kernel.shared_bytes.next_multiple_of(self.dynamic_align as usize);
         if !self.errors.is_empty() {
@@ -624,6 +630,7 @@ impl Kernel {
             functions: Vec::new(),
             videos: Vec::new(),
             by_address: Vec::new(),
+            home: None,
             short: false,
             parameters: Vec::new(),
             parameter_bytes: 0,

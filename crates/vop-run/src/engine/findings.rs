@@ -38,6 +38,8 @@ pub(crate) struct Race {
     pub(crate) is_copy: bool,
     /// Whether both wrote the same value.
     pub(crate) same_value: bool,
+    /// Whether a plain read races with a compare-and-swap: mostly it is the guess that a loop starts with.
+    pub(crate) guess: bool,
     /// Whether both are atomic or strong, and only their scopes are too narrow.
     pub(crate) narrow: bool,
 }
@@ -125,7 +127,7 @@ impl Findings {
         let key = match &what {
             // The same two statements, whichever came first.
             What::Race(race) => {
-                let kind = u8::from(race.same_value);
+                let kind = if race.same_value || race.guess { 1 } else { 0 };
                 Key(kind, statement.min(race.statement), statement.max(race.statement))
             }
             What::Uninitialized(Spot::Shared(_)) => Key(2, statement, 0),

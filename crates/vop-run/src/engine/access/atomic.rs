@@ -9,6 +9,7 @@ use super::{Reach, WarpFault};
 use crate::code::{Atomic, AtomicKind};
 use crate::column::{Slot, WARP, Width, none};
 use crate::engine::findings::AccessKind;
+use crate::engine::shadow::Touch;
 use crate::pure::mbarrier;
 
 /// Atomics of 128 bits exclude one another.
@@ -34,7 +35,8 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                 let at = pointers[i];
                 let touch = seen
                     .as_ref()
-                    .and_then(|seen| reach.touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic));
+                    .and_then(|seen| reach.touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic))
+                    .map(|touch| Touch { swaps: matches!(atomic.kind, AtomicKind::CompareAndSwap), ..touch });
                 if let Some(touch) = &touch {
                     reach.observe(touch);
                     if let (Some(shadow), None) = (&mut reach.shadow, atomic.mbarrier) {

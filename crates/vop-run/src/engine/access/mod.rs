@@ -150,7 +150,7 @@ impl Reach {
     ) -> Option<Touch> {
         let spot = Reach::spot(access.space, self.whole(access.space, address))?;
         let bytes = u64::from(access.bytes);
-        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false })
+        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false, swaps: false })
     }
 
     /// Tells the shadow memory of a thread's access.

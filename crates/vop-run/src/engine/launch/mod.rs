@@ -184,6 +184,11 @@ impl Kernel {
         options: &LaunchOptions,
     ) -> Result<Report, RunErrors> {
         self.check_shape(grid, block, options.dynamic_shared)?;
+        if self.home.is_some_and(|home| !memory.modules.contains(&home)) {
+            let error = RunError::new(RunErrorKind::Argument, "the variables of the module are not in this memory");
+            let help = "use the memory of `Program::memory`, or the program that `Memory::load` returned for this one";
+            return Err(error.with_help(help).into());
+        }
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
         if all > options.instructions {

@@ -156,7 +156,7 @@ impl Explain<'_> {
         match spot {
             Spot::Shared(offset) => format!("byte {offset} of shared memory"),
             Spot::Global(address) => {
-                let name = region_index(address).and_then(|index| self.memory.name(index));
+                let name = region_index(address).and_then(|index| self.memory.name_at(index));
                 format!("byte {} of `{}`", address & OFFSET, name.unwrap_or("global memory"))
             }
         }
@@ -167,7 +167,7 @@ impl Explain<'_> {
         let mut address = None;
         let error = match &found.what {
             What::Race(race) => {
-                if race.same_value {
+                if race.same_value || race.guess {
                     severity = Severity::Note;
                 }
                 address = Some(race.spot);
@@ -245,6 +245,12 @@ impl Explain<'_> {
                 format!("{other} {verb} the same value to {spot}{place}, and nothing orders the two")
             };
             return RunError::new(RunErrorKind::Race, message);
+        }
+        if race.guess {
+            let message = format!(
+                "a plain read of {spot} races with compare-and-swap: {other} {verb} it{place}; right only if the compare-and-swap checks what was read"
+            );
+            return RunError::new(RunErrorKind::Race, message).with_help("read it as `ld.relaxed` or `ld.volatile`");
         }
         let other_block = race.block != found.block;
         let (end, help) = if race.is_copy {

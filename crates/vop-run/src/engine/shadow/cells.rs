@@ -30,6 +30,8 @@ pub(super) struct Record {
     /// The bytes of the word that it reaches; 0 where there is no record.
     pub(super) bytes: u8,
     pub(super) writes: bool,
+    /// Whether it is a compare-and-swap.
+    pub(super) swaps: bool,
     pub(super) strength: Strength,
 }
 

@@ -164,6 +164,8 @@ pub(crate) struct Touch {
     pub(crate) copy: Option<u32>,
     /// Whether a write leaves what was there before.
     pub(crate) same_value: bool,
+    /// Whether it is a compare-and-swap.
+    pub(crate) swaps: bool,
 }
 
 /// What one core knows of the block that it runs.
@@ -276,6 +278,7 @@ impl Shadow {
             warp: (warp + if touch.copy.is_some() { self.lanes / WARP } else { 0 }) as u8,
             bytes: 0,
             writes: touch.kind != AccessKind::Read,
+            swaps: touch.swaps,
             strength,
         };
         let offset = match touch.spot {
@@ -318,6 +321,7 @@ impl Shadow {
             kind: record.kind(),
             is_copy: thread >= self.lanes,
             same_value: touch.same_value && record.writes,
+            guess: touch.swaps && !record.writes || record.swaps && touch.kind == AccessKind::Read,
             narrow: record.strength.min(strength) > Strength::Weak,
         };
         findings.add(self.statement, touch.thread, What::Race(race));
