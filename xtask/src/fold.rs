@@ -138,23 +138,89 @@ impl Row {
 }
 
 const SINGLES: [u64; 27] = [
-    0, 0x8000_0000, 1, 0x8000_0001, 0x007f_ffff, 0x0080_0000, 0x8080_0000, 0x00ff_ffff, 0x3f7f_ffff, 0x3f80_0000,
-    0xbf80_0000, 0x3f80_0001, 0x4000_0000, 0x3f00_0000, 0x7f7f_ffff, 0xff7f_ffff, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000,
-    0x4f00_0000, 0x4f80_0000, 0x5f00_0000, 0x5f80_0000, 0x7e80_0001, 0x3300_0001, 0x3880_0000, 0x4380_0000,
+    0,
+    0x8000_0000,
+    1,
+    0x8000_0001,
+    0x007f_ffff,
+    0x0080_0000,
+    0x8080_0000,
+    0x00ff_ffff,
+    0x3f7f_ffff,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x3f80_0001,
+    0x4000_0000,
+    0x3f00_0000,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0x4f00_0000,
+    0x4f80_0000,
+    0x5f00_0000,
+    0x5f80_0000,
+    0x7e80_0001,
+    0x3300_0001,
+    0x3880_0000,
+    0x4380_0000,
 ];
 const DOUBLES: [u64; 24] = [
-    0, 1 << 63, 1, 0x0010_0000_0000_0000, 0x3ff0_0000_0000_0000, 0xbff0_0000_0000_0000, 0x3fe0_0000_0000_0000,
-    0x7fef_ffff_ffff_ffff, 0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, 0x7ff8_0000_0000_0000, 0x380f_ffff_e000_0000,
-    0x380f_ffff_efff_ffff, 0x380f_ffff_f000_0000, 0xb80f_ffff_f000_0000, 0x3810_0000_0000_0000, 0x36a0_0000_0000_0000,
-    0x3690_0000_0000_0001, 0x47ef_ffff_f000_0000, 0x41ef_ffff_fff0_0000, 0x43e0_0000_0000_0000, 0x43f0_0000_0000_0000,
-    0x3ff0_0000_1000_0000, 0x3ff0_0000_3000_0000,
+    0,
+    1 << 63,
+    1,
+    0x0010_0000_0000_0000,
+    0x3ff0_0000_0000_0000,
+    0xbff0_0000_0000_0000,
+    0x3fe0_0000_0000_0000,
+    0x7fef_ffff_ffff_ffff,
+    0x7ff0_0000_0000_0000,
+    0xfff0_0000_0000_0000,
+    0x7ff8_0000_0000_0000,
+    0x380f_ffff_e000_0000,
+    0x380f_ffff_efff_ffff,
+    0x380f_ffff_f000_0000,
+    0xb80f_ffff_f000_0000,
+    0x3810_0000_0000_0000,
+    0x36a0_0000_0000_0000,
+    0x3690_0000_0000_0001,
+    0x47ef_ffff_f000_0000,
+    0x41ef_ffff_fff0_0000,
+    0x43e0_0000_0000_0000,
+    0x43f0_0000_0000_0000,
+    0x3ff0_0000_1000_0000,
+    0x3ff0_0000_3000_0000,
 ];
 const HALVES: [u64; 16] = [
-    0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x8400, 0x3c00, 0xbc00, 0x3bff, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x3f80, 0x7f80,
+    0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x8400, 0x3c00, 0xbc00, 0x3bff, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x3f80,
+    0x7f80,
 ];
 const INTEGERS: [u64; 24] = [
-    0, 1, 2, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 264, 0x1_0008, 0x7fff, 0x8000, 0x7fff_ffff,
-    0x8000_0000, u64::MAX, 1 << 63,
+    0,
+    1,
+    2,
+    8,
+    15,
+    16,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    128,
+    255,
+    256,
+    264,
+    0x1_0008,
+    0x7fff,
+    0x8000,
+    0x7fff_ffff,
+    0x8000_0000,
+    u64::MAX,
+    1 << 63,
 ];
 
 /// Rows with random inputs of every instruction that these rows have, `count` of each. Division by zero is left out.
@@ -199,11 +265,8 @@ pub fn fold(toolchain: &Toolchain, rows: &[Row], target: &str) -> Result<Vec<Opt
         let mut previous = None;
         for ((i, _), code) in asked.iter().zip(&codes) {
             let word = code.run(0, 0, 0).ok().map(u64::from);
-            results[*i] = if previous == Some(*i) {
-                results[*i].zip(word).map(|(low, high)| low | high << 32)
-            } else {
-                word
-            };
+            results[*i] =
+                if previous == Some(*i) { results[*i].zip(word).map(|(low, high)| low | high << 32) } else { word };
             previous = Some(*i);
         }
         return Ok(results);

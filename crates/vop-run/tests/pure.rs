@@ -129,7 +129,8 @@ fn documented_disagreements() {
         let sources: Vec<u64> = sources.split(' ').map(|source| u64::from_str_radix(source, 16).unwrap()).collect();
         let instruction = Instruction::new(opcode, sources.len() + 1, &vec![None; sources.len() + 1]).unwrap();
         for level in Level::available() {
-            let found = [&instruction, &instruction.by_ptxas().unwrap()].map(|i| format!("{:x}", i.run(level, &sources)[0]));
+            let found =
+                [&instruction, &instruction.by_ptxas().unwrap()].map(|i| format!("{:x}", i.run(level, &sources)[0]));
             assert_eq!(found, [manual, ptxas], "{opcode} {sources:x?}");
         }
         rows += 1;
