@@ -218,15 +218,19 @@ fn as_file_writes(lint: &mut Diagnostic, found: &Found, source: &[u8]) {
     let is_block = help.contains('\n');
     if is_block && names.iter().any(|(name, in_file)| name.contains('$') && !in_file.contains('$')) {
         // Each of those takes the next argument, and a block names registers several times.
-        *help = format!("write it in base PTX: `vop explain {}` says more", lint.code);
+        *help = match lint.code {
+            Code::V0701 | Code::V0709 => format!("write it in base PTX: `vop explain {}` says more", lint.code),
+            _ => help.split_once(":\n").map_or(help.as_str(), |(what, _)| what).to_owned(),
+        };
     } else {
         // Where braces hold names, those of a block are doubled.
         *help = renamed(
             help,
             is_block
-                && names
-                    .iter()
-                    .any(|(_, in_file)| in_file.contains('{') && !in_file.contains("${") && !in_file.contains("{$")),
+                && names.iter().any(|(_, in_file)| {
+                    // Not those of JavaScript's, MLIR's and Jinja's operands.
+                    in_file.contains('{') && !["${", "{$", "{{"].iter().any(|other| in_file.contains(other))
+                }),
         );
     }
 }
@@ -242,7 +246,7 @@ fn names_in_file(found: &Found, source: &[u8]) -> Vec<(String, String)> {
         let in_file = source.get(spelled).map(String::from_utf8_lossy);
         at += part.len();
         // What macros and operators paste stands outside the string.
-        let in_file = in_file.filter(|text| text.starts_with(['%', '$', '{']) && *text != word);
+        let in_file = in_file.filter(|text| text.starts_with(['%', '$', '{', '`']) && *text != word);
         if let (Some(in_file), true) = (in_file, word.starts_with('%')) {
             names.push((word.to_owned(), in_file.into_owned()));
         }
@@ -323,9 +327,9 @@ impl Use {
         matches!(self.verdict, Verdict::Legal(form) if matches!(form.finish(), Finish::Accumulate(_)))
     }
 
-    /// Adds a lint if it has none with its code: a text that is read in several versions may show it in each.
+    /// Adds a lint if it is legal and has none with its code: a text that is read in several versions may show it in each.
     fn add_lint(&mut self, lint: Diagnostic) {
-        if self.lints.iter().all(|other| other.code != lint.code) {
+        if matches!(self.verdict, Verdict::Legal(_)) && self.lints.iter().all(|other| other.code != lint.code) {
             self.lints.push(lint);
             self.lints.sort_by_key(|lint| lint.span.start);
         }
