@@ -112,6 +112,7 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0617" => {
             "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag."
         }
+        "V0640" => "Define the variable `.visible` in one module, and declare it alike in the others.",
         "V0618" => "Write the memory before it is read, or give the buffer contents.",
         "V0619" => "Correct the option. `vop explain V0619` shows all spellings.",
         "V0620" => "Read only lanes that the mask names and that have not ended, or ignore the result.",

@@ -176,6 +176,16 @@ impl Bytes {
     }
 }
 
+impl TryFrom<&[u8]> for Bytes {
+    type Error = RunError;
+
+    fn try_from(bytes: &[u8]) -> Result<Bytes, RunError> {
+        let mut all = Bytes::try_zeros(bytes.len()).ok_or_else(|| refused(bytes.len() as u64, "a copy of bytes"))?;
+        all.as_mut_slice().copy_from_slice(bytes);
+        Ok(all)
+    }
+}
+
 /// What may be allocated.
 #[derive(Debug)]
 pub(crate) struct Budget {

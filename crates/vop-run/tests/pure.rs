@@ -115,6 +115,29 @@ fn rows() {
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// The examples of docs/run.md where ptxas's code disagrees with the manual.
+#[test]
+fn documented_disagreements() {
+    let page = include_str!("../../../docs/run.md");
+    let (_, section) = page.split_once("## Where ptxas's code disagrees").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let mut rows = 0;
+    for line in section.lines() {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [opcode, sources, manual, ptxas] = cells[..] else { continue };
+        let Some(opcode) = opcode.strip_prefix('`').and_then(|opcode| opcode.strip_suffix('`')) else { continue };
+        let sources: Vec<u64> = sources.split(' ').map(|source| u64::from_str_radix(source, 16).unwrap()).collect();
+        let instruction = Instruction::new(opcode, sources.len() + 1, &vec![None; sources.len() + 1]).unwrap();
+        for level in Level::available() {
+            let found =
+                [&instruction, &instruction.by_ptxas().unwrap()].map(|i| format!("{:x}", i.run(level, &sources)[0]));
+            assert_eq!(found, [manual, ptxas], "{opcode} {sources:x?}");
+        }
+        rows += 1;
+    }
+    assert_eq!(rows, 9);
+}
+
 fn at_every_level(opcode: &str, operands: usize, sources: &[u64]) -> [u64; 2] {
     let instruction = Instruction::new(opcode, operands, &[]).unwrap_or_else(|| panic!("{opcode}"));
     let mut results = Level::available().map(|level| instruction.run(level, sources));

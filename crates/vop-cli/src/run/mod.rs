@@ -121,13 +121,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = instruction::cores, help_heading = EXECUTION)]
     cores: Option<NonZeroUsize>,
     /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default, which take about a minute.
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true, help_heading = EXECUTION)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true, help_heading = EXECUTION)]
     limit: Option<u64>,
     /// Stop a launch after this time: 90, 1.5s, 500ms, 10m, 2h. There is none by default.
-    #[arg(long, value_name = "TIME", value_parser = parse_time, help_heading = EXECUTION)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = EXECUTION)]
     timeout: Option<Duration>,
     /// Bytes that buffers and a launch may take together, as 4G; three quarters of the machine's memory by default.
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, help_heading = EXECUTION)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_hyphen_values = true, help_heading = EXECUTION)]
     memory: Option<u64>,
     /// Bytes of a thread's stack, as 65536 or 64K; 512K by default, which is the maximum.
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = EXECUTION)]

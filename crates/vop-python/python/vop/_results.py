@@ -207,6 +207,7 @@ class Use:
         The column, from 1, in characters.
     verdict : {"legal", "fragment", "illegal", "unjudged", "label"}
         ``"fragment"``: it is legal and its operands are elsewhere. ``"unjudged"``: `reason` says why.
+        ``"label"``: a name in a string of its own, which nothing in the source assembles.
     form : Form or None
         What it computes, if it is legal.
     reason : str or None

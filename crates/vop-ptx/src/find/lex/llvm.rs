@@ -83,11 +83,24 @@ pub(super) fn operands(mut cursor: Cursor<'_>) -> Option<Asm> {
     } else {
         Vec::new()
     };
+    Some(listed(cursor.src, constraints, arguments, at))
+}
+
+/// Whether a string is a list of LLVM's constraints, `=r,r,r`.
+pub(super) fn is_constraints(text: &[u8]) -> bool {
+    text.starts_with(b"=")
+        && text
+            .iter()
+            .all(|&b| b.is_ascii_alphanumeric() || matches!(b, b'=' | b'&' | b',' | b'~' | b'{' | b'}' | b' ' | b'*'))
+}
+
+/// The operands of a list of constraints, with the places of their arguments.
+pub(super) fn listed(source: &[u8], constraints: Range<usize>, arguments: Vec<Range<usize>>, at: usize) -> Asm {
     let mut arguments = arguments.into_iter();
     let mut asm = Asm { at, operands: Vec::new(), complete: true };
     let mut ties = Vec::new();
-    for place in split(cursor.src, constraints) {
-        let text = String::from_utf8_lossy(&cursor.src[place.clone()]).into_owned();
+    for place in split(source, constraints) {
+        let text = String::from_utf8_lossy(&source[place.clone()]).into_owned();
         if text.starts_with('~') || text.is_empty() {
             continue;
         }
@@ -96,7 +109,7 @@ pub(super) fn operands(mut cursor: Cursor<'_>) -> Option<Asm> {
         let is_output = text.starts_with('=');
         // A place in memory to write to is an argument.
         let argument = if is_output && !text.contains('*') { None } else { arguments.next() };
-        let (scalar, expression) = argument.clone().map_or((None, Vec::new()), |place| argument_of(cursor.src, place));
+        let (scalar, expression) = argument.clone().map_or((None, Vec::new()), |place| argument_of(source, place));
         let access = if is_output { Access::Out } else { Access::In };
         let expression_place = argument.unwrap_or(place.clone());
         asm.operands.push(AsmOperand {
@@ -112,7 +125,7 @@ pub(super) fn operands(mut cursor: Cursor<'_>) -> Option<Asm> {
         });
     }
     asm.tie(&ties);
-    Some(asm)
+    asm
 }
 
 /// The parts of a list between commas outside brackets, without blanks around.

@@ -123,13 +123,17 @@ unsafe fn wide(reach: &mut Reach, atomic: &Atomic, warp: usize, lane: usize, at:
         let half = |slot| &mut (*reach.file.column::<u64>(slot).warp(warp))[lane];
         let value = |[low, high]: [Slot; 2]| u128::from(*half(low)) | u128::from(*half(high)) << 64;
         let [b, c] = atomic.sources.map(value);
-        let old = at.cast::<u128>().read_unaligned();
+        // Other accesses to the same bytes are relaxed ones of eight bytes at most.
+        let halves = [0, 8].map(|offset| AtomicU64::from_ptr(at.add(offset).cast()));
+        let [low, high] = halves.map(|half| u128::from(half.load(Ordering::Relaxed)));
+        let old = low | high << 64;
         let new = match atomic.kind {
             AtomicKind::CompareAndSwap if old == b => c,
             AtomicKind::CompareAndSwap => old,
             _ => b,
         };
-        at.cast::<u128>().write_unaligned(new);
+        halves[0].store(new as u64, Ordering::Relaxed);
+        halves[1].store((new >> 64) as u64, Ordering::Relaxed);
         reach.changes += u64::from(new != old);
         if let Some([low, high]) = atomic.d {
             *half(low) = old as u64;

@@ -6,8 +6,9 @@
 //! A warp's threads mostly reach one allocation, so a warp is checked with a few vector instructions. Where they do not, or where a
 //! check fails, each thread is checked by itself, which also finds the thread to blame.
 //!
-//! Memory that blocks share is reached through raw pointers: a kernel whose blocks race does so here as on a GPU. Every value is
-//! plain bytes, for which anything that a race leaves is valid, and no reference to them exists while a launch runs.
+//! Memory that blocks share is reached through raw pointers, by atomics and by moves that the compiler does not see: a kernel whose blocks
+//! race does so here as on a GPU, and it is no data race of Rust. Every value is plain bytes, for which anything that a race leaves is
+//! valid, and no reference to them exists while a launch runs.
 
 #![allow(unsafe_code, reason = "the kernel's memory is raw memory")]
 
@@ -98,7 +99,7 @@ impl Reach {
             lanes,
             frame: 0,
             top: 0,
-            params: launch.params.as_ptr().cast_mut(),
+            params: launch.params.as_slice().as_ptr().cast_mut(),
             params_len: launch.params.len() as u64,
             changes: 0,
             shadow: launch.common.as_ref().map(|common| Box::new(Shadow::new(common.clone(), shared, lanes))),

@@ -2,11 +2,13 @@
 
 #![allow(unsafe_code, reason = "columns and the kernel's memory are raw memory")]
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::groups::threads;
 use super::{Failure, Worker};
-use crate::code::Order;
-use crate::code::{Access, AsyncCopy, Pc};
+use crate::code::{Access, AsyncCopy, Order, Pc};
 use crate::column::{WARP, Width};
+use crate::engine::access::peek;
 use crate::engine::findings::AccessKind;
 use crate::engine::shadow::Touch;
 use crate::memory::Fault;
@@ -59,10 +61,12 @@ impl Worker<'_> {
         for i in 0..wanted {
             let byte = reach.resolve(copy.from.space, from + u64::from(i), 1, thread, false)?;
             // SAFETY: `resolve` has checked the byte.
-            source[i as usize] = unsafe { byte.read() };
+            source[i as usize] = unsafe { peek(byte, 1) } as u8;
         }
-        // SAFETY: `resolve` has checked `size` bytes, which are 16 at most, and `source` is not the kernel's memory.
-        unsafe { source.as_ptr().copy_to_nonoverlapping(to, size as usize) };
+        for (i, word) in source[..size as usize].as_chunks().0.iter().enumerate() {
+            // SAFETY: `resolve` has checked `size` bytes, a multiple of four as the pointer is.
+            unsafe { AtomicU32::from_ptr(to.cast::<u32>().add(i)) }.store(u32::from_le_bytes(*word), Ordering::Relaxed);
+        }
         Ok(Copied { from, read: u64::from(wanted), to: to_address })
     }
 }

@@ -23,7 +23,7 @@ use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{Budget, Layout, Memory, Region};
+use crate::memory::{Budget, Bytes, Layout, Memory, Region};
 use crate::special::Shape;
 use crate::symbol::shown;
 
@@ -51,7 +51,8 @@ pub(super) struct Launch<'k> {
     pub(super) shape: Shape,
     /// The number of threads of a block.
     pub(super) threads: usize,
-    pub(super) params: Vec<u8>,
+    /// Aligned as all memory is.
+    pub(super) params: Bytes,
     pub(super) regions: Vec<Region>,
     names: Vec<(String, u64)>,
     /// Short addresses that the kernel may use, with the allocations' indexes.
@@ -199,7 +200,7 @@ impl Kernel {
         if let Some(error) = memory.refused() {
             return Err(error.into());
         }
-        let params = self.pack(args, memory)?;
+        let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
         let shape = Shape { grid, block, static_shared, dynamic_shared };
         let checks = Checks {

@@ -174,6 +174,10 @@ impl<'a> Facts<'a> {
     /// The uses of the template whose parameters an expression names, with the values that its parameters have there; `None`
     /// if it names none. What is not known of a use has no value.
     pub(in crate::find) fn uses(&self, expression: &[Lexeme]) -> Option<Vec<Arguments>> {
+        self.uses_within(expression, 0)
+    }
+
+    fn uses_within(&self, expression: &[Lexeme], depth: usize) -> Option<Vec<Arguments>> {
         let words = expression.iter().filter(|lexeme| lexeme.kind == LexemeKind::Word);
         let template = words.filter_map(|word| self.template_of(&word.text, word.at)).max_by_key(|of| of.body.start)?;
         // Functions of one name may have different parameters.
@@ -200,15 +204,28 @@ impl<'a> Facts<'a> {
                 continue;
             }
             let Some((given, end)) = template_arguments(&mut ahead, self.source) else { continue };
-            let mut arguments = Arguments { values: Vec::new(), place: token.at.start..end };
-            for (i, (name, default)) in template.parameters.iter().enumerate() {
-                let expression = given.get(i).unwrap_or(default);
-                if let Some(value) = self.evaluate(expression, None, 1).filter(|_| !name.is_empty()) {
-                    arguments.values.push((name.clone(), value));
+            let given: Vec<&[Lexeme]> = template
+                .parameters
+                .iter()
+                .enumerate()
+                .map(|(i, (_, default))| given.get(i).unwrap_or(default).as_slice())
+                .collect();
+            // A use in another template has the values that the other's uses have.
+            let around = given.iter().filter(|given| self.evaluate(given, None, 1).is_none());
+            let around = around.filter_map(|given| (depth < 4).then(|| self.uses_within(given, depth + 1))?).next();
+            let around = around.filter(|around| !around.is_empty());
+            let environments = around.map_or_else(|| vec![None], |around| around.into_iter().map(Some).collect());
+            for outer in environments {
+                let place = outer.as_ref().map_or(token.at.start..end, |outer: &Arguments| outer.place.clone());
+                let mut arguments = Arguments { values: Vec::new(), place };
+                for ((name, _), given) in template.parameters.iter().zip(&given) {
+                    if let Some(value) = self.evaluate(given, outer.as_ref(), 1).filter(|_| !name.is_empty()) {
+                        arguments.values.push((name.clone(), value));
+                    }
                 }
-            }
-            if uses.iter().all(|other| other.values != arguments.values) {
-                uses.push(arguments);
+                if uses.iter().all(|other| other.values != arguments.values) {
+                    uses.push(arguments);
+                }
             }
             if uses.len() >= MOST_USES {
                 break;

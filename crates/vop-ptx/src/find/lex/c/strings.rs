@@ -8,6 +8,7 @@ use super::super::super::mapped::{Mapped, Paste};
 use super::super::super::mnemonic::{self, Word};
 use super::super::super::operand::Asm;
 use super::super::super::placeholder::Dialect;
+use super::super::llvm;
 use super::super::text::Text;
 use super::asm;
 use super::macros::{Macros, is_asm, matching, stringised};
@@ -227,9 +228,21 @@ impl<'a, 'm> Extractor<'a, 'm> {
         if !mapped.bytes().is_empty() {
             let first = &tokens[begin];
             let first = tokens[begin..i.max(begin + 1)].iter().find(|token| token.is_string()).unwrap_or(first);
-            self.push(mapped, Dialect::Free, first, None);
+            // `InlineAsm::get(type, "vadd4… $0, $1;", "=r,r", …)`
+            let asm = self.constraints(tokens, i);
+            let dialect = if asm.is_some() { Dialect::LlvmAsm } else { Dialect::Free };
+            self.push(mapped, dialect, first, asm);
         }
         i.max(begin + 1)
+    }
+
+    /// The operands, if a string is followed by a list of LLVM's constraints.
+    fn constraints(&self, tokens: &[Token], i: usize) -> Option<Asm> {
+        tokens.get(i).filter(|token| token.is(b','))?;
+        let list = tokens.get(i + 1).filter(|token| token.site.is_none())?;
+        let Kind::Text { start, end, .. } = list.kind else { return None };
+        llvm::is_constraints(&self.source[start..end])
+            .then(|| llvm::listed(self.source, start..end, Vec::new(), list.at.start))
     }
 
     /// `+`, `<<`, and either behind the bracket of `std::string("…")`: what stands behind it.
