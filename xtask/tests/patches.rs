@@ -1,13 +1,82 @@
-//! What CUDA's intrinsics compute is what the hints for them compute.
+//! What helps say to write is what ptxas takes, and what CUDA's intrinsics compute is what the hints for them compute.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use vop::Parser;
+use vop::{Code, Parser};
 use vop_tests::Random;
 
+use self::corpus::{applied, case, entry, judged};
 use crate::tools;
+
+#[path = "../../tests/cases/patches/corpus.rs"]
+#[allow(dead_code, reason = "other tests need what is left")]
+mod corpus;
+
+/// A text to which the helps are applied until none is a patch; the codes whose helps were. `None` where faults are left.
+fn mended(text: &str) -> Option<(String, Vec<Code>)> {
+    let (mut text, mut codes) = (text.to_owned(), Vec::new());
+    while codes.len() < 20 {
+        let (faults, lints) = judged(&text);
+        let open = if faults.is_empty() { lints } else { faults.clone() };
+        match open.iter().find_map(|one| Some((one.code, applied(&text, one)?))) {
+            Some((code, next)) => {
+                codes.push(code);
+                text = next;
+            }
+            None => return faults.is_empty().then_some((text, codes)),
+        }
+    }
+    None
+}
+
+#[test]
+fn ptxas_takes_what_helps_say_to_write() {
+    let Some(toolchain) = tools::ptxas() else { return };
+    let mut random = Random::of(5);
+    let mut seen: BTreeMap<Code, usize> = BTreeMap::new();
+    let mut kernels: Vec<String> = Vec::new();
+    for _ in 0..12_000 {
+        let text = case(&mut random).text();
+        let Some((text, codes)) = mended(&text) else { continue };
+        if codes.is_empty() || codes.iter().all(|code| seen.get(code).is_some_and(|count| *count > 150)) {
+            continue;
+        }
+        // On the sum of an `.f16x2` ptxas 13.5 dies.
+        if text.contains("h2+") {
+            continue;
+        }
+        codes.iter().for_each(|code| *seen.entry(*code).or_default() += 1);
+        kernels.push(text);
+    }
+    for code in [Code::V0302, Code::V0307, Code::V0310, Code::V0311, Code::V0402, Code::V0403, Code::V0701, Code::V0704]
+    {
+        assert!(seen.get(&code).is_some_and(|count| *count > 20), "{code}: {seen:?}");
+    }
+    let assemble = |texts: &[String]| {
+        let mut module = String::from(".version 8.6\n.target sm_90\n.address_size 64\n");
+        for (i, text) in texts.iter().enumerate() {
+            let _ = write!(module, "{}", entry(&format!("k{i}"), text));
+        }
+        toolchain.assemble(module.as_bytes(), "sm_90").map_err(|error| error.to_string())
+    };
+    let mut refused = Vec::new();
+    for texts in kernels.chunks(100) {
+        if assemble(texts).is_err() {
+            let alone = texts.iter().filter_map(|text| Some((text, assemble(std::slice::from_ref(text)).err()?)));
+            refused.extend(alone.map(|(text, error)| format!("{text}\n{error}")));
+        }
+    }
+    assert!(
+        refused.is_empty(),
+        "{} of {}\n{}",
+        refused.len(),
+        kernels.len(),
+        refused[..refused.len().min(12)].join("\n")
+    );
+}
 
 /// CUDA's SIMD intrinsics, by the number of their operands.
 const INTRINSICS: [(&str, usize); 46] = [

@@ -51,6 +51,7 @@ Exit status: 0 fine, 1 findings or a failure, 2 misuse, or something that cannot
 be done: a file that is missing, damaged or of an unknown kind; 101 a bug in vop.";
 
 #[derive(Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one")]
 enum Command {
     Parse(parse::Args),
     Eval(eval::Args),

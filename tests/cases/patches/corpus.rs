@@ -1,4 +1,4 @@
-//! Faulty and strange instructions, and what they become when a help is applied.
+//! Faulty and strange instructions, and what they become when a help is applied. xtask's tests, which ask ptxas, read this file too.
 
 use std::fmt::Write as _;
 

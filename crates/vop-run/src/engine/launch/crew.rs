@@ -16,6 +16,7 @@ const MAX_WAITING: usize = 1 << 12;
 const NAP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
 /// The blocks of a core.
+#[allow(clippy::vec_box, reason = "workers are large, and move between the lists")]
 struct Crew<'l> {
     launch: &'l Launch<'l>,
     /// Blocks that the core has taken and not started; how many it took together; and their thread-instructions so far.
@@ -224,10 +225,10 @@ impl<'l> Crew<'l> {
                 break Ok(());
             }
             // They may read more than what is known. What they execute meanwhile changes nothing.
-            if nap == NAP.1 || all_idle.is_some() {
-                if let Some(result) = self.try_all() {
-                    break result;
-                }
+            if (nap == NAP.1 || all_idle.is_some())
+                && let Some(result) = self.try_all()
+            {
+                break result;
             }
             if let Some(generation) = all_idle
                 && standstill.vote(generation, &mut voted)
