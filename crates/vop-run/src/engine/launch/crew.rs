@@ -18,7 +18,7 @@ const NAP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_mil
 /// The blocks of a core.
 struct Crew<'l> {
     launch: &'l Launch<'l>,
-    /// Blocks that the core has taken and not started; how many it took together; and their thread-instructions so far.
+    /// Blocks that the core has taken and not started, and how many it took together.
     turn: Range<u64>,
     taken: u64,
     /// Blocks that wait for others.
@@ -224,10 +224,10 @@ impl<'l> Crew<'l> {
                 break Ok(());
             }
             // They may read more than what is known. What they execute meanwhile changes nothing.
-            if nap == NAP.1 || all_idle.is_some() {
-                if let Some(result) = self.try_all() {
-                    break result;
-                }
+            if (nap == NAP.1 || all_idle.is_some())
+                && let Some(result) = self.try_all()
+            {
+                break result;
             }
             if let Some(generation) = all_idle
                 && standstill.vote(generation, &mut voted)
