@@ -16,6 +16,7 @@ const MAX_WAITING: usize = 1 << 12;
 const NAP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
 /// The blocks of a core.
+#[allow(clippy::vec_box, reason = "a worker is large, and moves from list to list for each block")]
 struct Crew<'l> {
     launch: &'l Launch<'l>,
     /// Blocks that the core has taken and not started, and how many it took together.
