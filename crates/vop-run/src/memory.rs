@@ -220,7 +220,7 @@ fn size(bytes: u64) -> String {
     for (unit, name) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
         if bytes >= unit {
             let tenths = (u128::from(bytes) * 10).div_ceil(unit.into());
-            let fraction = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
+            let fraction = if tenths.is_multiple_of(10) { String::new() } else { format!(".{}", tenths % 10) };
             return format!("{}{fraction} {name}", tenths / 10);
         }
     }

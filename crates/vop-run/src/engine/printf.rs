@@ -44,7 +44,7 @@ impl Reach {
         let mut bytes = Vec::new();
         let most = most.map_or(MAX_STRING, |most| MAX_STRING.min(most as u64));
         for i in 0..most {
-            if i % PIECE == 0 {
+            if i.is_multiple_of(PIECE) {
                 charge(PIECE.min(most) * BYTE)?;
             }
             // Behind the last address comes none: a string at -1 is read there, and is no empty one.

@@ -16,10 +16,10 @@ const MAX_WAITING: usize = 1 << 12;
 const NAP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
 /// The blocks of a core.
-#[allow(clippy::vec_box, reason = "workers are large, and move between the lists")]
+#[allow(clippy::vec_box, reason = "a worker is large, and moves from list to list for each block")]
 struct Crew<'l> {
     launch: &'l Launch<'l>,
-    /// Blocks that the core has taken and not started; how many it took together; and their thread-instructions so far.
+    /// Blocks that the core has taken and not started, and how many it took together.
     turn: Range<u64>,
     taken: u64,
     /// Blocks that wait for others.

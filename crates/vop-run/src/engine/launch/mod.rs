@@ -138,6 +138,7 @@ struct Work {
     video: u64,
     printed: Vec<(u64, Vec<u8>)>,
     failure: Option<(u64, Failure)>,
+    #[allow(clippy::vec_box, reason = "as workers have them")]
     observers: Vec<Box<Observer>>,
     findings: Vec<Findings>,
 }
