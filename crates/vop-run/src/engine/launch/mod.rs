@@ -132,7 +132,6 @@ impl Launch<'_> {
 
 /// What a core did.
 #[derive(Default)]
-#[allow(clippy::vec_box, reason = "workers have them in boxes")]
 struct Work {
     executed: u64,
     video: u64,
