@@ -1,0 +1,58 @@
+//! Code computes what the form does.
+
+use vop::{Form, Mnemonic, Semantics};
+
+/// Inputs: values at the edges of bytes and half-words, and others from a small generator.
+fn inputs(seed: u64) -> impl Iterator<Item = [u32; 3]> {
+    let edges = [0u8, 1, 0x7f, 0x80, 0x81, 0xfe, 0xff, 0x40, 0xc0];
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    (0..24).map(move |i| {
+        core::array::from_fn(|_| {
+            let random = next() as u32;
+            if i % 3 == 0 {
+                return random;
+            }
+            let picks = random.to_le_bytes().map(|byte| edges[usize::from(byte) % edges.len()]);
+            // Shift amounts near the width.
+            if i % 7 == 0 { random % 40 } else { u32::from_le_bytes(picks) }
+        })
+    })
+}
+
+fn check(form: Form, semantics: Semantics, seed: u64) {
+    let code = vop_port::code(form, semantics, true).expect("there are rules for every form");
+    for [a, b, c] in inputs(seed) {
+        let (given, wanted) = (code.eval(a, b, c), form.eval_as(semantics, a, b, c));
+        assert_eq!(given, wanted, "{form} as {semantics} of {a:#x}, {b:#x}, {c:#x}: {code:#x?}");
+    }
+}
+
+#[test]
+fn every_form_with_default_selectors() {
+    for mnemonic in Mnemonic::ALL {
+        for (seed, form) in mnemonic.forms_with_default_selectors().enumerate() {
+            check(form, Semantics::Isa, seed as u64);
+        }
+    }
+}
+
+#[test]
+fn forms_with_any_selectors() {
+    for mnemonic in Mnemonic::ALL {
+        let all = mnemonic.forms();
+        let count = all.count_left();
+        for i in 0..60 {
+            let index = (count / 60 * i).wrapping_add(i * 7919 % (count / 60).max(1));
+            let form = all.get(index % count).expect("the index is less than the count");
+            for semantics in Semantics::ALL {
+                check(form, semantics, i);
+            }
+        }
+    }
+}
