@@ -506,6 +506,20 @@ impl Code {
                 }
             }
             (Op::CompareSigned(comparison, width), &[x, y]) => {
+                // Fields that were extended from the top are compared there.
+                let top = |value: Value| match self.step(value) {
+                    Some((Op::Sar(_), &[field, Value::Word(n)]))
+                        if self.possible(field).trailing_zeros() >= n && self.possible(field) != 0 =>
+                    {
+                        Some((field, n))
+                    }
+                    _ => None,
+                };
+                if let (Some((p, m)), Some((q, n))) = (top(x), top(y))
+                    && m == n
+                {
+                    return Some(self.push(op, &[p, q]));
+                }
                 let all = self.possible(x) | self.possible(y);
                 (all & width.sign() == 0 || matches!(comparison, Comparison::Eq | Comparison::Ne))
                     .then(|| self.push(Op::Compare(comparison, width), &[x, y]))

@@ -33,7 +33,7 @@ mod translate;
 use core::fmt;
 
 use code::Code;
-use vop::lower::LowerOptions;
+use vop::lower::{Candidate, LowerOptions};
 use vop::{Form, Semantics};
 
 pub use name::name;
@@ -72,6 +72,11 @@ pub fn code(form: Form, semantics: Semantics, has_long: bool) -> Option<Code> {
         }
     }
     best.map(|(.., code)| code)
+}
+
+/// What the rules of this crate write for a form, beside those of [`vop::lower`]: what is proved for all selectors.
+pub fn candidates(form: Form) -> Vec<Candidate> {
+    MODELS[0].parse().map_or_else(|_| Vec::new(), |target| rules::candidates(form, target))
 }
 
 /// Why a form cannot be ported.
@@ -170,6 +175,7 @@ impl Port {
     fn function(&self, alone: bool) -> String {
         let section = self.form.mnemonic().row().section;
         let mut words = vec![self.form.to_string(), plain(&self.form.describe())];
+        words = words.iter().flat_map(|line| wrapped(line)).collect();
         words.push(match self.semantics.releases() {
             None => format!("PTX ISA manual, section {section}."),
             Some(releases) => format!("As the code of ptxas {releases} computes it; PTX ISA manual, section {section}."),
@@ -211,6 +217,23 @@ fn plain(text: &str) -> String {
         }
         all
     })
+}
+
+/// A line as lines of at most this many bytes, cut at blanks.
+fn wrapped(line: &str) -> Vec<String> {
+    const WIDTH: usize = 100;
+    let mut lines = vec![String::new()];
+    for word in line.split(' ') {
+        match lines.last_mut() {
+            Some(last) if last.is_empty() => last.push_str(word),
+            Some(last) if last.len() + word.len() < WIDTH => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 /// What people call a language.

@@ -58,6 +58,8 @@ pub(crate) trait Syntax {
 }
 
 /// The text of a function.
+///
+/// Each function reads as a person would write it: what is read once stands in its place, unless the line became too long.
 pub(crate) fn function(syntax: &dyn Syntax, function: &Function<'_>, alone: bool) -> String {
     let code = function.code;
     let steps = code.steps();
@@ -282,12 +284,43 @@ pub(crate) static OPENCL: CLike = CLike {
     guard: Guard::Macro,
 };
 
+/// Whether the parenthesis at a place is closed by the last byte.
+fn encloses(text: &str, open: usize) -> bool {
+    let mut depth = 0;
+    for (i, byte) in text.bytes().enumerate().skip(open) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return i + 1 == text.len();
+        }
+    }
+    false
+}
+
 impl CLike {
     fn ty(&self, width: Width, signed: bool) -> &'static str {
         self.types[usize::from(width == Width::Long)][usize::from(signed)]
     }
 
     fn cast(&self, ty: &str, x: &Expression) -> Expression {
+        // A signed value that was made unsigned is as it was.
+        if let Some(width) = [Width::Word, Width::Long].into_iter().find(|&width| self.ty(width, true) == ty)
+        {
+            let unsigned = self.ty(width, false);
+            let (outer, inner) = match self.static_cast {
+                true => (format!("static_cast<{unsigned}>("), format!("static_cast<{ty}>(")),
+                false => (format!("({unsigned})("), format!("({ty})")),
+            };
+            if let Some(rest) = x.text.strip_prefix(&outer)
+                && rest.starts_with(&inner)
+                && encloses(&x.text, outer.len() - 1)
+            {
+                return Expression::atom(format!("({rest}"));
+            }
+        }
         if self.static_cast {
             return Expression::atom(format!("static_cast<{ty}>({})", x.text));
         }

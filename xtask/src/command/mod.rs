@@ -14,6 +14,8 @@ mod graph;
 pub(crate) mod licences;
 mod lowering;
 pub(crate) mod packages;
+pub(crate) mod port_prove;
+pub(crate) mod port_test;
 mod process;
 mod run;
 mod sbom;
