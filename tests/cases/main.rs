@@ -5,8 +5,10 @@ mod docs;
 mod evaluation;
 mod examples;
 mod golden;
+mod habits;
 mod lowering_scalar;
 mod lowering_simd;
+mod patches;
 mod ptxas;
 mod rewrite;
 

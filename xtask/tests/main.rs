@@ -9,6 +9,7 @@ mod gpu;
 mod listings;
 mod lowering;
 mod pages;
+mod patches;
 mod rewrite;
 mod search;
 mod sweep;

@@ -1,13 +1,14 @@
 //! The table of formats, and an array opened, read and written in any of them.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use memmap2::Mmap;
 
 use crate::error::Why;
-use crate::{Element, Error, Folders, Staged, npy, picture};
+use crate::input::{open_plain, room};
+use crate::{Element, Error, Staged, input, npy, picture};
 
 #[cfg(feature = "parquet")]
 use crate::column;
@@ -117,14 +118,11 @@ impl<'a> Named<'a> {
     }
 
     fn open_any(self) -> Result<Opened, Why> {
-        let file = File::open(self.path)?;
-        if !file.metadata().is_ok_and(|file| file.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file").into());
-        }
+        let (file, len) = open_plain(self.path)?;
         let opening = match self.format {
             Format::Npy => {
                 let map = map(&file)?;
-                let npy::Header { element, big_endian, shape, start } = npy::header(&map)?;
+                let npy::Header { element, big_endian, shape, start } = npy::header(&map, map.len() as u64)?;
                 let description = Some(Description { element, shape });
                 return Ok(Opened { description, content: Content::Mapped(Mapped { map, start, big_endian }) });
             }
@@ -132,7 +130,7 @@ impl<'a> Named<'a> {
                 let mapped = Mapped { map: map(&file)?, start: 0, big_endian: false };
                 return Ok(Opened { description: None, content: Content::Mapped(mapped) });
             }
-            Format::Png => picture::open(BufReader::new(file))?,
+            Format::Png => picture::open(BufReader::new(file), len, MAX_INTERLACED)?,
             #[cfg(feature = "parquet")]
             Format::Parquet => column::open(file, self.column)?,
             #[cfg(not(feature = "parquet"))]
@@ -142,7 +140,7 @@ impl<'a> Named<'a> {
         Ok(Opened { description: Some(description), content: Content::InOrder(elements) })
     }
 
-    /// Creates the file for an array, beside its place, in a folder that is there.
+    /// Creates the file for an array, beside its place. Its folder is created.
     ///
     /// # Errors
     /// The format has no such arrays, or the file cannot be created.
@@ -153,7 +151,7 @@ impl<'a> Named<'a> {
             return Err(problem(Why::NotBuiltIn));
         }
         self.format.check(description).map_err(|why| problem(why.into()))?;
-        let staged = Staged::create(self.path, Folders::Require)?;
+        let staged = Staged::create(self.path)?;
         let mut file = staged.reopen()?;
         let output = match self.format {
             Format::Npy => {
@@ -264,6 +262,9 @@ pub(crate) struct Opening {
     pub(crate) elements: Box<dyn ReadElements>,
 }
 
+/// Bytes of an interlaced picture that is opened: it is decoded as a whole.
+const MAX_INTERLACED: u64 = 1 << 30;
+
 #[allow(unsafe_code, reason = "a file in memory")]
 fn map(file: &File) -> Result<Mmap, Why> {
     // SAFETY: nothing here writes to the map, and its bytes are read as u8, of which every value is valid. What other processes do to
@@ -327,37 +328,65 @@ impl Array {
 fn whole(path: &Path, format: Format, limit: u64) -> Result<Array, Why> {
     let too_large =
         |description: &Description| Why::Content(format!("{description} is too large: the limit is {limit} bytes"));
-    let content = std::fs::read(path)?;
+    let (file, len) = open_plain(path)?;
     if format == Format::Npy {
-        let npy::Header { element, big_endian, shape, start } = npy::header(&content)?;
+        let mut start = Vec::new();
+        (&file).take(npy::MAX_HEADER).read_to_end(&mut start)?;
+        let npy::Header { element, big_endian, shape, start: header } = npy::header(&start, len)?;
         let description = Description { element, shape };
-        let mut bytes = content;
-        bytes.drain(..start);
-        if bytes.len() as u64 > limit {
-            return Err(too_large(&description));
+        let Some(len) = description.byte_len().filter(|len| *len <= limit) else { return Err(too_large(&description)) };
+        let mut bytes = room(len)?;
+        bytes.extend_from_slice(start.get(header..).unwrap_or_default());
+        file.take(len.saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != len {
+            return Err("it became shorter while it was read".into());
         }
         if big_endian {
             element.swap_bytes(&mut bytes);
         }
         return Ok(Array { description, bytes });
     }
-    let Opening { description, mut elements } = picture::open(io::Cursor::new(content))?;
-    let len = description.byte_len().filter(|len| *len <= limit).and_then(|len| usize::try_from(len).ok());
-    let mut bytes = vec![0; len.ok_or_else(|| too_large(&description))?];
-    elements.read(&mut bytes)?;
+    let Opening { description, elements } = picture::open(BufReader::new(file), len, limit)?;
+    let Some(len) = description.byte_len().filter(|len| *len <= limit) else { return Err(too_large(&description)) };
+    let bytes = all(elements, len)?;
     Ok(Array { description, bytes })
 }
 
-/// Reads a file that does not say what it holds.
-fn raw(path: &Path, element: Option<Element>, shape: Option<&[u64]>, limit: u64) -> Result<Array, Why> {
-    let bytes = std::fs::read(path)?;
-    let element = element.ok_or("it is a raw file: a `type` must say what it holds")?;
-    let len = raw_len(element, bytes.len() as u64)?;
-    let description = Description { element, shape: shape.map_or_else(|| vec![len], <[u64]>::to_vec) };
-    match description.byte_len() {
-        Some(expected) if expected == bytes.len() as u64 && expected <= limit => Ok(Array { description, bytes }),
-        _ => Err(format!("it has {} bytes: that is not {description}", bytes.len()).into()),
+/// All elements of a stream. Memory grows with what is there, not with what is said to be.
+fn all(mut elements: Box<dyn ReadElements>, len: u64) -> Result<Vec<u8>, Why> {
+    const STEP: usize = 1 << 20;
+    let mut bytes = room(len)?;
+    while (bytes.len() as u64) < len {
+        let start = bytes.len();
+        let step = usize::try_from(len - start as u64).map_or(STEP, |left| left.min(STEP));
+        bytes.resize(start + step, 0);
+        elements.read(&mut bytes[start..])?;
     }
+    Ok(bytes)
+}
+
+/// Reads a file that does not say what it holds, or a descriptor of the process.
+fn raw(path: &Path, element: Option<Element>, shape: Option<&[u64]>, limit: u64) -> Result<Array, Why> {
+    // That there is none goes first.
+    std::fs::metadata(path)?;
+    let element = element.ok_or("it is a raw file: a `type` must say what it holds")?;
+    let wanted = shape.map(|shape| Description { element, shape: shape.to_vec() });
+    let of_other_length =
+        |len: u64, wanted: &Description| Why::Content(format!("it has {len} bytes: that is not {wanted}"));
+    if let Some(wanted) = &wanted
+        && wanted.byte_len().is_none_or(|len| len > limit)
+    {
+        return Err(format!("{wanted} is too large: the limit is {limit} bytes").into());
+    }
+    let bytes = input::read_elements(path, limit, |len| match &wanted {
+        Some(wanted) if wanted.byte_len() != Some(len) => Err(of_other_length(len, wanted)),
+        _ => Ok(raw_len(element, len).map(drop)?),
+    })?;
+    let description = match wanted {
+        Some(wanted) => wanted,
+        None => Description { element, shape: vec![raw_len(element, bytes.len() as u64)?] },
+    };
+    Ok(Array { description, bytes })
 }
 
 /// How many elements a raw file of this length has.

@@ -1,40 +1,59 @@
 //! `.png` files: elements of 8 or 16 bits, of shape [height, width] or [height, width, channels].
 
-use std::io::{BufRead, Seek, Write};
+use std::io::{self, BufRead, Seek, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memmap2::MmapMut;
 
 use crate::format::{Description, Opening, ReadElements, WriteElements};
 use crate::{Element, error::Why};
-
-const TOO_LARGE: &str = "the picture is too large";
 
 fn why(error: impl std::fmt::Display) -> Why {
     Why::Content(error.to_string())
 }
 
-/// Opens a picture. Rows are decoded when they are read, except those of an interlaced picture, whose last rows are stored early.
-pub(crate) fn open<R: BufRead + Seek + Send + 'static>(file: R) -> Result<Opening, Why> {
-    let mut decoder = png::Decoder::new(file);
+/// Deflate makes at most this number of bytes of one: 258 of two bits.
+const MAX_EXPANSION: u128 = 1032;
+
+/// Opens a picture in a file of `file` bytes. Rows are decoded when they are read, except those of an interlaced picture, whose last rows
+/// are stored early: it may have `limit` bytes.
+pub(crate) fn open<R: BufRead + Seek + Send + 'static>(content: R, file: u64, limit: u64) -> Result<Opening, Why> {
+    let mut decoder = png::Decoder::new(content);
+    // Texts and profiles are unpacked otherwise.
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
     // Palettes and packed pixels become bytes.
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(why)?;
     let (color, depth) = reader.output_color_type();
     let element = if depth == png::BitDepth::Sixteen { Element::U16 } else { Element::U8 };
-    let mut shape = vec![u64::from(reader.info().height), u64::from(reader.info().width)];
+    let (width, height) = reader.info().size();
+    let mut shape = vec![u64::from(height), u64::from(width)];
     if color.samples() > 1 {
         shape.push(color.samples() as u64);
     }
-    let mut pixels = Pixels { reader: None, left: reader.info().height, element, rest: Vec::new(), taken: 0 };
-    if reader.info().interlaced {
-        let size = reader.output_buffer_size().ok_or(TOO_LARGE)?;
-        pixels.rest.try_reserve_exact(size).map_err(|_| TOO_LARGE)?;
-        pixels.rest.resize(size, 0);
-        reader.next_frame(&mut pixels.rest).map_err(why)?;
-        reader.finish().map_err(why)?;
-        element.swap_bytes(&mut pixels.rest);
-    } else {
-        pixels.reader = Some(reader);
+    let description = Description { element, shape };
+    let pixels = u128::from(width) * u128::from(height);
+    if pixels * reader.info().bits_per_pixel() as u128 / 8 > MAX_EXPANSION * u128::from(file) {
+        return Err(format!("its {file} bytes are too few for {width} x {height} pixels").into());
     }
-    Ok(Opening { description: Description { element, shape }, elements: Box::new(pixels) })
+    let mut elements = Pixels { reader: None, left: height, element, rest: Vec::new(), whole: None, taken: 0 };
+    if reader.info().interlaced {
+        let bytes =
+            description.byte_len().filter(|bytes| *bytes <= limit).and_then(|bytes| usize::try_from(bytes).ok());
+        let Some(bytes) = bytes.filter(|bytes| reader.output_buffer_size() == Some(*bytes)) else {
+            return Err(format!("it is interlaced, and {description} is too large: the limit is {limit} bytes").into());
+        };
+        // Pages that nothing is written to take no memory: a damaged picture ends early.
+        let mut whole = MmapMut::map_anon(bytes).map_err(|_| format!("there is no memory for its {bytes} bytes"))?;
+        reader.next_frame(&mut whole).map_err(why)?;
+        reader.finish().map_err(why)?;
+        element.swap_bytes(&mut whole);
+        elements.whole = Some(whole);
+    } else {
+        elements.reader = Some(reader);
+    }
+    Ok(Opening { description, elements: Box::new(elements) })
 }
 
 struct Pixels<R: BufRead + Seek> {
@@ -42,16 +61,26 @@ struct Pixels<R: BufRead + Seek> {
     reader: Option<png::Reader<R>>,
     left: u32,
     element: Element,
-    /// Decoded rows, and how many of their bytes were taken.
+    /// A decoded row.
     rest: Vec<u8>,
+    /// All rows of an interlaced picture.
+    whole: Option<MmapMut>,
+    /// How many bytes of what is decoded were taken.
     taken: usize,
+}
+
+impl<R: BufRead + Seek> Pixels<R> {
+    /// What is decoded.
+    fn decoded(&self) -> &[u8] {
+        self.whole.as_deref().unwrap_or(&self.rest)
+    }
 }
 
 impl<R: BufRead + Seek + Send> ReadElements for Pixels<R> {
     fn read(&mut self, bytes: &mut [u8]) -> Result<(), String> {
         let mut filled = 0;
         while filled < bytes.len() {
-            if self.taken == self.rest.len() {
+            if self.taken == self.decoded().len() {
                 let row = match &mut self.reader {
                     Some(reader) => reader.next_row().map_err(|error| error.to_string())?,
                     None => None,
@@ -69,8 +98,9 @@ impl<R: BufRead + Seek + Send> ReadElements for Pixels<R> {
                     reader.finish().map_err(|error| error.to_string())?;
                 }
             }
-            let len = (bytes.len() - filled).min(self.rest.len() - self.taken);
-            bytes[filled..][..len].copy_from_slice(&self.rest[self.taken..][..len]);
+            let decoded = &self.decoded()[self.taken..];
+            let len = (bytes.len() - filled).min(decoded.len());
+            bytes[filled..][..len].copy_from_slice(&decoded[..len]);
             filled += len;
             self.taken += len;
         }
@@ -126,8 +156,28 @@ pub(crate) fn create<W: Write + Send + 'static>(
     file: W,
     description: &Description,
 ) -> Result<Box<dyn WriteElements>, Why> {
-    let stream = begin(file, description)?.into_stream_writer().map_err(why)?;
-    Ok(Box::new(Picture { stream, element: description.element, swapped: Vec::new() }))
+    let file = Shared(Arc::new(Mutex::new(file)));
+    let stream = begin(file.clone(), description)?.into_stream_writer().map_err(why)?;
+    Ok(Box::new(Picture { stream, file, element: description.element, swapped: Vec::new() }))
+}
+
+/// A file that the encoder writes to and drops, and that is flushed afterwards: errors at the end would be lost in the drop.
+struct Shared<W>(Arc<Mutex<W>>);
+
+impl<W> Clone for Shared<W> {
+    fn clone(&self) -> Shared<W> {
+        Shared(Arc::clone(&self.0))
+    }
+}
+
+impl<W: Write> Write for Shared<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
 }
 
 /// The content of a picture's file.
@@ -141,7 +191,8 @@ pub(crate) fn encode(description: &Description, elements: &[u8]) -> Result<Vec<u
 }
 
 struct Picture<W: Write + 'static> {
-    stream: png::StreamWriter<'static, W>,
+    stream: png::StreamWriter<'static, Shared<W>>,
+    file: Shared<W>,
     element: Element,
     swapped: Vec<u8>,
 }
@@ -155,6 +206,44 @@ impl<W: Write + Send> WriteElements for Picture<W> {
     }
 
     fn finish(self: Box<Self>) -> Result<(), String> {
-        self.stream.finish().map_err(|error| error.to_string())
+        let Picture { stream, mut file, .. } = *self;
+        stream.finish().map_err(|error| error.to_string())?;
+        file.flush().map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with room for a number of bytes.
+    struct Disk(usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Every byte of a picture is on the disk, or there is an error: also the last ones, which wait in a buffer.
+    #[test]
+    fn a_full_disk_is_noticed_to_the_last_byte() {
+        let description = Description { element: Element::U8, shape: vec![8, 8] };
+        let whole = encode(&description, &[7; 64]).unwrap_or_default().len();
+        let written = |room: usize| -> Result<(), String> {
+            let file = io::BufWriter::new(Disk(room));
+            let mut picture = create(file, &description).map_err(|why| why.to_string())?;
+            picture.write(&[7; 64])?;
+            picture.finish()
+        };
+        assert_eq!(written(4096), Ok(()));
+        for room in 0..whole - 16 {
+            assert!(written(room).is_err(), "{room} of {whole}");
+        }
     }
 }

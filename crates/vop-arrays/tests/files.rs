@@ -171,12 +171,17 @@ fn all_files_are_written_or_none() {
     std::fs::write(path("old"), "old").unwrap();
     std::fs::create_dir(path("taken")).unwrap();
     let error = write_atomically(&[(path("old"), "new"), (path("taken"), "new")]).unwrap_err();
-    assert_eq!(error.reason(), "it is no plain file");
+    assert_eq!(error.reason(), "it is a folder, not a plain file");
     assert_eq!(std::fs::read_to_string(path("old")).unwrap(), "old");
     assert_eq!(folder.path().read_dir().unwrap().count(), 2, "no temporary file is left");
     write_atomically(&[(path("old"), "new"), (path("deep/er/file"), "more")]).unwrap();
     assert_eq!(std::fs::read_to_string(path("old")).unwrap(), "new");
     assert_eq!(std::fs::read_to_string(path("deep/er/file")).unwrap(), "more");
+    // Folders that were created for a file that is not written go with it.
+    let staged = Staged::create(&path("new/er/file")).unwrap();
+    assert!(path("new/er").is_dir());
+    drop(staged);
+    assert!(!path("new").exists());
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("old", path("link")).unwrap();
@@ -196,7 +201,7 @@ fn permissions_stay() {
     for mode in [0o666, 0o600, 0o444] {
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-        let mut staged = Staged::create(&path, Folders::Require).unwrap();
+        let mut staged = Staged::create(&path).unwrap();
         staged.reopen().unwrap();
         staged.write_all(b"new").unwrap();
         staged.commit().unwrap();
@@ -204,4 +209,190 @@ fn permissions_stay() {
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode);
         std::fs::remove_file(&path).unwrap();
     }
+}
+
+/// The beginning of a picture whose pixels are whatever `data` unpacks to.
+fn picture(width: u32, height: u32, colour: u8, depth: u8, interlaced: bool, data: &[u8]) -> Vec<u8> {
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    let mut chunk = |name: &[u8; 4], content: &[u8]| {
+        file.extend((content.len() as u32).to_be_bytes());
+        let start = file.len();
+        file.extend(name);
+        file.extend(content);
+        let crc = !file[start..].iter().fold(u32::MAX, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
+        });
+        file.extend(crc.to_be_bytes());
+    };
+    let header =
+        [&width.to_be_bytes()[..], &height.to_be_bytes(), &[depth, colour, 0, 0, u8::from(interlaced)]].concat();
+    chunk(b"IHDR", &header);
+    chunk(b"IDAT", data);
+    chunk(b"IEND", &[]);
+    file
+}
+
+/// The most memory that this process has had, in bytes.
+#[cfg(target_os = "linux")]
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+/// A header that says more than there is costs what there is.
+#[cfg(target_os = "linux")]
+#[test]
+fn headers_that_lie_take_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let before = peak();
+    for (width, height, colour, depth) in [
+        (20_000, 20_000, 6, 16),
+        (20_000, 20_000, 2, 8),
+        (0x7fff_ffff, 1, 6, 16),
+        (1, 0x7fff_ffff, 0, 1),
+        (30_000, 30_000, 3, 8),
+    ] {
+        for interlaced in [false, true] {
+            // As long as its pixels could make it: the data is damaged.
+            for data in [&[][..], &[0x78, 0x9c, 1, 2, 3], &[0; 4 << 20]] {
+                std::fs::write(path("a.png"), picture(width, height, colour, depth, interlaced, data)).unwrap();
+                let name = path("a.png").display().to_string();
+                let read = Array::read(&path("a.png"), None, None, 8 << 30).unwrap_err();
+                assert_eq!(read.kind(), ErrorKind::Content, "{read}");
+                let opened = Named::parse(&name).unwrap().open();
+                let block = opened.map(|opened| match opened.content {
+                    Content::InOrder(mut elements) => elements.read(&mut [0; 1 << 10]).is_err(),
+                    Content::Mapped(_) => false,
+                });
+                assert!(block.unwrap_or(true), "{width} x {height}");
+            }
+        }
+    }
+    for text in [
+        "(1152921504606846976,)",
+        "(4294967296, 4294967296)",
+        "(4611686018427387904, 4)",
+        &format!("({})", "2,".repeat(60)),
+    ] {
+        let text = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': {text}}}\n");
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend((text.len() as u16).to_le_bytes());
+        file.extend(text.bytes().chain([0; 64]));
+        std::fs::write(path("a.npy"), &file).unwrap();
+        assert!(
+            Array::read(&path("a.npy"), None, None, u64::MAX).unwrap_err().to_string().contains("64 bytes of data")
+        );
+    }
+    let grown = peak() - before;
+    assert!(grown < 200 << 20, "{grown} bytes");
+}
+
+/// A file is judged by its length before it is read.
+#[cfg(unix)]
+#[test]
+fn what_is_too_long_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["a.npy", "a.raw", "a.txt"] {
+        // A file of holes.
+        std::fs::File::create(path(name)).unwrap().set_len(8 << 40).unwrap();
+    }
+    let reason = |read: Result<Vec<u8>, Error>| read.unwrap_err().reason();
+    assert_eq!(
+        reason(read_file(&path("a.txt"), LIMIT)),
+        format!("it has 8796093022208 bytes: at most {LIMIT} are read")
+    );
+    assert_eq!(
+        reason(read_text_file(&path("a.txt"), MAX_TEXT)),
+        "it has 8796093022208 bytes: at most 268435456 are read"
+    );
+    let array = |name: &str, shape: Option<&[u64]>| {
+        Array::read(&path(name), Some(Element::U8), shape, LIMIT).map(|read| read.bytes).map_err(|error| error.reason())
+    };
+    assert!(array("a.raw", None).unwrap_err().contains("at most"));
+    assert!(array("a.raw", Some(&[1 << 40])).unwrap_err().contains("too large"));
+    assert!(array("a.npy", None).unwrap_err().contains("does not begin like"));
+    std::fs::write(path("a.txt"), [7; 100]).unwrap();
+    assert_eq!(read_file(&path("a.txt"), 100).unwrap(), [7; 100]);
+    assert!(read_file(&path("a.txt"), 99).is_err());
+}
+
+/// What is no plain file is refused at once, by its kind.
+#[cfg(unix)]
+#[test]
+fn other_kinds_of_files_are_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let made = std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap();
+    assert!(made.success());
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+    std::fs::create_dir(path("folder")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", path("device")).unwrap();
+    for (name, kind) in
+        [("pipe", "a named pipe"), ("socket", "a socket"), ("folder", "a folder"), ("device", "a device")]
+    {
+        for suffix in ["npy", "png", "raw", "parquet", "txt"] {
+            let file = path(&format!("{name}.{suffix}"));
+            std::os::unix::fs::symlink(path(name), &file).unwrap();
+            let mut found = vec![
+                Array::read(&file, Some(Element::U8), None, LIMIT).unwrap_err(),
+                read_file(&file, LIMIT).unwrap_err(),
+                read_text_file(&file, LIMIT).unwrap_err(),
+                Staged::create(&file).unwrap_err(),
+            ];
+            if let Some(named) = Named::parse(file.to_str().unwrap()) {
+                found.extend(named.open().err());
+                found.extend(named.create(&Description { element: Element::U8, shape: vec![2, 2] }).err());
+            }
+            for error in found {
+                let (kind_found, reason) = (error.kind(), error.reason());
+                let not_built_in =
+                    kind_found == ErrorKind::NotBuiltIn || suffix == "parquet" && reason.contains("column");
+                assert!(
+                    not_built_in || kind_found == ErrorKind::System && reason.contains(kind),
+                    "{name}.{suffix}: {reason}"
+                );
+            }
+        }
+    }
+}
+
+/// A descriptor of the process is read to its end, and `/dev/null` is empty.
+#[cfg(target_os = "linux")]
+#[test]
+fn descriptors_are_read() {
+    use std::io::{Seek, Write};
+    use std::os::fd::AsRawFd;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let name = format!("/dev/fd/{}", reader.as_raw_fd());
+    let write = std::thread::spawn(move || {
+        for _ in 0..1000 {
+            writer.write_all(&[5; 1000]).unwrap();
+        }
+    });
+    assert_eq!(read_text_file(name.as_ref(), 1_000_000).unwrap(), vec![5; 1_000_000]);
+    write.join().unwrap();
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let name = format!("/proc/self/fd/{}", reader.as_raw_fd());
+    let write = std::thread::spawn(move || {
+        let written = writer.write_all(&[5; 1 << 20]);
+        assert!(written.is_err(), "nobody reads the rest");
+    });
+    let error = read_text_file(name.as_ref(), 1000).unwrap_err();
+    assert_eq!(error.reason(), "it has more than 1000 bytes: at most 1000 are read");
+    drop(reader);
+    write.join().unwrap();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"abcdefgh").unwrap();
+    file.rewind().unwrap();
+    let name = format!("/dev/fd/{}", file.as_raw_fd());
+    assert_eq!(read_text_file(name.as_ref(), LIMIT).unwrap(), b"abcdefgh");
+    let array = Array::read(name.as_ref(), Some(Element::U32), None, LIMIT).unwrap();
+    assert_eq!((array.description.shape, array.bytes), (vec![2], b"abcdefgh".to_vec()));
+    assert_eq!(read_text_file("/dev/null".as_ref(), LIMIT).unwrap(), b"");
+    assert!(read_text_file("/dev/zero".as_ref(), LIMIT).unwrap_err().reason().contains("a device"));
+    // A file that does not tell its length.
+    assert!(read_file("/proc/self/status".as_ref(), LIMIT).unwrap().starts_with(b"Name:"));
 }

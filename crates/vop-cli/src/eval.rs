@@ -42,7 +42,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let semantics = args.semantics.semantics;
     if let Some(path) = args.batch {
-        return batch(&output::read(&path)?, semantics);
+        return batch(output::Lines::open(&path)?, semantics);
     }
     let text = args.instr.unwrap_or_default();
     let instruction = instruction::read(&text)?;
@@ -54,13 +54,15 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Fine)
 }
 
-fn batch(bytes: &[u8], semantics: Semantics) -> Result<Outcome, Failure> {
+fn batch(mut lines: output::Lines, semantics: Semantics) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
-    let mut progress = Progress::beside_output(Some(output::lines(bytes).count()), "rows");
-    for (done, line) in output::lines(bytes).enumerate() {
+    let mut progress = Progress::beside_output(lines.count, "rows");
+    let mut done = 0;
+    while let Some(line) = lines.next()? {
         progress.at(done);
+        done += 1;
         match line.and_then(|line| row(&parser, line, semantics).map_err(|why| with_hint(line, why))) {
             Ok(d) => writeln!(out, "{d:#010x}")?,
             Err(why) => {

@@ -65,6 +65,13 @@ pub(crate) struct Args {
     emit: Emit,
 }
 
+impl Args {
+    /// The file that is lowered.
+    pub(crate) fn input(&self) -> Option<&Path> {
+        self.file.as_deref().or(self.batch.as_deref())
+    }
+}
+
 /// An output language.
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
 enum Emit {
@@ -81,7 +88,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         Lowerer { options: LowerOptions::new(args.target).with_semantics(semantics), known: HashMap::new() };
     match (args.instr, args.batch, args.file) {
         (Some(text), ..) => one(&text, &mut lowerer, args.format),
-        (_, Some(path), _) => batch(&output::read(&path)?, &mut lowerer, args.format),
+        (_, Some(path), _) => batch(output::Lines::open(&path)?, &mut lowerer, args.format),
         (.., Some(path)) => {
             if let Format::Json = args.format {
                 return Err(Failure::Misuse("--format json is for --instr and --batch".into()));
@@ -158,13 +165,15 @@ fn one(text: &str, lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Fai
     Ok(Outcome::Fine)
 }
 
-fn batch(bytes: &[u8], lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Failure> {
+fn batch(mut lines: output::Lines, lowerer: &mut Lowerer, format: Format) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
-    let mut progress = Progress::beside_output(Some(output::lines(bytes).count()), "lines");
-    for (done, line) in output::lines(bytes).enumerate() {
+    let mut progress = Progress::beside_output(lines.count, "lines");
+    let mut done = 0;
+    while let Some(line) = lines.next()? {
         progress.at(done);
+        done += 1;
         let lowered = line.and_then(|line| {
             let instruction = parser.parse(line).map_err(|faults| match faults.first() {
                 Some(first) => first.to_string(),

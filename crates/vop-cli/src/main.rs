@@ -1,5 +1,6 @@
 //! The `vop` command: one file a subcommand, each thin over the library.
 
+mod bug;
 mod check;
 mod completions;
 mod eval;
@@ -22,6 +23,7 @@ mod prove;
 mod render;
 mod run;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -48,7 +50,7 @@ Examples:
   vop port vmax4.u32.u32.u32 --to c      write one as a function of another language
 
 Exit status: 0 fine, 1 findings or a failure, 2 misuse, or something that cannot
-be done: a file that is missing or of an unknown kind.";
+be done: a file that is missing, damaged or of an unknown kind; 101 a bug in vop.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -64,6 +66,17 @@ enum Command {
     Prove(prove::Args),
     Completions(completions::Args),
     Man(man::Args),
+}
+
+impl Command {
+    /// The one file that the work is about, if there is one.
+    fn file(&self) -> Option<PathBuf> {
+        match self {
+            Command::Lower(args) => args.input().map(Path::to_owned),
+            Command::Run(args) => Some(args.input().to_owned()),
+            _ => None,
+        }
+    }
 }
 
 /// How a subcommand ends that could do its work.
@@ -112,7 +125,26 @@ fn negative_hexadecimal(argument: std::ffi::OsString) -> std::ffi::OsString {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse_from(std::env::args_os().map(negative_hexadecimal)).command {
+    bug::keep_panics();
+    let command = Cli::parse_from(std::env::args_os().map(negative_hexadecimal)).command;
+    let file = command.file();
+    let name = file.as_ref().map_or_else(|| "vop".to_owned(), |file| file.display().to_string());
+    let work = || {
+        file.iter().for_each(|file| bug::trip(file));
+        execute(command)
+    };
+    match bug::caught(&name, work) {
+        Ok(code) => code,
+        Err(why) => {
+            output::error(&why);
+            // As Rust's own.
+            ExitCode::from(101)
+        }
+    }
+}
+
+fn execute(command: Command) -> ExitCode {
+    let outcome = match command {
         Command::Parse(args) => parse::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Explain(args) => explain::run(args),

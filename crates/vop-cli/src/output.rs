@@ -1,8 +1,8 @@
 //! Output: results go to standard output, everything else to standard error.
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, Read, StdoutLock, Write};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
+use std::path::{Path, PathBuf};
 
 use crate::Failure;
 
@@ -72,14 +72,9 @@ pub(crate) fn error(why: &str) {
     notice(&format!("\x1b[1;31merror\x1b[0m\x1b[1m: {why}\x1b[0m\n"));
 }
 
-/// The whole of a file, or of standard input for `-`.
+/// The whole of a file of text, or of standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
-        return Ok(bytes);
-    }
-    std::fs::read(path).map_err(|error| Failure::Misuse(format!("cannot read {}: {error}", path.display())))
+    vop_arrays::read_text_file(path, vop_arrays::MAX_TEXT).map_err(|error| Failure::Misuse(error.to_string()))
 }
 
 /// Writes a file whole or not at all. Other than plain files, such as `/dev/null`, are written to directly.
@@ -88,22 +83,83 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         return std::fs::write(path, bytes)
             .map_err(|error| Failure::Misuse(format!("cannot write {}: {error}", path.display())));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(Failure::Misuse(format!("cannot write {}: no folder {}", path.display(), folder.display())));
-    }
     vop_arrays::write_atomically(&[(path, bytes)]).map_err(|error| Failure::Misuse(error.to_string()))
 }
 
-/// The lines of what [`read`] returned, without their ends; why one cannot be taken.
-pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<&str, String>> {
-    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    let ended = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let lines = (!bytes.is_empty()).then(|| ended.split(|&byte| byte == b'\n'));
-    lines.into_iter().flatten().map(|line| match std::str::from_utf8(line) {
-        Ok(line) => Ok(line.trim_end_matches('\r')),
-        Err(_) => Err("the line is not UTF-8".into()),
-    })
+/// Bytes of one line of a batch: more is no instruction.
+const MAX_LINE: usize = 1 << 20;
+
+/// The lines of a file, or of standard input for `-`, read one after the other.
+pub(crate) struct Lines {
+    file: BufReader<Box<dyn Read>>,
+    path: PathBuf,
+    /// How many there are, where that can be told without reading standard input.
+    pub(crate) count: Option<usize>,
+    line: Vec<u8>,
+    first: bool,
+}
+
+impl Lines {
+    pub(crate) fn open(path: &Path) -> Result<Lines, Failure> {
+        let open = || vop_arrays::open_text_file(path).map_err(|error| Failure::Misuse(error.to_string()));
+        let mut count = None;
+        if path.is_file() {
+            let mut file = BufReader::with_capacity(1 << 16, open()?);
+            let (mut ends, mut open_line) = (0, false);
+            loop {
+                let bytes = file.fill_buf().map_err(|error| cannot_read(path, &error))?;
+                let (Some(last), len) = (bytes.last(), bytes.len()) else { break };
+                ends += bytes.iter().filter(|byte| **byte == b'\n').count();
+                open_line = *last != b'\n';
+                file.consume(len);
+            }
+            count = Some(ends + usize::from(open_line));
+        }
+        let file = BufReader::with_capacity(1 << 16, open()?);
+        Ok(Lines { file, path: path.to_owned(), count, line: Vec::new(), first: true })
+    }
+
+    /// The bytes of the next line, without its end; why it cannot be taken.
+    pub(crate) fn next_bytes(&mut self) -> Result<Option<Result<&[u8], String>>, Failure> {
+        self.line.clear();
+        let mut read = (&mut self.file).take(MAX_LINE as u64 + 1);
+        let len = read.read_until(b'\n', &mut self.line).map_err(|error| cannot_read(&self.path, &error))?;
+        if len == 0 {
+            return Ok(None);
+        }
+        if len > MAX_LINE && !self.line.ends_with(b"\n") {
+            loop {
+                let bytes = self.file.fill_buf().map_err(|error| cannot_read(&self.path, &error))?;
+                let end = bytes.iter().position(|byte| *byte == b'\n');
+                let len = end.map_or(bytes.len(), |end| end + 1);
+                self.file.consume(len);
+                if end.is_some() || len == 0 {
+                    break;
+                }
+            }
+            self.first = false;
+            return Ok(Some(Err(format!("the line has more than {MAX_LINE} bytes"))));
+        }
+        if std::mem::take(&mut self.first) && self.line.starts_with(BOM) {
+            self.line.drain(..BOM.len());
+            if self.line.is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Ok(self.line.strip_suffix(b"\n").unwrap_or(&self.line))))
+    }
+
+    /// The text of the next line, without its end; why it cannot be taken.
+    pub(crate) fn next(&mut self) -> Result<Option<Result<&str, String>>, Failure> {
+        Ok(self.next_bytes()?.map(|line| match std::str::from_utf8(line?) {
+            Ok(line) => Ok(line.trim_end_matches('\r')),
+            Err(_) => Err("the line is not UTF-8".into()),
+        }))
+    }
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    Failure::Misuse(format!("cannot read {}: {error}", path.display()))
 }
 
 /// A field of a line: tabs and line ends in it become blanks.

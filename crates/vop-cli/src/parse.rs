@@ -1,7 +1,8 @@
 //! `vop parse`.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, Write};
+use std::io::Write;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use vop::{Diagnostic, Instruction, Parser, Registers};
@@ -51,16 +52,11 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             refused |= !one(&parser, text, args.format, &mut out)?;
             continue;
         }
-        let mut input = std::io::stdin().lock();
-        let mut line = Vec::new();
-        let mut first = true;
-        while input.read_until(b'\n', &mut line)? > 0 {
-            if std::mem::take(&mut first) && line.starts_with(output::BOM) {
-                line.drain(..output::BOM.len());
-            }
-            let text = vop_ptx::uses::text(line.strip_suffix(b"\n").unwrap_or(&line));
-            refused |= !one(&parser, &text, args.format, &mut out)?;
-            line.clear();
+        let mut lines = output::Lines::open(Path::new("-"))?;
+        while let Some(line) = lines.next_bytes()? {
+            // A line that cannot be taken is no instruction.
+            let line = line.unwrap_or_default();
+            refused |= !one(&parser, &vop_ptx::uses::text(line), args.format, &mut out)?;
         }
     }
     out.flush()?;

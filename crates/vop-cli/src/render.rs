@@ -4,14 +4,27 @@ use std::path::Path;
 
 use vop::Severity;
 use vop_draw::{Drawing, Lines, SourceText};
-use vop_run::RunError;
+use vop_run::{Finding, RunError};
 
 /// An error of a run, under its place in the PTX, in the launch file, or in the text that the command line makes.
 pub(crate) fn run_error(error: &RunError, command_line: &str) -> String {
+    run(error, Severity::Error, None, command_line)
+}
+
+/// What a launch found while it ran on, and how often.
+pub(crate) fn finding(finding: &Finding) -> String {
+    let often = (finding.count > 1).then(|| format!("{} times at this place", crate::output::grouped(finding.count)));
+    run(&finding.error, finding.severity, often, "")
+}
+
+fn run(error: &RunError, severity: Severity, often: Option<String>, command_line: &str) -> String {
     let place = error.place.as_deref();
     let file = place.and_then(|place| place.file.as_deref());
     let source = match file {
-        Some(file) => std::fs::read(file).ok().map(|bytes| vop_ptx::uses::text(&bytes).into_owned()),
+        Some(file) => {
+            let bytes = vop_arrays::read_file(file, vop_arrays::MAX_TEXT).ok();
+            bytes.map(|bytes| vop_ptx::uses::text(&bytes).into_owned())
+        }
         None => place.map(|_| command_line.to_owned()),
     };
     let path = file.map(Path::to_string_lossy);
@@ -19,13 +32,13 @@ pub(crate) fn run_error(error: &RunError, command_line: &str) -> String {
     let compiled = place.and_then(|place| place.source.as_ref());
     let compiled = compiled.map(|source| format!("compiled from {source}"));
     Drawing {
-        severity: Severity::Error,
+        severity,
         title: &error.message,
         code: error.kind.code(),
         source: lines.as_ref().map(|lines| SourceText { lines, path: path.as_deref() }),
         primary: (place.map_or(0..0, |place| place.span.clone()), ""),
         related: Vec::new(),
-        notes: compiled.into_iter().chain(error.thread.map(|thread| format!("in {thread}"))).collect(),
+        notes: compiled.into_iter().chain(error.thread.map(|thread| format!("in {thread}"))).chain(often).collect(),
         help: error.help.as_deref(),
     }
     .draw_within(crate::output::width_of_stderr())

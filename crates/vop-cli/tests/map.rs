@@ -87,7 +87,7 @@ fn big_endian_and_fortran() {
     refused(
         &folder,
         &["vadd.u32.u32.u32", "f.npy", "1", "-o", "d2.npy"],
-        1,
+        2,
         "cannot read f.npy: it is in Fortran order",
     );
 }
@@ -113,7 +113,7 @@ fn raw_in_and_out() {
     assert_eq!((descr.as_str(), shape.as_slice()), ("|u1", [MANY as u64, 4].as_slice()));
     assert!(d == expected(form("vmax4.u32.u32.u32"), &a, &b, 0, 4));
     std::fs::write(path("odd.raw"), [0; 7]).unwrap();
-    refused(&folder, &["vadd.u32.u32.u32", "odd.raw", "1", "-o", "e.raw"], 1, "cannot read odd.raw: it has 7 bytes");
+    refused(&folder, &["vadd.u32.u32.u32", "odd.raw", "1", "-o", "e.raw"], 2, "cannot read odd.raw: it has 7 bytes");
 }
 
 fn save_png(path: &Path, (width, height): (u32, u32), color: png::ColorType, depth: png::BitDepth, data: &[u8]) {
@@ -213,13 +213,19 @@ fn pictures_that_are_otherwise() {
     assert!(load_png(&path("d.png")) == (png::ColorType::Rgba, png::BitDepth::Eight, a));
     save_npy(&path("flat.npy"), "<u4", &[30], &bytes(5, 4 * 30));
     let why = "cannot write e.png: a picture has shape [height, width]";
-    refused(&folder, &["vadd.u32.u32.u32", "flat.npy", "0", "-o", "e.png"], 1, why);
+    refused(&folder, &["vadd.u32.u32.u32", "flat.npy", "0", "-o", "e.png"], 2, why);
     // What is broken is noticed, be it in the last bytes.
     let mut broken = std::fs::read(path("interlaced.png")).unwrap();
     let at = broken.len() - 20;
     broken[at] ^= 1;
     std::fs::write(path("broken.png"), broken).unwrap();
-    refused(&folder, &["vadd4.u32.u32.u32", "broken.png", "0", "-o", "e.png"], 1, "cannot read broken.png");
+    refused(&folder, &["vadd4.u32.u32.u32", "broken.png", "0", "-o", "e.png"], 2, "cannot read broken.png");
+    // Also while it is read, row by row.
+    let mut broken = std::fs::read(path("palette.png")).unwrap();
+    let at = broken.len() - 20;
+    broken[at] ^= 1;
+    std::fs::write(path("broken.png"), broken).unwrap();
+    refused(&folder, &["vadd4.u32.u32.u32", "broken.png", "0", "-o", "new/e.png"], 2, "cannot read broken.png");
 }
 
 #[test]
@@ -255,7 +261,7 @@ fn reductions() {
     assert_eq!(said, format!("wrote d.npy: u32 [{MANY}]\n{sum}\n"));
     std::fs::write(path("none.raw"), []).unwrap();
     assert_eq!(number(&["vadd.u32.u32.u32", "none.raw", "0", "--reduce", "add"]), 0);
-    refused(&folder, &["vadd.u32.u32.u32", "none.raw", "0", "--reduce", "max"], 1, "there are no elements");
+    refused(&folder, &["vadd.u32.u32.u32", "none.raw", "0", "--reduce", "max"], 2, "there are no elements");
 }
 
 /// Sizes of elements may differ where words agree.
@@ -276,12 +282,12 @@ fn shapes_that_agree_and_differ() {
     let sum = |i: usize| form(text).eval(pixels[i], 0x01_0101, sums[i]).to_le_bytes();
     assert_eq!(d, (0..20).flat_map(sum).collect::<Vec<u8>>());
     let one = "shapes differ: pixels.npy is u8 [4, 5, 3], other.npy is u8 [4, 15]";
-    refused(&folder, &["vadd4.u32.u32.u32", "pixels.npy", "other.npy", "-o", "d.npy"], 1, one);
+    refused(&folder, &["vadd4.u32.u32.u32", "pixels.npy", "other.npy", "-o", "d.npy"], 2, one);
     let two = "shapes differ: pixels.npy is u8 [4, 5, 3], halves.npy is u16 [4, 5, 3], which makes [4, 5] and [4, 5, 2] words";
-    refused(&folder, &["vadd4.u32.u32.u32", "pixels.npy", "halves.npy", "-o", "d.npy"], 1, two);
+    refused(&folder, &["vadd4.u32.u32.u32", "pixels.npy", "halves.npy", "-o", "d.npy"], 2, two);
     // Also of a c that is not read.
     let c = "shapes differ: pixels.npy";
-    refused(&folder, &["vadd4.u32.u32.u32", "pixels.npy", "pixels.npy", "other.npy", "-o", "d.npy"], 1, c);
+    refused(&folder, &["vadd4.u32.u32.u32", "pixels.npy", "pixels.npy", "other.npy", "-o", "d.npy"], 2, c);
 }
 
 /// An output that cannot be written leaves what was there.
@@ -292,12 +298,16 @@ fn an_old_output_stays() {
     std::fs::write(path("a.raw"), [0; 8]).unwrap();
     std::fs::write(path("b.raw"), [0; 12]).unwrap();
     std::fs::write(path("d.npy"), "old").unwrap();
-    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "b.raw", "-o", "d.npy"], 1, "a.raw is 2 words, b.raw is 3 words");
+    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "b.raw", "-o", "d.npy"], 2, "a.raw is 2 words, b.raw is 3 words");
     assert_eq!(std::fs::read(path("d.npy")).unwrap(), b"old");
     std::fs::create_dir(path("folder.raw")).unwrap();
-    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "folder.raw"], 2, "it is no plain file");
-    refused(&folder, &["vadd.u32.u32.u32", "folder.raw", "1", "-o", "d.raw"], 2, "it is no plain file");
-    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "none/d.raw"], 2, "no folder");
+    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "folder.raw"], 2, "it is a folder, not a plain file");
+    refused(&folder, &["vadd.u32.u32.u32", "folder.raw", "1", "-o", "d.raw"], 2, "it is a folder, not a plain file");
+    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "a.raw/d.raw"], 2, "the folder a.raw cannot be created");
+    // Folders are created, and go again where nothing is written.
+    refused(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "made/for/d.jpg"], 2, "no format is known");
+    done(&folder, &["vadd.u32.u32.u32", "a.raw", "1", "-o", "made/for/d.raw"]);
+    assert_eq!(std::fs::read(path("made/for/d.raw")).unwrap(), [1, 0, 0, 0, 1, 0, 0, 0]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::{PermissionsExt, symlink};

@@ -124,21 +124,21 @@ fn columns_that_cannot_be_taken() {
     let holes = "cannot read t.parquet: column `holes` has no value in row 123456";
     for cores in ["1", "2", "5"] {
         for output in ["d.npy", "d.raw", "d.parquet:d"] {
-            refused(&["t.parquet:holes", "1", "-o", output, "--cores", cores], 1, holes);
+            refused(&["t.parquet:holes", "1", "-o", output, "--cores", cores], 2, holes);
         }
     }
-    refused(&["t.parquet:day", "1", "-o", "d.npy"], 1, "column `day` holds INT32 as Date");
+    refused(&["t.parquet:day", "1", "-o", "d.npy"], 2, "column `day` holds INT32 as Date");
     refused(
         &["t.parquet:hole", "1", "-o", "d.npy"],
-        1,
+        2,
         "it has no column `hole`; its columns of 8, 16 or 32-bit integers: holes, whole",
     );
-    refused(&["t.parquet", "1", "-o", "d.npy"], 1, "write FILE.parquet:COLUMN: holes, whole");
+    refused(&["t.parquet", "1", "-o", "d.npy"], 2, "write FILE.parquet:COLUMN: holes, whole");
     refused(&["t.parquet:whole", "1", "-o", "d.parquet"], 2, "write FILE.parquet:COLUMN");
     // An optional column without holes is as good as a required one.
     done(&folder, &["vadd.s32.s32.s32", "t.parquet:whole", "1", "-o", "d.raw"]);
     let mut broken = std::fs::read(path("t.parquet")).unwrap();
     broken.truncate(broken.len() - 5);
     std::fs::write(path("t.parquet"), broken).unwrap();
-    refused(&["t.parquet:whole", "1", "-o", "d.npy"], 1, "cannot read t.parquet");
+    refused(&["t.parquet:whole", "1", "-o", "d.npy"], 2, "cannot read t.parquet");
 }

@@ -112,7 +112,7 @@ impl Cache {
         read.map_err(|why| format!("cannot read the cache {}: {why}", path.display()))
     }
 
-    /// Writes a cache file: first beside its place, then renamed, so that nobody reads half of it.
+    /// Writes a cache file: first beside its place, synced, then renamed, so that nobody reads half of it.
     ///
     /// # Errors
     /// A sentence on why it cannot be written.
@@ -121,7 +121,10 @@ impl Cache {
         let write = || -> io::Result<()> {
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             file.write_all(self.to_string().as_bytes())?;
+            file.as_file().sync_all()?;
             file.persist(path)?;
+            // The name is on the disk as well, where folders can be synced.
+            let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
             Ok(())
         };
         write().map_err(|error| format!("cannot write the cache {}: {error}", path.display()))

@@ -149,9 +149,8 @@ fn damaged_files_are_read_without_harm() {
 /// Any language's lexer meets any language's files.
 #[test]
 fn files_in_the_wrong_language_are_read_without_harm() {
-    use Language::{Cuda, LlvmIr, OpenCl, Ptx, Python, Rust};
     for (_, source, _) in sources() {
-        for language in [Cuda, OpenCl, Python, LlvmIr, Rust, Ptx] {
+        for language in Language::ALL {
             check(&source, language);
         }
     }
@@ -160,7 +159,6 @@ fn files_in_the_wrong_language_are_read_without_harm() {
 /// Neither the stack nor the clock runs out where a construct is opened again and again.
 #[test]
 fn endless_nesting_is_read_in_time() {
-    use Language::{Cuda, LlvmIr, Ptx, Python, Rust};
     for unit in [
         "concat!(",
         "asm!(\"{",
@@ -176,7 +174,7 @@ fn endless_nesting_is_read_in_time() {
         "${",
     ] {
         let source = format!("\"vadd4.u32.u32.u32 a, b, c, d;\"\n{}", unit.repeat(50_000));
-        for language in [Cuda, LlvmIr, Ptx, Python, Rust] {
+        for language in Language::ALL {
             let _ = find(source.as_bytes(), language);
         }
     }
@@ -226,8 +224,33 @@ fn languages_are_told_by_file_name() {
     assert_eq!(of("k.ll"), Some(Language::LlvmIr));
     assert_eq!(of("k.rs"), Some(Language::Rust));
     assert_eq!(of("k.ptx"), Some(Language::Ptx));
-    assert_eq!(of("README.md"), None);
+    assert_eq!(of("k.ii"), Some(Language::Cuda));
+    assert_eq!(of("k.inc"), Some(Language::Cuda));
+    assert_eq!(of("k.mlir"), Some(Language::Mlir));
+    assert_eq!(of("README.md"), Some(Language::Markdown));
+    assert_eq!(of("k.cu.j2"), Some(Language::JinjaCuda));
+    assert_eq!(of("k.jinja"), Some(Language::JinjaCuda));
+    assert_eq!(of("k.ptx.jinja2"), Some(Language::JinjaPtx));
+    assert_eq!(of("k.py.j2"), Some(Language::Python));
+    assert_eq!(of("notes.txt"), None);
     assert_eq!(of("Makefile"), None);
+}
+
+#[test]
+fn languages_are_told_by_fences() {
+    for (info, language) in [
+        ("cuda", Some(Language::Cuda)),
+        ("C++", Some(Language::Cuda)),
+        ("rust,no_run", Some(Language::Rust)),
+        ("{.ptx .numberLines}", Some(Language::Ptx)),
+        ("{code-cell} ipython3", Some(Language::Python)),
+        ("cpp title=\"a.cu\"", Some(Language::Cuda)),
+        ("", None),
+        ("console", None),
+        ("text cuda", None),
+    ] {
+        assert_eq!(Language::from_fence(info), language, "{info}");
+    }
 }
 
 fn check(source: &[u8], language: Language) {

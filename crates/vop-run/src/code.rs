@@ -74,7 +74,9 @@ pub(crate) enum Op {
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     AsyncCopy(Box<AsyncCopy>),
-    /// Nothing to do where every write is seen at once: fences, prefetches, `nanosleep`.
+    /// Nothing to do where every write is seen at once; the check for races sees it.
+    Fence(Fence),
+    /// Nothing to do: prefetches, `nanosleep`.
     Nothing,
     /// `trap`, `brkpt`.
     Trap(&'static str),
@@ -86,6 +88,57 @@ pub(crate) struct Video {
     pub(crate) form: u32,
     pub(crate) d: Slot,
     pub(crate) sources: [Slot; 3],
+}
+
+/// How an access is ordered with those of other threads (manual, "Memory Consistency Model"). Every write is seen at once here, so that
+/// only the check for races asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) semantics: OrderSemantics,
+    pub(crate) scope: Scope,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OrderSemantics {
+    #[default]
+    Weak,
+    /// Also `.volatile`, of the scope `.sys`.
+    Relaxed,
+    Acquire,
+    Release,
+    AcquireRelease,
+}
+
+impl OrderSemantics {
+    pub(crate) fn acquires(self) -> bool {
+        matches!(self, OrderSemantics::Acquire | OrderSemantics::AcquireRelease)
+    }
+
+    pub(crate) fn releases(self) -> bool {
+        matches!(self, OrderSemantics::Release | OrderSemantics::AcquireRelease)
+    }
+}
+
+/// The threads that an access or a fence is ordered with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those of the block: `.cta`, and `.cluster`, as a cluster has one block.
+    #[default]
+    Block,
+    /// Those of all blocks: `.gpu`, `.sys`.
+    Device,
+}
+
+/// What orders memory accesses and makes none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fence {
+    /// `fence`, `membar`.
+    Memory(Scope),
+    /// `cp.async.commit_group`.
+    CommitGroup,
+    /// `cp.async.wait_group`: waits until at most this many of the thread's groups have not been copied. `cp.async.wait_all` waits for
+    /// copies that are in no group as well.
+    WaitGroup { pending: u32, all: bool },
 }
 
 /// How memory is reached: the base, a column of addresses, plus the offset.
@@ -102,6 +155,7 @@ pub(crate) struct Access {
     pub(crate) in_frame: bool,
     /// Where samples give the base: the bytes from one thread of half a warp to the next.
     pub(crate) stride: Option<i32>,
+    pub(crate) order: Order,
 }
 
 /// Bytes of a thread's stack that stand together; no access is wider or crosses from one to the next. Those of all threads follow
@@ -180,6 +234,18 @@ pub(crate) struct Atomic {
     /// The destination of the old value; `red` has none.
     pub(crate) d: Option<[Slot; 2]>,
     pub(crate) sources: [[Slot; 2]; 2],
+    /// What it does to an object of `mbarrier`, if it is for one.
+    pub(crate) mbarrier: Option<MbarrierUse>,
+}
+
+/// What a thread does to an object of `mbarrier`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MbarrierUse {
+    Arrive,
+    /// `test_wait`, `try_wait`.
+    Wait,
+    /// `cp.async.mbarrier.arrive`: the thread's copies arrive.
+    CopiesArrive,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -280,6 +346,20 @@ pub(crate) struct Collective {
     pub(crate) sources: [Slot; 3],
     /// The lanes that take part; `None` stands for those that execute the instruction together.
     pub(crate) members: Option<Slot>,
+    /// What `members` has to do with `activemask`.
+    pub(crate) from_active: FromActive,
+}
+
+/// What the mask of a collective has to do with `activemask`: see [`active`](super::decode::active).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FromActive {
+    /// Nothing, as far as can be seen.
+    #[default]
+    No,
+    /// It may be what `activemask` gave.
+    Mask,
+    /// It may be what `activemask` gave, and the lane that `shfl` reads does not depend on that.
+    MaskAlone,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -444,7 +524,14 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
-            Op::Skip { .. } | Op::Join | Op::Branch(_) | Op::Return | Op::Exit | Op::Nothing | Op::Trap(_) => {}
+            Op::Skip { .. }
+            | Op::Join
+            | Op::Branch(_)
+            | Op::Return
+            | Op::Exit
+            | Op::Fence(_)
+            | Op::Nothing
+            | Op::Trap(_) => {}
         }
     }
 

@@ -9,9 +9,12 @@
 
 #![allow(unsafe_code, reason = "the heap is the kernel's memory, which is raw")]
 
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::engine::findings::Near;
+use crate::error::ThreadId;
 use crate::memory::Region;
 
 /// Bytes of a heap. CUDA gives 8 MiB unless the host asks for more (`cudaLimitMallocHeapSize`), and pages that are never touched cost
@@ -143,6 +146,158 @@ impl Heap {
             _ => Err(HeapFault::NotAllocated),
         }
     }
+}
+
+impl Heap {
+    /// The offsets of what is allocated, and the bytes that it has.
+    fn allocations(&self) -> Vec<(u64, u64)> {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::new();
+        let mut at = HEADER;
+        while at < self.end
+            && let Ok((size, used)) = self.block(at)
+        {
+            if used {
+                all.push((at + HEADER, size - HEADER));
+            }
+            at += size;
+        }
+        all
+    }
+}
+
+/// A place in a kernel where a thread allocated something, or gave it back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) kernel: String,
+    /// The line of the PTX, and the statement there.
+    pub(crate) line: usize,
+    pub(crate) text: String,
+    /// The file and line that it was compiled from.
+    pub(crate) source: Option<String>,
+    pub(crate) thread: ThreadId,
+}
+
+/// What is known of an allocation.
+#[derive(Clone, Debug)]
+struct Logged {
+    size: u64,
+    allocated: Option<Arc<Site>>,
+    /// Whether it was given back, and where.
+    freed: Option<Arc<Site>>,
+}
+
+/// What has been allocated from a heap, and given back: for the check of the heap.
+///
+/// What is given back is not allocated again before the heap is full or the launch ends, so that uses of it are noticed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HeapLog {
+    by_offset: BTreeMap<u64, Logged>,
+    /// Offsets of what was given back and is still allocated in the heap, the oldest first.
+    held: VecDeque<u64>,
+    /// Texts of statements of the launch that runs.
+    lines: HashMap<u32, Site>,
+}
+
+impl HeapLog {
+    /// A launch starts. Launches without the check may have allocated and given back.
+    pub(crate) fn start(&mut self, heap: &Heap) {
+        self.lines.clear();
+        let now: BTreeMap<u64, u64> = heap.allocations().into_iter().collect();
+        self.by_offset.retain(|offset, logged| logged.freed.is_some() || now.contains_key(offset));
+        for (offset, size) in now {
+            let known = self.by_offset.get(&offset).is_some_and(|logged| logged.freed.is_none());
+            if !known {
+                self.forget(offset, size);
+                self.by_offset.insert(offset, Logged { size, allocated: None, freed: None });
+            }
+        }
+    }
+
+    /// Forgets what stood in a range.
+    fn forget(&mut self, offset: u64, size: u64) {
+        let first = self.by_offset.range(..offset).next_back();
+        let before = first.filter(|(at, logged)| *at + logged.size > offset).map(|(at, _)| *at);
+        let inside = self.by_offset.range(offset..offset + size).map(|(at, _)| *at);
+        for at in before.into_iter().chain(inside).collect::<Vec<_>>() {
+            self.by_offset.remove(&at);
+        }
+    }
+
+    /// A statement, as a site of a thread; `make` is asked once for each statement.
+    pub(crate) fn site(&mut self, statement: u32, thread: ThreadId, make: impl FnOnce() -> Site) -> Arc<Site> {
+        let site = self.lines.entry(statement).or_insert_with(make);
+        Arc::new(Site { thread, ..site.clone() })
+    }
+
+    pub(crate) fn allocate(&mut self, heap: &Heap, bytes: u64, site: Arc<Site>) -> Result<Option<u64>, HeapFault> {
+        let mut offset = heap.allocate(bytes)?;
+        while offset.is_none() && !self.held.is_empty() {
+            // All at once: a full heap is searched from end to end.
+            self.release_held(heap)?;
+            offset = heap.allocate(bytes)?;
+        }
+        if let Some(offset) = offset {
+            self.forget(offset, bytes.max(1));
+            self.by_offset.insert(offset, Logged { size: bytes, allocated: Some(site), freed: None });
+        }
+        Ok(offset)
+    }
+
+    /// Gives back what starts at an offset. `Err` if it was given back before.
+    pub(crate) fn free(&mut self, offset: u64, site: Arc<Site>) -> Result<Result<(), Near>, HeapFault> {
+        match self.by_offset.get_mut(&offset) {
+            Some(logged) if logged.freed.is_none() => {
+                logged.freed = Some(site);
+                self.held.push_back(offset);
+                Ok(Ok(()))
+            }
+            Some(logged) => Ok(Err(near(offset, offset, logged))),
+            None => Err(HeapFault::NotAllocated),
+        }
+    }
+
+    fn release_held(&mut self, heap: &Heap) -> Result<(), HeapFault> {
+        std::mem::take(&mut self.held).into_iter().try_for_each(|offset| heap.release(offset))
+    }
+
+    /// The launch ends: what was given back may be allocated again.
+    pub(crate) fn end(&mut self, heap: &Heap) {
+        // A heap that is damaged has been reported.
+        let _ = self.release_held(heap);
+    }
+
+    /// Whether an access stays within an allocation; if not, what is near.
+    pub(crate) fn access(&self, offset: u64, bytes: u64) -> Result<(), Option<Near>> {
+        let Some((at, logged)) = self.by_offset.range(..=offset).next_back() else { return Err(None) };
+        let inside = offset - at + bytes <= logged.size;
+        if inside && logged.freed.is_none() { Ok(()) } else { Err(Some(near(offset, *at, logged))) }
+    }
+
+    /// What is still allocated, by the statement that allocated it: the first site, the number of allocations, and their bytes.
+    pub(crate) fn leaks(&self) -> Vec<(Arc<Site>, u64, u64)> {
+        let mut leaks: Vec<(Arc<Site>, u64, u64)> = Vec::new();
+        let mut index: HashMap<(&str, usize, &str), usize> = HashMap::new();
+        for logged in self.by_offset.values().filter(|logged| logged.freed.is_none()) {
+            let Some(site) = &logged.allocated else { continue };
+            let at = *index.entry((&site.kernel, site.line, &site.text)).or_insert_with(|| {
+                leaks.push((Arc::clone(site), 0, 0));
+                leaks.len() - 1
+            });
+            let leak = &mut leaks[at];
+            leak.1 += 1;
+            leak.2 += logged.size;
+            let first = |site: &Site| (site.thread.block, site.thread.thread);
+            if first(site) < first(&leak.0) {
+                leak.0 = Arc::clone(site);
+            }
+        }
+        leaks
+    }
+}
+
+fn near(offset: u64, at: u64, logged: &Logged) -> Near {
+    Near { offset: offset - at, size: logged.size, allocated: logged.allocated.clone(), freed: logged.freed.clone() }
 }
 
 #[cfg(test)]

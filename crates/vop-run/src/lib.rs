@@ -10,7 +10,8 @@
 //!   blocks are divided among cores ([`LaunchOptions::cores`]). Threads that part at a branch meet again where their paths join.
 //! - A [`Memory`] holds buffers and the module's variables, from launch to launch. Buffers are far apart, so an access beyond one's
 //!   end is an error, as are misaligned accesses, divisions by zero, barriers that are not reached, stacks that overflow and
-//!   endless loops. [`LaunchOptions`] has checks for races and uninitialised reads of shared memory.
+//!   endless loops. Each [`Check`] of [`LaunchOptions`] looks for more: races, reads of what nothing wrote, warps whose lanes do not
+//!   come together, wrong uses of the heap. What they find is in [`Report::findings`].
 //! - [`run_launch_file`] does all of it for files, and [`job::Job`] is what the command `vop run` does.
 //!
 //! ```
@@ -49,6 +50,7 @@
 //! clusters, TMA (`cp.async.bulk`), and modules of 32-bit addresses. Functions that the manual calls approximate are computed in
 //! double precision and rounded once.
 
+mod bits;
 mod code;
 mod column;
 mod decode;
@@ -68,7 +70,7 @@ mod types;
 
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
-pub use engine::launch::{Activity, Arg, LaunchOptions, Now, Progress, Report};
+pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, Now, Progress, Report};
 pub use engine::{Profile, StatementProfile};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use job::{RunOptions, Summary, run_launch_file};

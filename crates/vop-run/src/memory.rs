@@ -7,7 +7,12 @@
 
 #![allow(unsafe_code, reason = "words are seen as bytes")]
 
+use std::sync::Arc;
+
+use crate::bits::Bits;
+use crate::engine::shadow::{Checks, Common};
 use crate::error::{RunError, RunErrorKind};
+use crate::heap::{Heap, HeapLog};
 
 /// A region's size as a power of two.
 pub(crate) const REGION_BITS: u32 = 36;
@@ -118,6 +123,23 @@ struct Allocation {
     name: String,
     bytes: Bytes,
     read_only: bool,
+    written: Written,
+}
+
+impl Allocation {
+    fn region(&mut self) -> Region {
+        Region { start: self.bytes.as_mut_ptr(), len: self.bytes.len() as u64, read_only: self.read_only }
+    }
+}
+
+/// Which bytes have been written, if it is known that not all have: for the check of what is read.
+#[derive(Debug, Default)]
+struct Written(Option<Arc<Bits>>);
+
+impl Clone for Written {
+    fn clone(&self) -> Written {
+        Written(self.0.as_deref().map(|bits| Arc::new(bits.clone())))
+    }
 }
 
 /// A device's memory: a module's variables, the caller's buffers, and what kernels printed.
@@ -127,6 +149,9 @@ struct Allocation {
 pub struct Memory {
     allocations: Vec<Allocation>,
     pub(crate) printed: Vec<u8>,
+    /// The index of the heap of `malloc`, if there is one, and what is known of it.
+    heap: Option<usize>,
+    heap_log: HeapLog,
 }
 
 impl Memory {
@@ -135,8 +160,67 @@ impl Memory {
         self.push(name, Bytes::from(bytes.as_ref()), false)
     }
 
+    /// Adds a buffer of zeros that counts as not written: [`Check::Uninit`](crate::Check::Uninit) finds reads of bytes that neither a kernel
+    /// nor [`Memory::bytes_mut`] has written. As after `cudaMalloc`.
+    pub fn allocate_uninitialized(&mut self, name: &str, bytes: usize) -> BufferId {
+        let buffer = self.push(name, Bytes::zeros(bytes), false);
+        self.allocations[buffer.0].written.0 = Some(Arc::new(Bits::new(bytes as u64, false)));
+        buffer
+    }
+
+    /// Adds the heap of `malloc`.
+    pub(crate) fn push_heap(&mut self, bytes: Bytes) {
+        let len = bytes.len() as u64;
+        let BufferId(index) = self.push("the heap of malloc", bytes, false);
+        self.allocations[index].written.0 = Some(Arc::new(Bits::new(len, false)));
+        self.heap = Some(index);
+    }
+
+    /// A launch with these checks starts: what its cores know together, if they look at memory.
+    pub(crate) fn start_checks(&mut self, checks: Checks) -> Option<Common> {
+        if !checks.uninitialized {
+            // Nobody notes what the launch writes: it may be everything.
+            for allocation in &mut self.allocations {
+                allocation.written.0 = None;
+            }
+        }
+        if !checks.of_memory() {
+            return None;
+        }
+        let mut log = None;
+        if let (Some(index), true) = (self.heap, checks.heap)
+            && let Some(allocation) = self.allocations.get_mut(index)
+        {
+            let region = allocation.region();
+            if let Ok(heap) = Heap::of(region) {
+                let mut heap_log = std::mem::take(&mut self.heap_log);
+                heap_log.start(&heap);
+                log = Some((index, heap_log));
+            }
+        }
+        if let (Some(index), true) = (self.heap, checks.uninitialized) {
+            // What was allocated before, and by launches without the check, has been written.
+            let heap = &mut self.allocations[index];
+            heap.written.0.get_or_insert_with(|| Arc::new(Bits::new(heap.bytes.len() as u64, true)));
+        }
+        let sizes = self.allocations.iter().map(|a| if a.read_only { 0 } else { a.bytes.len() as u64 });
+        let written = self.allocations.iter().map(|a| a.written.0.clone()).collect();
+        Some(Common::new(checks, sizes, written, log))
+    }
+
+    /// The launch has ended.
+    pub(crate) fn end_checks(&mut self, common: Common) {
+        if let Some((index, log)) = common.heap {
+            let mut log = log.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if let Some(Ok(heap)) = self.allocations.get_mut(index).map(|allocation| Heap::of(allocation.region())) {
+                log.end(&heap);
+            }
+            self.heap_log = log;
+        }
+    }
+
     pub(crate) fn push(&mut self, name: &str, bytes: Bytes, read_only: bool) -> BufferId {
-        self.allocations.push(Allocation { name: name.to_owned(), bytes, read_only });
+        self.allocations.push(Allocation { name: name.to_owned(), bytes, read_only, written: Written::default() });
         BufferId(self.allocations.len() - 1)
     }
 
@@ -152,7 +236,10 @@ impl Memory {
 
     /// A buffer's content, to change.
     pub fn bytes_mut(&mut self, buffer: BufferId) -> &mut [u8] {
-        self.allocations.get_mut(buffer.0).map_or(&mut [], |allocation| allocation.bytes.as_mut_slice())
+        self.allocations.get_mut(buffer.0).map_or(&mut [], |allocation| {
+            allocation.written.0 = None;
+            allocation.bytes.as_mut_slice()
+        })
     }
 
     /// Takes what kernels printed with `printf` since the last call: that of a launch's blocks in the order of the blocks, and of
@@ -163,13 +250,12 @@ impl Memory {
 
     /// The allocations as a launch reaches them.
     pub(crate) fn regions(&mut self) -> Vec<Region> {
-        let allocations = self.allocations.iter_mut();
-        let regions = allocations.map(|allocation| Region {
-            start: allocation.bytes.as_mut_ptr(),
-            len: allocation.bytes.len() as u64,
-            read_only: allocation.read_only,
-        });
-        regions.collect()
+        self.allocations.iter_mut().map(Allocation::region).collect()
+    }
+
+    /// The name of the allocation with this index.
+    pub(crate) fn name(&self, index: usize) -> Option<&str> {
+        self.allocations.get(index).map(|allocation| allocation.name.as_str())
     }
 
     /// The names and sizes of the allocations, for errors.

@@ -4,13 +4,14 @@
 //! `VOP_BLESS=1 cargo test` writes what came out there; look at the difference before you commit it.
 //!
 //! ```text
-//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also stack=1024 check=races check=uninitialized
+//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also stack=1024 check=races,warp check=all cores=1
 //! // buffer in u32 1 2 3                               an argument: a buffer with these elements
 //! // buffer out s32 *8                                 an argument: a buffer of eight zeros
+//! // empty out s32 8                                   an argument: such a buffer, which counts as not written
 //! // value u32 5                                       an argument: a scalar
 //! .entry k(…) { … }
 //! // =>
-//! // out: 1 2 3 4 5 6 7 8                              all buffers that changed, or the error
+//! // out: 1 2 3 4 5 6 7 8                              all buffers that changed, and what was found; or the error
 //! ```
 //!
 //! `data/run/*.tsv` are single instructions: see [`single_instructions`].
@@ -25,7 +26,7 @@ use std::time::Duration;
 use common::{bits, bytes, data, size};
 use vop::Semantics;
 use vop_ptx::module::Scalar;
-use vop_run::{Activity, Arg, BufferId, LaunchOptions, Memory, Program, RunOptions, run_launch_file};
+use vop_run::{Activity, Arg, BufferId, Check, LaunchOptions, Memory, Program, RunOptions, run_launch_file};
 
 fn numbers(bytes: &[u8], ty: Scalar) -> String {
     let number = |chunk: &[u8]| {
@@ -66,8 +67,11 @@ fn run_case(text: &str) -> String {
                         "shared" => limits.dynamic_shared = value.parse().unwrap(),
                         "limit" => limits.instructions = value.parse().unwrap(),
                         "stack" => limits.stack = value.parse().unwrap(),
-                        "check" if value == "races" => limits.check_races = true,
-                        "check" => limits.check_uninitialized = true,
+                        "check" => {
+                            let checks = value.split(',').flat_map(|name| Check::named(name).unwrap());
+                            checks.for_each(|check| limits.check(*check));
+                        }
+                        "cores" => limits.cores = Some(value.parse().unwrap()),
                         _ => {
                             for (axis, number) in value.split(',').enumerate() {
                                 sizes[usize::from(key == "block")][axis] = number.parse().unwrap();
@@ -86,6 +90,13 @@ fn run_case(text: &str) -> String {
                 args.push(id.into());
                 buffers.push((name.to_owned(), ty, id, content));
             }
+            ["empty", name, ty, count] => {
+                let ty = Scalar::from_name(ty).unwrap();
+                let len = count.parse::<usize>().unwrap() * size(ty);
+                let id = memory.allocate_uninitialized(name, len);
+                args.push(id.into());
+                buffers.push((name.to_owned(), ty, id, vec![0; len]));
+            }
             ["value", ty, value] => {
                 let ty = Scalar::from_name(ty).unwrap();
                 args.push(Arg::Scalar(ty, bits(value, ty)));
@@ -98,12 +109,13 @@ fn run_case(text: &str) -> String {
         program.kernel(&entry).and_then(|kernel| kernel.launch(sizes[0], sizes[1], &args, &mut memory, &limits));
     match result {
         Err(errors) => errors.to_string(),
-        Ok(_) => {
+        Ok(report) => {
             let changed = buffers.iter().filter(|(_, _, id, before)| memory.bytes(*id) != before);
-            changed
-                .map(|(name, ty, id, _)| format!("{name}: {}", numbers(memory.bytes(*id), *ty)))
-                .collect::<Vec<_>>()
-                .join("\n")
+            let changed = changed.map(|(name, ty, id, _)| format!("{name}: {}", numbers(memory.bytes(*id), *ty)));
+            let found = report.findings.iter().map(|finding| {
+                format!("{}, {} times: {}", finding.severity.name(), finding.count, finding.error)
+            });
+            changed.chain(found).collect::<Vec<_>>().join("\n")
         }
     }
 }

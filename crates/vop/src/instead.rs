@@ -11,8 +11,10 @@ use alloc::vec::Vec;
 
 use crate::isa::form::{Finish, MadMode, Variant};
 use crate::isa::range::Range;
+use crate::isa::scalar::ScalarType;
+use crate::isa::special::{is_special, is_wide};
 use crate::isa::types::{Operation, Scale, Secondary, Selector, ShiftMode, Type};
-use crate::text::{Instruction, Operand};
+use crate::text::{Declarations, Instruction, Operand, RegisterType};
 
 impl Instruction<'_> {
     /// A block of base PTX instructions that computes what the manual says, on every target and by every ptxas; `None` for
@@ -36,6 +38,11 @@ impl Instruction<'_> {
     /// );
     /// ```
     pub fn in_base_ptx(&self) -> Option<String> {
+        self.in_base_ptx_among(None)
+    }
+
+    /// As [`Instruction::in_base_ptx`], where the types of the registers are known: base instructions are stricter with them.
+    pub(crate) fn in_base_ptx_among(&self, registers: Option<&dyn Declarations>) -> Option<String> {
         if self.form.mnemonic().shape().is_simd() {
             return None;
         }
@@ -44,7 +51,7 @@ impl Instruction<'_> {
         while self.registers().any(|name| name.strip_prefix(&prefix).is_some_and(|rest| NAMES.contains(&rest))) {
             prefix.push_str("v_");
         }
-        let mut block = Writer { instruction: self, prefix, lines: Vec::new() };
+        let mut block = Writer { instruction: self, registers, prefix, lines: Vec::new() };
         block.write();
         Some(block.finish())
     }
@@ -55,6 +62,7 @@ const NAMES: [&str; 7] = ["t", "va", "vb", "vc", "r", "n", "p"];
 
 struct Writer<'a> {
     instruction: &'a Instruction<'a>,
+    registers: Option<&'a dyn Declarations>,
     prefix: String,
     lines: Vec<String>,
 }
@@ -110,7 +118,12 @@ impl Writer<'_> {
             Finish::Merge(part) => {
                 self.line(format!("cvt.u32.u64 {r}, {t}"));
                 let c = self.word(instruction.c);
-                self.line(format!("{guard}bfi.b32 {d}, {r}, {c}, {}, {}", part.shift(), part.bits()));
+                if self.is_half_precision(d) {
+                    self.line(format!("bfi.b32 {r}, {r}, {c}, {}, {}", part.shift(), part.bits()));
+                    self.line(format!("{guard}mov.b32 {d}, {r}"));
+                } else {
+                    self.line(format!("{guard}bfi.b32 {d}, {r}, {c}, {}, {}", part.shift(), part.bits()));
+                }
             }
             Finish::Secondary(secondary) => {
                 if let Some(c) = instruction.c {
@@ -128,12 +141,30 @@ impl Writer<'_> {
                     Secondary::Min => self.line(format!("min.s64 {t}, {t}, {vc}")),
                     Secondary::Max => self.line(format!("max.s64 {t}, {t}, {vc}")),
                 }
-                self.line(format!("{guard}cvt.u32.u64 {d}, {t}"));
+                self.lower_half_to(d, &guard);
             }
-            Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => {
-                self.line(format!("{guard}cvt.u32.u64 {d}, {t}"));
-            }
+            Finish::Plain | Finish::Lanes(_) | Finish::Accumulate(_) => self.lower_half_to(d, &guard),
         }
+    }
+
+    /// The lower half of t to d.
+    fn lower_half_to(&mut self, d: &str, guard: &str) {
+        let [t, _, _, _, r, ..] = NAMES.map(|name| format!("{}{name}", self.prefix));
+        if self.is_half_precision(d) {
+            self.line(format!("cvt.u32.u64 {r}, {t}"));
+            self.line(format!("{guard}mov.b32 {d}, {r}"));
+        } else {
+            self.line(format!("{guard}cvt.u32.u64 {d}, {t}"));
+        }
+    }
+
+    fn type_of(&self, name: &str) -> Option<RegisterType> {
+        self.registers.and_then(|registers| registers.register(name))
+    }
+
+    /// Whether a register is `.f16x2`, of which integer instructions take none.
+    fn is_half_precision(&self, name: &str) -> bool {
+        self.type_of(name) == Some(RegisterType::Scalar(ScalarType::F16x2))
     }
 
     /// Select: a 64-bit register gets an operand's part by its type.
@@ -158,8 +189,36 @@ impl Writer<'_> {
     fn word(&mut self, operand: Option<Operand<'_>>) -> String {
         match operand {
             Some(Operand::Sum { register, addend }) => {
+                let [_, _, wide, _, _, n, _] = NAMES.map(|name| format!("{}{name}", self.prefix));
+                let known = self.type_of(register);
+                // Of what is no 32-bit integer register the sum has the lower bits. b has been read.
+                let lower = match known {
+                    None if is_special(register) && is_wide(register) => {
+                        self.line(format!("mov.u64 {wide}, {register}"));
+                        Some(format!("cvt.u32.u64 {n}, {wide}"))
+                    }
+                    None if is_special(register) => Some(format!("mov.u32 {n}, {register}")),
+                    Some(RegisterType::Scalar(ty)) => match ty.bits() {
+                        Some(64) => Some(format!("cvt.u32.u64 {n}, {register}")),
+                        Some(bits @ (8 | 16)) if ty.is_signed() => Some(format!("cvt.s32.s{bits} {n}, {register}")),
+                        Some(bits @ (8 | 16)) => Some(format!("cvt.u32.u{bits} {n}, {register}")),
+                        _ if ty == ScalarType::F16x2 => Some(format!("mov.b32 {n}, {register}")),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                match lower {
+                    Some(line) => {
+                        self.line(line);
+                        self.line(format!("add.u32 {n}, {n}, {addend}"));
+                    }
+                    None => self.line(format!("add.u32 {n}, {register}, {addend}")),
+                }
+                n
+            }
+            Some(Operand::Register(name)) if self.is_half_precision(name) => {
                 let n = format!("{}n", self.prefix);
-                self.line(format!("add.u32 {n}, {register}, {addend}"));
+                self.line(format!("mov.b32 {n}, {name}"));
                 n
             }
             Some(Operand::Register(name)) => name.to_string(),

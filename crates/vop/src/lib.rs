@@ -73,5 +73,5 @@ pub use semantics::{Deviation, Deviations, Semantics};
 pub use target::{ModuleTarget, Target};
 pub use text::{
     Declarations, Guard, InputError, Instruction, Operand, OperandPlace, Parser, Places, RegisterType, Registers,
-    parse, register_number,
+    is_name_of_lanes, parse, register_number,
 };

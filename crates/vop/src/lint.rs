@@ -13,7 +13,7 @@ use crate::interval::OperandValue;
 use crate::isa::form::{Finish, Form};
 use crate::isa::types::{Mask, Operation, Selector, Shape, Type};
 use crate::semantics::{Deviation, Semantics};
-use crate::text::{Instruction, Operand, Places};
+use crate::text::{Declarations, Instruction, Operand, Places};
 
 /// What is strange about a legal instruction: warnings and notes, in the order of its text. The instruction and its places
 /// are what [`Parser::parse_with_places`](crate::Parser::parse_with_places) has read from the text.
@@ -65,9 +65,20 @@ impl Linter {
 
     /// What is strange about a legal instruction, as [`lint`](lint()) has it.
     pub fn lint(&mut self, text: &str, instruction: &Instruction<'_>, places: &Places) -> Vec<Diagnostic> {
+        self.lint_among(text, instruction, places, None)
+    }
+
+    /// As [`Linter::lint`], where the types of the registers are known: what a lint says to write instead fits them.
+    pub fn lint_among(
+        &mut self,
+        text: &str,
+        instruction: &Instruction<'_>,
+        places: &Places,
+        registers: Option<&dyn Declarations>,
+    ) -> Vec<Diagnostic> {
         let (form, sources) = (instruction.form, instruction.operand_values());
         let ptxas = if places.operands.is_empty() { Ptxas::default() } else { self.ptxas(form, sources) };
-        let subject = Subject { text, instruction, form, places, sources, ptxas };
+        let subject = Subject { text, instruction, form, places, sources, ptxas, registers };
         let rules: &[fn(&Subject<'_>) -> Option<Diagnostic>] = match subject.places.operands.is_empty() {
             // Of a scalar form, a selector on d would change what `.sat` clamps to.
             true if form.mnemonic().shape().is_simd() => &[saturation_without_effect],
@@ -121,6 +132,7 @@ struct Subject<'i> {
     places: &'i Places,
     sources: [OperandValue; 3],
     ptxas: Ptxas,
+    registers: Option<&'i dyn Declarations>,
 }
 
 impl Subject<'_> {
@@ -164,7 +176,7 @@ fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
     } else {
         diagnostic
     };
-    let help = match subject.instruction.in_base_ptx() {
+    let help = match subject.instruction.in_base_ptx_among(subject.registers) {
         _ if subject.ptxas.right_without_sat() => "drop `.sat`: by the manual it has no effect".to_string(),
         Some(block) => format!("as the manual says, in base PTX:\n{block}"),
         None => "write it in other instructions".to_string(),

@@ -43,3 +43,19 @@ impl Toolchain {
         Ok(sizes[1..].iter().map(|size| size - sizes[0]).collect())
     }
 }
+
+impl Toolchain {
+    /// The PTX that nvcc makes of CUDA C for a target.
+    ///
+    /// # Errors
+    /// nvcc is not there, lacks its headers or refuses the source.
+    pub fn ptx(&self, source: &str, target: &str) -> Result<String> {
+        let folder = tempfile::tempdir().map_err(|error| io_error(&std::env::temp_dir(), error))?;
+        let (file, ptx) = (folder.path().join("kernels.cu"), folder.path().join("kernels.ptx"));
+        std::fs::write(&file, source).map_err(|error| io_error(&file, error))?;
+        let nvcc = self.ptxas.with_file_name(executable("nvcc"));
+        let arch = format!("-arch={target}");
+        run(&nvcc, [OsStr::new("-ptx"), OsStr::new(&arch), OsStr::new("-o"), ptx.as_os_str(), file.as_os_str()])?;
+        std::fs::read_to_string(&ptx).map_err(|error| io_error(&ptx, error))
+    }
+}

@@ -14,6 +14,8 @@ const ALIGNMENT: usize = 64;
 const FIRST_AXIS: usize = 21;
 /// A header of plain elements has a few hundred bytes at most.
 const MAX_TEXT: usize = 1 << 16;
+/// A whole header, with what precedes its text, has no more bytes.
+pub(crate) const MAX_HEADER: u64 = (MAGIC.len() + 2 + 4 + MAX_TEXT) as u64;
 /// NumPy's arrays have no more axes.
 pub(crate) const MAX_AXES: usize = 64;
 
@@ -27,8 +29,9 @@ pub(crate) struct Header {
     pub(crate) start: usize,
 }
 
-/// Reads the header of a whole file, and compares the number of bytes behind it with the shape.
-pub(crate) fn header(content: &[u8]) -> Result<Header, String> {
+/// Reads the header of a file of `file` bytes, and compares the number of bytes behind it with the shape. `content` is the whole file, or
+/// its first [`MAX_HEADER`] bytes.
+pub(crate) fn header(content: &[u8], file: u64) -> Result<Header, String> {
     const SHORT: &str = "it ends within its header";
     let rest = content.strip_prefix(MAGIC).ok_or("it does not begin like a .npy file")?;
     let [major, minor, rest @ ..] = rest else { return Err(SHORT.to_owned()) };
@@ -44,12 +47,14 @@ pub(crate) fn header(content: &[u8]) -> Result<Header, String> {
         return Err(format!("its header has {len} bytes, more than {MAX_TEXT}"));
     }
     let (text, data) = rest.split_at_checked(len).ok_or(SHORT)?;
+    let start = content.len() - data.len();
+    let data = file.saturating_sub(start as u64);
     // Only names of a structure's fields are not ASCII.
     let (element, big_endian, shape) = Reader { rest: &String::from_utf8_lossy(text) }.dictionary()?;
-    if element.byte_len(&shape) != Some(data.len() as u64) {
-        return Err(format!("its {} bytes of data are not {element} {shape:?}", data.len()));
+    if element.byte_len(&shape) != Some(data) {
+        return Err(format!("its {data} bytes of data are not {element} {shape:?}"));
     }
-    Ok(Header { element, big_endian, shape, start: content.len() - data.len() })
+    Ok(Header { element, big_endian, shape, start })
 }
 
 /// The header that NumPy writes for such an array, of at most [`MAX_AXES`] axes; little-endian elements follow it.

@@ -8,18 +8,26 @@ fn file(text: &str, data: &[u8]) -> Vec<u8> {
     [MAGIC, &[1, 0], &(text.len() as u16).to_le_bytes(), text.as_bytes(), data].concat()
 }
 
+/// The header of a whole file; of its beginning alone it is the same.
+fn whole(content: &[u8]) -> Result<Header, String> {
+    let found = header(content, content.len() as u64);
+    let beginning = &content[..content.len().min(MAX_HEADER as usize)];
+    assert_eq!(header(beginning, content.len() as u64), found);
+    found
+}
+
 #[test]
 fn what_numpy_writes_is_read_and_written_alike() {
     for (element, big_endian, shape, start, content) in numpy::SAVED {
         let expected = Header { element: *element, big_endian: *big_endian, shape: shape.to_vec(), start: *start };
-        assert_eq!(header(content), Ok(expected), "{element} {shape:?}");
+        assert_eq!(whole(content), Ok(expected), "{element} {shape:?}");
         let same = !big_endian && content[6] == 1 && !content.starts_with(b"\x93NUMPY\x01\x00v\x00{'descr': '|b1'");
         if same {
             assert_eq!(header_of(*element, shape), &content[..*start], "{element} {shape:?}");
         }
     }
     for (why, content) in numpy::REFUSED {
-        assert_eq!(header(content).map_err(|found| found.contains(why)), Err(true), "{why}: {:?}", header(content));
+        assert_eq!(whole(content).map_err(|found| found.contains(why)), Err(true), "{why}: {:?}", whole(content));
     }
 }
 
@@ -33,15 +41,15 @@ fn headers_are_read_back() {
             assert!(start.is_multiple_of(ALIGNMENT));
             let len = element.byte_len(shape).unwrap();
             if len > 1 << 20 {
-                assert!(header(&content).unwrap_err().contains("0 bytes of data are not"));
+                assert!(whole(&content).unwrap_err().contains("0 bytes of data are not"));
                 continue;
             }
             content.resize(start + len as usize, 0);
-            assert_eq!(header(&content), Ok(Header { element, big_endian: false, shape: shape.to_vec(), start }));
+            assert_eq!(whole(&content), Ok(Header { element, big_endian: false, shape: shape.to_vec(), start }));
             content.push(0);
-            assert!(header(&content).is_err(), "a byte too many");
+            assert!(whole(&content).is_err(), "a byte too many");
             content.truncate(start + len as usize - usize::from(len > 0));
-            assert_eq!(header(&content).is_err(), len > 0, "a byte too few");
+            assert_eq!(whole(&content).is_err(), len > 0, "a byte too few");
         }
     }
 }
@@ -53,7 +61,7 @@ fn texts_that_others_write() {
         "{\"descr\": \"<u2\",\"fortran_order\":False,\"shape\":(2,)}\n",
         "  {  'descr'  : '<u2' , 'fortran_order' : True , 'shape' : ( 2L , ) , }  ",
     ] {
-        let found = header(&file(text, &[0; 4])).unwrap();
+        let found = whole(&file(text, &[0; 4])).unwrap();
         assert_eq!((found.element, found.shape), (Element::U16, vec![2]), "{text}");
     }
 }
@@ -89,11 +97,11 @@ fn damaged_texts_are_refused() {
         ("{'descr': '', 'fortran_order': False, 'shape': (1,)}", "it holds elements of type ''"),
         ("{'descr': 'ü', 'fortran_order': False, 'shape': (1,)}", "it holds elements of type"),
     ] {
-        let found = header(&file(text, &[0; 4]));
+        let found = whole(&file(text, &[0; 4]));
         assert!(found.as_ref().is_err_and(|found| found.contains(why)), "{text}: {found:?}, not {why}");
     }
     let axes = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({})}}", "1,".repeat(MAX_AXES + 1));
-    assert_eq!(header(&file(&axes, &[0])), Err("it has more than 64 axes".to_owned()));
+    assert_eq!(whole(&file(&axes, &[0])), Err("it has more than 64 axes".to_owned()));
     for (content, why) in [
         (&b""[..], "it does not begin like a .npy file"),
         (b"\x93NUMPX\x01\x00", "it does not begin like a .npy file"),
@@ -105,7 +113,7 @@ fn damaged_texts_are_refused() {
         (b"\x93NUMPY\x01\x01\x05\x00", "it has the .npy format 1.1"),
         (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}", "its header has 4294967295 bytes, more than 65536"),
     ] {
-        assert!(header(content).unwrap_err().contains(why), "{content:?}");
+        assert!(whole(content).unwrap_err().contains(why), "{content:?}");
     }
 }
 
@@ -123,7 +131,7 @@ fn random_damage_is_noticed_or_harmless() {
     let (mut good, mut bad) = (0, 0);
     for (element, big_endian, shape, start, content) in numpy::SAVED {
         for len in 0..content.len() {
-            assert!(header(&content[..len]).is_err(), "{element}: {len} bytes of {}", content.len());
+            assert!(whole(&content[..len]).is_err(), "{element}: {len} bytes of {}", content.len());
         }
         for _ in 0..2_000 {
             let mut damaged = content.to_vec();
@@ -136,7 +144,7 @@ fn random_damage_is_noticed_or_harmless() {
                     _ => drop(damaged.remove(at)),
                 }
             }
-            match header(&damaged) {
+            match whole(&damaged) {
                 Ok(found) => {
                     good += 1;
                     let len = found.element.byte_len(&found.shape).unwrap();
@@ -150,4 +158,17 @@ fn random_damage_is_noticed_or_harmless() {
         }
     }
     assert!(good > 100 && bad > 10_000, "{good} and {bad}: the damage is not of both kinds");
+}
+
+/// A header takes time that grows with its length, however deep its brackets are.
+#[test]
+fn brackets_are_not_followed() {
+    for open in ["[", "(", "{", "[(", "('a', [", "{'a': "] {
+        for len in [118, 60_000] {
+            let text = open.repeat(len / open.len());
+            for text in [text.clone(), format!("{{'descr': {text}"), format!("{{'shape': {text}")] {
+                assert!(whole(&file(&text, &[])).is_err(), "{open}");
+            }
+        }
+    }
 }

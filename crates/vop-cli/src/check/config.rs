@@ -46,6 +46,9 @@ struct Tools {
     vop: Option<Keys>,
 }
 
+/// Bytes that a configuration may have; a `pyproject.toml` holds much more than this command's.
+const MAX_BYTES: u64 = 16 << 20;
+
 /// Finds the configuration of each file.
 pub(super) struct Configs {
     search: Search,
@@ -177,7 +180,8 @@ fn shown(path: &Path) -> PathBuf {
 
 /// Reads a configuration; none where a `pyproject.toml` has no `[tool.vop]`.
 fn read(path: &Path) -> Result<Option<Config>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let bytes = vop_arrays::read_text_file(path, MAX_BYTES).map_err(|error| error.to_string())?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("cannot read {}: it is not UTF-8", path.display()))?;
     let lines = Lines::new(&text);
     let name = path.display().to_string();
     let source = SourceText { lines: &lines, path: Some(&name) };

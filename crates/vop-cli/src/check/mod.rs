@@ -23,7 +23,7 @@ use vop_ptx::uses;
 use self::config::{Config, Configs};
 use self::report::Report;
 use crate::progress::Progress;
-use crate::{Failure, Outcome, output};
+use crate::{Failure, Outcome, bug, output};
 
 /// Find every video instruction in files and folders and judge it.
 ///
@@ -204,8 +204,9 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut buffer = Vec::new();
     for (done, file) in files.iter().enumerate() {
         progress.at(done);
-        if let Err(error) = walk::read(&file.path, &mut buffer) {
-            let why = format!("cannot read {}: {error}", file.path.display());
+        // The buffer is used again: a new allocation for each file would cost more than the search.
+        if let Err(error) = vop_arrays::read_text_file_into(&file.path, vop_arrays::MAX_TEXT, &mut buffer) {
+            let why = error.to_string();
             progress.suspend(|| output::error(&why));
             report.unread.push(why);
             continue;
@@ -218,18 +219,25 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             let missing: Vec<Target> = missing.copied().collect();
             report.targets.extend(missing);
         }
-        report.add(
-            &path,
-            &uses::text(&buffer),
-            uses::read(&buffer, file.language),
-            |finding| reports(finding.code, &args, &file.config),
-            |finding, instruction, lines| {
-                if draws(finding) {
-                    let source = SourceText { lines, path: Some(&path) };
-                    progress.suspend(|| drawer.draw(finding, instruction, source));
-                }
-            },
-        );
+        let checked = bug::caught(&path, || {
+            bug::trip(&file.path);
+            report.add(
+                &path,
+                &uses::text(&buffer),
+                uses::read(&buffer, file.language),
+                |finding| reports(finding.code, &args, &file.config),
+                |finding, instruction, lines| {
+                    if draws(finding) {
+                        let source = SourceText { lines, path: Some(&path) };
+                        progress.suspend(|| drawer.draw(finding, instruction, source));
+                    }
+                },
+            );
+        });
+        if let Err(why) = checked {
+            progress.suspend(|| output::error(&why));
+            report.unread.push(why);
+        }
     }
     drop(progress);
     let text = match args.format {

@@ -125,15 +125,3 @@ fn lock(configs: &Mutex<Configs>) -> std::sync::MutexGuard<'_, Configs> {
     // What a panic in another thread leaves is still whole: entries are inserted at once.
     configs.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
-
-/// Reads a file into a buffer that is used again: a new allocation for each would cost more than the search.
-pub(super) fn read(path: &Path, buffer: &mut Vec<u8>) -> std::io::Result<()> {
-    use std::io::Read;
-    buffer.clear();
-    if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(buffer)?;
-    } else {
-        std::fs::File::open(path)?.read_to_end(buffer)?;
-    }
-    Ok(())
-}

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use vop::bulk::Plan;
 use vop::{Instruction, Operand};
-use vop_arrays::{Error, ErrorKind, Format as FileFormat, Named};
+use vop_arrays::{Error, Format as FileFormat, Named};
 
 use crate::output::Format;
 use crate::run::progress::{self, Watched};
@@ -45,7 +45,8 @@ Examples:
   vop map vmax2.s32.s32.s32 log.parquet:left log.parquet:right -o most.parquet:most
   vop map 'vshr.u32.u32.u32.clamp d, a.b3, 2' words.raw -o d.raw
 
-Exit status: 0 fine, 1 failure, 2 wrong use or a missing file."
+Exit status: 0 fine, 1 failure, 2 what cannot be done: wrong use, or a file that
+is missing, damaged, or does not fit."
 )]
 pub(crate) struct Args {
     /// The instruction, with or without operands.
@@ -97,7 +98,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let layouts: Vec<&Layout> = arrays.iter().map(|array| &array.layout).collect();
     let result = Layout::of_result(plan.form(), &layouts);
     if words == 0 && matches!(args.reduce, Some(Reduce::Min | Reduce::Max)) {
-        return Err(Failure::Failed("there are no elements, so there is no minimum and no maximum".to_owned()));
+        return Err(Failure::Misuse("there are no elements, so there is no minimum and no maximum".to_owned()));
     }
 
     // From here on there is a temporary file beside the output. It is removed when this function ends.
@@ -122,7 +123,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let reduced = progress::watch(Watched { done: blocks, blocks: work::blocks(words), launches: None }, |_| {
         work.run(&mut inputs, threads)
     });
-    let reduced = reduced.map_err(Failure::Failed)?;
+    // A file that is damaged, or cannot be written.
+    let reduced = reduced.map_err(Failure::Misuse)?;
     if STOP.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
     }
@@ -134,7 +136,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let reduced: Option<(Reduce, serde_json::Number)> =
         reduced.map(|(reduce, value)| Ok::<_, Failure>((reduce, number(value)?))).transpose()?;
     let written = sink.as_ref().map(|sink| sink.layout.clone());
-    sink.map_or(Ok(()), Sink::finish).map_err(Failure::Failed)?;
+    sink.map_or(Ok(()), Sink::finish).map_err(Failure::Misuse)?;
     report(&args, &plan, &result, output.map(|(name, _)| name).zip(written), reduced)
 }
 
@@ -176,12 +178,9 @@ fn report(
     Ok(Outcome::Fine)
 }
 
-/// The exit status is 2 if the file is missing or its format is not built in, and 1 if its content is wrong.
+/// As `vop run`: the exit status is 2 for a file that is missing, damaged, or does not fit.
 fn cannot(error: Error) -> Failure {
-    match error.kind() {
-        ErrorKind::System | ErrorKind::NotBuiltIn => Failure::Misuse(error.to_string()),
-        _ => Failure::Failed(error.to_string()),
-    }
+    Failure::Misuse(error.to_string())
 }
 
 /// The operands a, b and c: those given, in order, and the immediates of the text.
@@ -292,7 +291,7 @@ fn agree(arrays: &[&Array]) -> Result<(), Failure> {
                     format!(", which makes {} and {} words", of_words(a), of_words(b))
                 };
                 let (one, other) = (describe(one), describe(other));
-                return Err(Failure::Failed(format!("shapes differ: {one}, {other}{words}")));
+                return Err(Failure::Misuse(format!("shapes differ: {one}, {other}{words}")));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vop_run::job::{Comparison, LaunchSummary};
-use vop_run::{Profile, RunError, ThreadId};
+use vop_run::{Finding, Profile, RunError, ThreadId};
 
 use super::Ran;
 
@@ -31,6 +31,9 @@ fn launch(launch: &LaunchSummary) -> Value {
         "video": report.video,
         "seconds": launch.time.as_secs_f64(),
         "order_dependent": report.order_dependent,
+        "checks": launch.checks.iter().map(|check| check.name()).collect::<Vec<_>>(),
+        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "findings_left_out": report.findings_left_out,
     });
     if !report.trace.is_empty() {
         value["trace"] = json!(report.trace);
@@ -38,6 +41,14 @@ fn launch(launch: &LaunchSummary) -> Value {
     if let Some(found) = &report.profile {
         value["profile"] = profile(found);
     }
+    value
+}
+
+/// As an error, with `severity` and `count`.
+fn finding(finding: &Finding) -> Value {
+    let mut value = error(&finding.error);
+    value["severity"] = json!(finding.severity.name());
+    value["count"] = json!(finding.count);
     value
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use vop_run::job::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
 use vop_run::job::{parse_bytes, parse_count};
-use vop_run::{Activity, Report, RunErrorKind, RunErrors, ThreadId};
+use vop_run::{Activity, Check, Report, RunErrorKind, RunErrors, ThreadId};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output, render};
@@ -29,7 +29,8 @@ Each --arg is an argument of the kernel, in order:
 
   in=a.npy                  a buffer from a .npy or .png file
   in=u8[100]@a.raw          one from a raw file; the shape may be left out
-  out=i32[920,2]            a buffer of zeros
+  out=i32[920,2]            a buffer of zeros, which counts as not written
+  out=i32[920,2]=0          one whose elements have this value
   out=i32[920,2]:out.npy    such a buffer, saved after the run; also in=a.npy:b.npy
   out                       the buffer `out` of an earlier argument
   u32=640                   a number
@@ -61,6 +62,7 @@ Examples:
   vop run examples/motion/motion.toml
   vop run k.ptx --grid 4 --block 64 --arg out=u32[256]:out.npy --arg u32=256
   vop run test.toml --compare out=expected.npy --check races,uninit
+  vop run test.toml --check all
   vop run k.toml --profile
   vop run k.toml --trace 5,0,0:1,0,0
 
@@ -99,9 +101,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = RESULTS)]
     ulps: u64,
 
-    /// Also look for races on shared memory, and for reads of it before it is written.
+    /// Look for more, separated by commas. What is found does not stop the kernel, and the exit status is 1.
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', help_heading = EXECUTION)]
-    check: Vec<Check>,
+    check: Vec<CheckName>,
     /// How many cores to use; all of them by default.
     #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
     cores: Option<NonZeroUsize>,
@@ -125,6 +127,13 @@ pub(crate) struct Args {
     format: Format,
 }
 
+impl Args {
+    /// The file that is run.
+    pub(crate) fn input(&self) -> &Path {
+        &self.file
+    }
+}
+
 const LAUNCH: &str = "Launch of a PTX file";
 const RESULTS: &str = "Results";
 const EXECUTION: &str = "Execution";
@@ -132,11 +141,29 @@ const INSIGHT: &str = "Insight";
 
 /// Checks on request.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Check {
-    /// Races on shared memory.
+enum CheckName {
+    /// Races on shared and global memory.
     Races,
-    /// Reads of shared memory before it is written.
+    /// Reads of shared memory, `malloc`'s memory and buffers without contents that nothing wrote.
     Uninit,
+    /// Lanes of a warp that do not come together: `shfl`, masks, `activemask`.
+    Warp,
+    /// Uses of `malloc`'s memory after `free` or beyond its end, and leaks.
+    Heap,
+    /// All of these.
+    All,
+}
+
+impl CheckName {
+    fn checks(self) -> &'static [Check] {
+        match self {
+            CheckName::Races => &[Check::Races],
+            CheckName::Uninit => &[Check::Uninit],
+            CheckName::Warp => &[Check::Warp],
+            CheckName::Heap => &[Check::Heap],
+            CheckName::All => Check::ALL,
+        }
+    }
 }
 
 fn bytes(text: &str) -> Result<usize, String> {
@@ -178,6 +205,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                 out.write_all(describe(&summary, &ptx).as_bytes())?;
                 out.flush()?;
                 order_notes(&summary, &ptx);
+                findings(&summary);
             }
             summary
         }
@@ -198,7 +226,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     if let Format::Text = args.format {
         different.iter().for_each(|comparison| output::error(&difference(comparison)));
     }
-    Ok(if different.is_empty() { Outcome::Fine } else { Outcome::Findings })
+    let is_fine = different.is_empty() && !summary.launches.iter().any(|launch| launch.report.has_errors());
+    Ok(if is_fine { Outcome::Fine } else { Outcome::Findings })
 }
 
 /// Whether the call is wrong, rather than the kernel: what it names is missing, or does not fit.
@@ -276,8 +305,7 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
     launch.stack = args.stack.unwrap_or(launch.stack);
     launch.cores = args.cores.map(NonZeroUsize::get);
     launch.semantics = args.semantics.semantics;
-    launch.check_races = args.check.contains(&Check::Races);
-    launch.check_uninitialized = args.check.contains(&Check::Uninit);
+    args.check.iter().flat_map(|name| name.checks()).for_each(|check| launch.check(*check));
     launch.profile = args.profile;
     launch.trace = args.trace;
     let done = Arc::default();
@@ -389,6 +417,19 @@ fn difference(comparison: &Comparison) -> String {
         text.push_str(&format!("; the greatest difference is {}", comparison.greatest));
     }
     text
+}
+
+/// What was found while the launches ran on.
+fn findings(summary: &Summary) {
+    for LaunchSummary { entry, report, .. } in &summary.launches {
+        for found in &report.findings {
+            output::notice(&render::finding(found));
+        }
+        if report.findings_left_out > 0 {
+            let count = counted(report.findings_left_out, "finding");
+            output::notice(&format!("\x1b[1;32mnote\x1b[0m: `{entry}` has {count} at other places\n"));
+        }
+    }
 }
 
 /// Names the launches whose result may depend on the order of blocks.

@@ -93,7 +93,8 @@ impl Sources<'_> {
         let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
             // Compilers name files absolutely, or relative to where they ran: often where the PTX is.
             let beside = self.ptx.parent().unwrap_or(Path::new("")).join(file);
-            let bytes = std::fs::read(&beside).or_else(|_| std::fs::read(file)).unwrap_or_default();
+            let read = |path: &Path| vop_arrays::read_file(path, vop_arrays::MAX_TEXT);
+            let bytes = read(&beside).or_else(|_| read(file.as_ref())).unwrap_or_default();
             String::from_utf8_lossy(&bytes).lines().map(|line| line.trim().to_owned()).collect()
         });
         line.checked_sub(1).and_then(|index| lines.get(index)).cloned().unwrap_or_default()

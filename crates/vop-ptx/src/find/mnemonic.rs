@@ -10,7 +10,8 @@ pub(super) fn stems() -> impl Iterator<Item = &'static str> {
 }
 
 /// Misspelt mnemonics that are found in programs, and operations that never existed.
-pub(super) const NEAR_STEMS: [&str; 7] = ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad"];
+pub(super) const NEAR_STEMS: [&str; 12] =
+    ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad", "vcmp", "vneg", "vhadd", "vdot", "vabd"];
 
 /// Other words that begin with a `v` at the start of a PTX or C statement.
 const OTHERS: [&str; 4] = ["vote", "volatile", "void", "vprintf"];
@@ -61,6 +62,19 @@ impl TrimDigits for [u8] {
     }
 }
 
+/// Whether a word that is no mnemonic is one that stands for lanes, `vcmpeq4`, as CUDA's intrinsics are called: what is said of it
+/// needs no modifiers to be right.
+pub(super) fn is_other_name(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(vop::is_name_of_lanes)
+}
+
+/// Whether a word ends with the number of lanes, as no mnemonic of x86 or Arm with a type does.
+pub(super) fn has_lanes(word: &[u8]) -> bool {
+    let stem = word.trim_ascii_digits();
+    let of_lanes = matches!(&word[stem.len()..], b"2" | b"4") && stem.iter().all(u8::is_ascii_alphabetic);
+    of_lanes && !["vld", "vst"].iter().any(|other| stem.eq_ignore_ascii_case(other.as_bytes()))
+}
+
 /// Whether a modifier is one of the types that video instructions take.
 pub(super) fn is_video_type(modifier: &[u8]) -> bool {
     Type::ALL.iter().any(|ty| modifier.eq_ignore_ascii_case(ty.name().as_bytes()))
@@ -83,7 +97,10 @@ pub(crate) fn is_meant(opcode: &str) -> bool {
     let mnemonic = words.next().unwrap_or_default().trim_ascii_end();
     match classify(mnemonic.as_bytes()) {
         Word::Video => true,
-        Word::Near => words.filter(|word| is_video_type(word.trim_ascii_end().as_bytes())).count() >= 2,
+        // In PTX nothing else begins so.
+        Word::Near => {
+            words.any(|word| is_video_type(word.trim_ascii_end().as_bytes())) || is_other_name(mnemonic.as_bytes())
+        }
         Word::Other => false,
     }
 }

@@ -1,4 +1,5 @@
-//! Finds video instructions in source code: in CUDA C++, OpenCL, Python, LLVM IR and Rust.
+//! Finds video instructions in source code: in CUDA C++, OpenCL, Python, LLVM IR, MLIR, Rust, Julia, Go, D, Zig and Nim, in Markdown's
+//! code blocks and in templates.
 //!
 //! Programs write PTX inside string literals, so the finder goes from the file inwards, and each step is a module:
 //!
@@ -14,6 +15,7 @@
 
 mod comments;
 mod cursor;
+mod embedded;
 mod found;
 mod language;
 mod lex;

@@ -15,6 +15,8 @@ pub(super) enum Dialect {
     LlvmAsm,
     /// The template of Rust's `asm!`: `{0}`, `{x:e}`, `{{`.
     RustAsm,
+    /// The text of MLIR's `nvvm.inline_ptx`: `{$w0}`, `{$r0}`, `{$rw0}`.
+    MlirPtx,
     /// PTX as a file holds it.
     Ptx,
     /// Any other string, which may become a template or PTX by any of these ways, or by formatting.
@@ -99,6 +101,7 @@ fn read(cursor: Cursor<'_>, dialect: Dialect) -> Option<Placeholder<'_>> {
         (b'{', Dialect::GccAsm) if cursor.peek(1) != b'}' => brace_field(cursor, 1),
         (b'%', Dialect::Free) => percent(cursor).or_else(|| printf_field(cursor)),
         (b'$', Dialect::LlvmAsm) => dollar(cursor),
+        (b'{', Dialect::MlirPtx) => mlir_operand(cursor),
         (b'$', Dialect::Free) => dollar(cursor).or_else(|| template_field(cursor)),
         (b'{' | b'}', Dialect::RustAsm) => doubled_brace(cursor).or_else(|| brace_field(cursor, 1)),
         (b'{', Dialect::Free) => brace_field(cursor, 2).or_else(|| brace_field(cursor, 1)),
@@ -172,6 +175,18 @@ fn dollar(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
     let closed = !braced || cursor.eat(b"}");
     let len = cursor.pos - start;
     (closed && !number.is_empty()).then_some(Placeholder { len, meaning: Meaning::Operand, name: number, named: true })
+}
+
+/// `{$w0}`, `{$r0}` and `{$rw0}`: an operand that is written, read, or both.
+fn mlir_operand(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
+    let start = cursor.pos;
+    if !cursor.eat(b"{$") {
+        return None;
+    }
+    let name = cursor.take_while(|b| b.is_ascii_alphanumeric());
+    let closed = cursor.eat(b"}");
+    let len = cursor.pos - start;
+    (closed && !name.is_empty()).then_some(Placeholder { len, meaning: Meaning::Operand, name, named: true })
 }
 
 /// `${name}`, and `$name` behind a dot, where no PTX identifier can be.

@@ -337,10 +337,13 @@ impl<'a> Scanner<'a> {
             let begins = mnemonic::classify(&self.bytes()[head.word.start..at]) == Word::Video;
             return if begins { self.in_asm || types > 0 } else { types >= 3 };
         }
-        let Some(first) = self.modifier_bytes(head).next() else { return false };
-        match mnemonic::classify(&self.bytes()[head.word.clone()]) {
+        let word = &self.bytes()[head.word.clone()];
+        let Some(first) = self.modifier_bytes(head).next() else {
+            return self.in_asm && mnemonic::has_lanes(word) && mnemonic::is_other_name(word);
+        };
+        match mnemonic::classify(word) {
             Word::Video => self.in_asm || self.is_cut_short(head) || is_modifier(first) || head.pasted.is_some(),
-            Word::Near => types >= 2,
+            Word::Near => types >= 2 || (types == 1 && self.in_asm && mnemonic::has_lanes(word)),
             Word::Other => false,
         }
     }

@@ -302,7 +302,8 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         }
         let (verdict, lints) = match parsed {
             Ok((instruction, places)) if faults.is_empty() => {
-                let lints = linter.lint(text, &instruction, &places).into_iter().map(in_file).collect();
+                let lints =
+                    linter.lint_among(text, &instruction, &places, Some(&registers)).into_iter().map(in_file).collect();
                 (Verdict::Legal(instruction.form), lints)
             }
             _ => (Verdict::Illegal(faults), Vec::new()),

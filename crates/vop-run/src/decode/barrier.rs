@@ -4,7 +4,10 @@ use vop_ptx::module::Scalar;
 
 use super::function::Decoder;
 use super::instruction::Known;
-use crate::code::{Access, Atomic, AtomicKind, Barrier, BarrierKind, Fold, MemoryWidth, Op, Store};
+use super::memory::order;
+use crate::code::{
+    Access, Atomic, AtomicKind, Barrier, BarrierKind, Fold, MbarrierUse, MemoryWidth, Op, OrderSemantics, Scope, Store,
+};
 use crate::column::{Slot, Width};
 use crate::lanes::{binary, unary};
 use crate::opcode::Opcode;
@@ -57,6 +60,12 @@ impl Decoder<'_, '_> {
         const OPERATIONS: [&str; 7] =
             ["init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count"];
         let Some(operation) = opcode.take_of(&OPERATIONS) else { return Ok(false) };
+        let semantics = match operation {
+            "arrive" | "arrive_drop" => OrderSemantics::Release,
+            "test_wait" | "try_wait" => OrderSemantics::Acquire,
+            _ => OrderSemantics::Weak,
+        };
+        let order = order(opcode, semantics, Scope::Block);
         let (space, ..) = self.memory_modifiers(opcode);
         let parity = operation.ends_with("wait") && opcode.take("parity");
         if operation.starts_with("arrive") {
@@ -91,7 +100,8 @@ impl Decoder<'_, '_> {
             "arrive" | "arrive_drop" => {
                 self.count(operands, 2..=3)?;
                 let d = if operands[0] == "_" { None } else { Some(self.destination(operands[0], double)?) };
-                let access = self.access(operands[1], space, 8)?;
+                let mut access = self.access(operands[1], space, 8)?;
+                access.order = order;
                 let count = match operands.get(2) {
                     Some(text) => {
                         let (count, wide) = (self.source(text, word)?, self.fresh(Width::Double));
@@ -101,16 +111,17 @@ impl Decoder<'_, '_> {
                     None => self.builder.constant(1, Width::Double),
                 };
                 let fold = if operation == "arrive" { mbarrier::arrive } else { mbarrier::arrive_drop };
-                self.emit_fold(access, fold, d, count);
+                self.emit_fold(access, fold, d, count, MbarrierUse::Arrive);
             }
             _ => {
                 // The last operand of `try_wait` says how long to wait.
                 self.count(operands, 3..=if operation == "try_wait" { 4 } else { 3 })?;
                 let d = self.destination(operands[0], Scalar::Pred)?;
-                let access = self.access(operands[1], space, 8)?;
+                let mut access = self.access(operands[1], space, 8)?;
+                access.order = order;
                 let phase = self.source(operands[2], if parity { word } else { double })?;
                 let (object, none) = (self.fresh(Width::Double), self.none());
-                self.emit_fold(access, |object, _| object, Some(object), none);
+                self.emit_fold(access, |object, _| object, Some(object), none, MbarrierUse::Wait);
                 let complete =
                     if parity { binary(mbarrier::is_parity_complete) } else { binary(mbarrier::is_complete) };
                 self.compute(&complete, &[d], &[object, phase]);
@@ -128,17 +139,19 @@ impl Decoder<'_, '_> {
             return Ok(false);
         }
         self.count(operands, 1..=1)?;
-        let access = self.access(operands[0], space, 8)?;
+        let mut access = self.access(operands[0], space, 8)?;
+        (access.order.semantics, access.order.scope) = (OrderSemantics::Release, Scope::Block);
         let one = self.builder.constant(u64::from(counts), Width::Double);
         let fold = if counts { mbarrier::arrive } else { |object, _| object };
-        self.emit_fold(access, fold, None, one);
+        self.emit_fold(access, fold, None, one, MbarrierUse::CopiesArrive);
         Ok(true)
     }
 
     /// An atomic step on 64 bits.
-    fn emit_fold(&mut self, access: Access, fold: Fold, d: Option<Slot>, source: Slot) {
+    fn emit_fold(&mut self, access: Access, fold: Fold, d: Option<Slot>, source: Slot, mbarrier: MbarrierUse) {
         let none = self.none();
         let (kind, d, sources) = (AtomicKind::Fold(fold), d.map(|d| [d, none]), [[source, none], [none; 2]]);
-        self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: Width::Double, d, sources })));
+        let atomic = Atomic { access, kind, width: Width::Double, d, sources, mbarrier: Some(mbarrier) };
+        self.emit(Op::Atomic(Box::new(atomic)));
     }
 }

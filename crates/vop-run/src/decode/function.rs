@@ -183,6 +183,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         code.stack = self.stack.next_multiple_of(GRANULE as u64) as u32;
         let kernel = &mut self.builder.kernel;
         let code = &mut kernel.functions[self.dense as usize];
+        super::active::mark(&mut kernel.steps[self.start as usize..], code);
         let (ranks, entry) = allocate(&mut kernel.steps[self.start as usize..], self.start, code, self.counts);
         kernel.ranks.extend(ranks);
         kernel.entry = kernel.entry.take().or(entry.map(Arc::new));

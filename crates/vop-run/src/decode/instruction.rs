@@ -10,8 +10,9 @@ use std::rc::Rc;
 use vop_ptx::module::{RegistersAt, Scalar, lex};
 
 use super::function::{Decoder, width_of};
+use super::memory::named_scope;
 use super::operand::Operand;
-use crate::code::{Linear, Op, Video};
+use crate::code::{Fence, Linear, Op, Scope, Video};
 use crate::column::{Slot, Width};
 use crate::error::{RunError, RunErrorKind};
 use crate::lanes::unary;
@@ -111,13 +112,16 @@ impl<'p> Decoder<'_, 'p> {
             "cp" if opcode.has("async") && !opcode.has("bulk") => self.async_copy(opcode, operands),
             "mbarrier" => self.mbarrier(opcode, operands),
             // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
-            "membar" | "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
-            | "griddepcontrol" | "setmaxnreg" => {
+            "membar" | "fence" => {
+                // Fences between proxies order nothing among the accesses that vop run knows.
+                let proxy = opcode.modifiers().iter().any(|word| word.starts_with("proxy"));
+                let scope = named_scope(opcode).unwrap_or(Scope::Device);
                 opcode.drop_all(|_| true);
-                self.emit(Op::Nothing);
+                self.emit(if proxy { Op::Nothing } else { Op::Fence(Fence::Memory(scope)) });
                 Ok(true)
             }
-            "fence" => {
+            "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
+            | "griddepcontrol" | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
                 self.emit(Op::Nothing);
                 Ok(true)

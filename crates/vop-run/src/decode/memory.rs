@@ -5,7 +5,10 @@ use vop_ptx::module::{FunctionKind, Scalar};
 use super::function::{Decoder, Register, Variable, width_of};
 use super::instruction::Known;
 use super::operand::{Operand, constant};
-use crate::code::{Access, AsyncCopy, Atomic, AtomicKind, Extension, GRANULE, Linear, Load, MemoryWidth, Op, Store};
+use crate::code::{
+    Access, AsyncCopy, Atomic, AtomicKind, Extension, Fence, GRANULE, Linear, Load, MemoryWidth, Op, Order,
+    OrderSemantics, Scope, Store,
+};
 use crate::column::{Slot, Width};
 use crate::error::RunError;
 use crate::lanes::{binary, unary};
@@ -47,7 +50,16 @@ impl Decoder<'_, '_> {
                 .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
         };
         let none = self.none();
-        let mut access = Access { space, bytes, width: Width::None, base: none, offset, in_frame: false, stride: None };
+        let mut access = Access {
+            space,
+            bytes,
+            width: Width::None,
+            base: none,
+            offset,
+            in_frame: false,
+            stride: None,
+            order: Order::default(),
+        };
         if let Some(Operand::Integer(address)) = constant(name) {
             access.offset = address.wrapping_add(offset);
         } else if let Some(Register { slot, ty, .. }) = self.lookup(name) {
@@ -116,10 +128,12 @@ impl Decoder<'_, '_> {
     }
 
     pub(super) fn load(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let order = order(opcode, OrderSemantics::Weak, Scope::Device);
         let (space, count, policy) = self.memory_modifiers(opcode);
         let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
         self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
-        let access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
+        let mut access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
+        access.order = order;
         let mut d = Vec::with_capacity(count);
         let mut register_bits = None;
         for text in self.elements(operands[0], count)? {
@@ -178,10 +192,12 @@ impl Decoder<'_, '_> {
         if opcode.has("async") || opcode.has("bulk") {
             return Ok(false);
         }
+        let order = order(opcode, OrderSemantics::Weak, Scope::Device);
         let (space, count, policy) = self.memory_modifiers(opcode);
         let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
         self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
-        let access = self.access(operands[0], space, ty.size() as u32 * count as u32)?;
+        let mut access = self.access(operands[0], space, ty.size() as u32 * count as u32)?;
+        access.order = order;
         let mut sources = Vec::with_capacity(count);
         for text in self.elements(operands[1], count)? {
             if ty == Scalar::B128 {
@@ -197,6 +213,7 @@ impl Decoder<'_, '_> {
 
     pub(super) fn atomic(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         let returns = opcode.name == "atom";
+        let order = order(opcode, OrderSemantics::Relaxed, Scope::Device);
         let (space, count, policy) = self.memory_modifiers(opcode);
         let name = opcode.take_of(&["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"]);
         let rounded = opcode.take("rn");
@@ -222,7 +239,8 @@ impl Decoder<'_, '_> {
         let (values, first) = (if name == "cas" { 2 } else { 1 }, usize::from(returns));
         let expected = first + 1 + values + usize::from(policy);
         self.count(operands, expected..=expected)?;
-        let at = self.access(operands[first], space, ty.size() as u32)?;
+        let mut at = self.access(operands[first], space, ty.size() as u32)?;
+        at.order = order;
         let mut texts: Vec<Vec<&str>> =
             vec![if returns { self.elements(operands[0], count)? } else { vec!["_"; count] }];
         for operand in &operands[first + 1..first + 1 + values] {
@@ -252,7 +270,8 @@ impl Decoder<'_, '_> {
                 d => d,
             };
             let returns = d.is_some();
-            let step = self.emit(Op::Atomic(Box::new(Atomic { access, kind, width: width_of(ty), d, sources })));
+            let atomic = Atomic { access, kind, width: width_of(ty), d, sources, mbarrier: None };
+            let step = self.emit(Op::Atomic(Box::new(atomic)));
             let commutes = matches!(kind, AtomicKind::Fold(_)) && (!floats || name != "add");
             match at.space {
                 Space::Shared | Space::Local => {}
@@ -273,8 +292,21 @@ impl Decoder<'_, '_> {
     /// `cp.async` without TMA: the copy is made at once, so that groups of them have nothing to wait for.
     pub(super) fn async_copy(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         opcode.take("async");
-        if opcode.take_of(&["commit_group", "wait_group", "wait_all"]).is_some() {
-            self.emit(Op::Nothing);
+        let fence = match opcode.take_of(&["commit_group", "wait_group", "wait_all"]) {
+            Some("commit_group") => Some(Fence::CommitGroup),
+            Some("wait_all") => Some(Fence::WaitGroup { pending: 0, all: true }),
+            Some(_) => {
+                // A number that is not an immediate is none that ptxas takes.
+                let pending = match operands.first().and_then(|text| Operand::parse(text)) {
+                    Some(Operand::Integer(pending)) => u32::try_from(pending).unwrap_or(u32::MAX),
+                    _ => 0,
+                };
+                Some(Fence::WaitGroup { pending, all: false })
+            }
+            None => None,
+        };
+        if let Some(fence) = fence {
+            self.emit(Op::Fence(fence));
             return Ok(true);
         }
         if opcode.take("mbarrier") {
@@ -346,6 +378,33 @@ impl Decoder<'_, '_> {
         };
         self.compute(&compute, &[d], &[a]);
         Ok(true)
+    }
+}
+
+/// The order that an opcode's modifiers ask for. Without them it is that of `semantics`, and the scope of `scope`.
+pub(super) fn order(opcode: &Opcode<'_>, semantics: OrderSemantics, scope: Scope) -> Order {
+    if opcode.has("volatile") || opcode.has("mmio") {
+        return Order { semantics: OrderSemantics::Relaxed, scope: Scope::Device };
+    }
+    let named = [
+        ("weak", OrderSemantics::Weak),
+        ("relaxed", OrderSemantics::Relaxed),
+        ("acquire", OrderSemantics::Acquire),
+        ("release", OrderSemantics::Release),
+        ("acq_rel", OrderSemantics::AcquireRelease),
+    ];
+    let semantics = named.iter().find(|(name, _)| opcode.has(name)).map_or(semantics, |(_, semantics)| *semantics);
+    Order { semantics, scope: named_scope(opcode).unwrap_or(scope) }
+}
+
+/// The scope that an opcode's modifiers name.
+pub(super) fn named_scope(opcode: &Opcode<'_>) -> Option<Scope> {
+    if opcode.has("cta") || opcode.has("cluster") {
+        Some(Scope::Block)
+    } else if opcode.has("gpu") || opcode.has("sys") || opcode.has("gl") {
+        Some(Scope::Device)
+    } else {
+        None
     }
 }
 

@@ -7,6 +7,7 @@
 //! A kernel is decoded with all functions that it may call. What cannot be run is refused here, before anything runs, and all errors
 //! are reported.
 
+mod active;
 mod allocate;
 mod barrier;
 mod control;
@@ -102,7 +103,7 @@ impl Program {
         if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
             let mut bytes = Bytes::zeros(heap::HEAP);
             heap::seal(bytes.as_mut_slice());
-            memory.push("the heap of malloc", bytes, false);
+            memory.push_heap(bytes);
         }
         memory
     }

@@ -5,7 +5,7 @@ use vop_ptx::module::Scalar;
 use super::function::{Decoder, width_of};
 use super::instruction::Known;
 use super::operand::Operand;
-use crate::code::{Collective, CollectiveKind, Op};
+use crate::code::{Collective, CollectiveKind, FromActive, Op};
 use crate::column::{Slot, Width};
 use crate::error::RunError;
 use crate::opcode::Opcode;
@@ -141,7 +141,7 @@ impl Decoder<'_, '_> {
         };
         let sources = std::array::from_fn(|i| sources.get(i).copied().unwrap_or(none));
         let d = d.unwrap_or(none);
-        self.emit(Op::Warp(Box::new(Collective { kind, d, p, sources, members })));
+        self.emit(Op::Warp(Box::new(Collective { kind, d, p, sources, members, from_active: FromActive::No })));
     }
 
     /// `d|p`, or `d` alone.

@@ -92,15 +92,21 @@ impl Worker<'_> {
                 threads.resize(same.len(), 0);
             }
             union(threads, &same);
+            if let Some(shadow) = &mut self.reach.shadow {
+                shadow.arrive(id as usize, super::block::threads(&same));
+            }
             self.release(id)?;
             return Ok(true);
         }
         let whole = active == self.live.count && barrier.kind == BarrierKind::Sync && expected.is_none();
         if whole && self.groups.parked.is_empty() && self.barriers.threads[id as usize].is_empty() {
             if let Some(shadow) = &mut self.reach.shadow {
-                shadow.barrier();
+                shadow.barrier(id as usize, threads(&same));
             }
             return Ok(true);
+        }
+        if let Some(shadow) = &mut self.reach.shadow {
+            shadow.arrive(id as usize, threads(&same));
         }
         let absent = if barrier.aligned { self.absent(&same) } else { Vec::new() };
         let arrival = Arrival { id, count: expected, kind: barrier.kind, absent };
@@ -157,14 +163,17 @@ impl Worker<'_> {
         }
         self.check_together(id)?;
         self.reduce(id);
+        let mut go_on = vec![0; self.live.mask.len()];
         for group in &mut self.groups.parked {
             if here(&group.wait) {
                 group.wait = Wait::Ready;
+                union(&mut go_on, &group.mask);
             }
         }
         self.barriers.threads[id as usize].clear();
         if let Some(shadow) = &mut self.reach.shadow {
-            shadow.barrier();
+            let all = go_on == self.live.mask;
+            shadow.pass(id as usize, threads(&go_on), all);
         }
         self.groups.rescan(&self.frames);
         Ok(true)

@@ -2,17 +2,18 @@
 //!
 //! - [`launch`]: arguments in, blocks to cores, reports out.
 //! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where threads wait for each other.
-//! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of shared memory's bytes.
+//! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of memory's bytes; [`findings`]: what checks find.
 //! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace.
 
 mod access;
 mod barrier;
 mod block;
 pub(crate) mod decimal;
+pub(crate) mod findings;
 pub(crate) mod launch;
 mod observer;
 mod printf;
-mod shadow;
+pub(crate) mod shadow;
 mod system;
 mod warp;
 

@@ -11,7 +11,9 @@ impl Reach {
     /// A string of the kernel, up to its zero byte.
     pub(super) fn string(&self, address: u64, thread: usize) -> Result<Vec<u8>, Fault> {
         let mut bytes = Vec::new();
-        for at in address..address.saturating_add(MAX_STRING) {
+        for i in 0..MAX_STRING {
+            // Behind the last address comes none: a string at -1 is read there, and is no empty one.
+            let at = address.checked_add(i).ok_or(Fault::OutOfBounds { space: Space::Generic, address: u64::MAX, bytes: 1 })?;
             match self.read(Space::Generic, at, 1, thread)? as u8 {
                 0 => break,
                 byte => bytes.push(byte),

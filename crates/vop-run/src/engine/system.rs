@@ -1,9 +1,12 @@
 //! What the CUDA runtime provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`.
 
+use std::sync::Arc;
+
 use super::block::{Failure, Worker, threads};
+use super::findings::What;
 use crate::code::{Pc, System, SystemFunction};
 use crate::error::{RunError, RunErrorKind};
-use crate::heap::{Heap, HeapFault};
+use crate::heap::{Heap, HeapFault, HeapLog, Site};
 use crate::memory::address_of;
 
 /// Bytes that a block may print, about. The rest is dropped, as a GPU's buffer drops it.
@@ -22,7 +25,10 @@ impl Worker<'_> {
                 SystemFunction::Vprintf => {
                     let room = MAX_PRINTED.saturating_sub(self.done.printed.len());
                     let printed = self.reach.format(room, argument(0), argument(1), *thread);
-                    let (text, taken) = printed.map_err(|fault| self.faulted(fault, *thread, pc))?;
+                    let (text, taken) = printed.map_err(|fault| {
+                        let error = *self.faulted(fault, *thread, pc);
+                        Box::new(error.with_help("`printf` reads its format, its list of arguments and each `%s` at the addresses that it is given"))
+                    })?;
                     results.push(taken);
                     self.done.printed.extend(text);
                 }
@@ -41,17 +47,38 @@ impl Worker<'_> {
                     return Err(self.fail(RunError::new(RunErrorKind::Trap, message), *thread, pc));
                 }
                 SystemFunction::Malloc { heap } => {
-                    let found = self.heap(heap).and_then(|found| found.allocate(argument(0)));
+                    let bytes = argument(0);
+                    let found = self.heap(heap).and_then(|found| {
+                        if let Some(mut log) = self.reach.shadow.as_ref().and_then(|shadow| shadow.heap()) {
+                            let site = self.site(&mut log, *thread, pc);
+                            log.allocate(&found, bytes, site)
+                        } else {
+                            found.allocate(bytes)
+                        }
+                    });
                     let offset = found.map_err(|fault| self.heap_failed(fault, heap, 0, *thread, pc))?;
+                    if let (Some(shadow), Some(offset)) = (&self.reach.shadow, offset) {
+                        shadow.allocated(heap as usize, offset, bytes);
+                    }
                     results.push(offset.map_or(0, |offset| address_of(heap as usize) + offset));
                 }
                 SystemFunction::Free { heap } => {
                     let address = argument(0);
                     if address != 0 {
                         let offset = address.wrapping_sub(address_of(heap as usize));
-                        self.heap(heap)
-                            .and_then(|found| found.release(offset))
-                            .map_err(|fault| self.heap_failed(fault, heap, address, *thread, pc))?;
+                        let freed = self.heap(heap).and_then(|found| {
+                            if let Some(mut log) = self.reach.shadow.as_ref().and_then(|shadow| shadow.heap()) {
+                                let site = self.site(&mut log, *thread, pc);
+                                log.free(offset, site)
+                            } else {
+                                found.release(offset).map(Ok)
+                            }
+                        });
+                        let freed = freed.map_err(|fault| self.heap_failed(fault, heap, address, *thread, pc))?;
+                        if let Err(near) = freed {
+                            let statement = self.steps[pc as usize].statement;
+                            self.reach.findings.add(statement, *thread, What::DoubleFree { address, near });
+                        }
                     }
                 }
             }
@@ -60,6 +87,22 @@ impl Worker<'_> {
             self.give_one(&system.result, start, thread, &[value]);
         }
         Ok(())
+    }
+
+    /// A place of a thread, for the heap's log.
+    fn site(&self, log: &mut HeapLog, thread: usize, pc: Pc) -> Arc<Site> {
+        let (kernel, thread) = (self.launch.kernel, self.thread_id(thread));
+        let statement = self.steps[pc as usize].statement;
+        log.site(statement, thread, || {
+            let place = kernel.place(statement);
+            Site {
+                kernel: kernel.name.clone(),
+                line: place.as_ref().map_or(0, |place| place.line),
+                text: place.as_ref().map_or(String::new(), |place| place.text.clone()),
+                source: place.and_then(|place| place.source).map(|source| source.to_string()),
+                thread,
+            }
+        })
     }
 
     fn heap(&self, index: u32) -> Result<Heap, HeapFault> {
@@ -81,6 +124,10 @@ impl Worker<'_> {
                 format!("address {address:#x} is freed, but malloc did not return it, or it was freed before"),
             ),
         };
-        self.fail(RunError { address, ..RunError::new(RunErrorKind::Forbidden, message) }, thread, pc)
+        let kind = match fault {
+            HeapFault::NotAllocated => RunErrorKind::Free,
+            HeapFault::Foreign | HeapFault::Corrupt(_) => RunErrorKind::Forbidden,
+        };
+        self.fail(RunError { address, ..RunError::new(kind, message) }, thread, pc)
     }
 }

@@ -1,13 +1,67 @@
 //! What the lanes of a warp do together: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
 //!
 //! A lane makes such an operation when all lanes that its mask names have come to it; lanes that have ended are not waited for. The
-//! lanes of a group mostly come together, and then none waits.
+//! lanes of a group mostly come together, and then none waits. A lane that `shfl` reads and that does not take part gives 0: the manual
+//! leaves it undefined, and programs that pass on GPUs count on it.
+//!
+//! [`WarpWatch`] knows what the check of all this needs: which lanes have parted since they last had to meet, and what `activemask` gave.
 
 #![allow(unsafe_code, reason = "operands stand in columns, which are raw memory")]
 
 use super::block::{Failure, Wait, Worker, count, union};
-use crate::code::{Collective, CollectiveKind, Op, Pc};
+use super::findings::{Absence, What};
+use crate::code::{Collective, CollectiveKind, FromActive, Op, Pc};
 use crate::column::{WARP, Width};
+
+/// What lanes of a block's warps did, for the check of what they do together.
+#[derive(Debug)]
+pub(super) struct WarpWatch {
+    /// By thread: which way it went. Lanes of a warp with one number have not parted since something made them meet.
+    ways: Vec<u32>,
+    next: u32,
+    /// By thread: what `activemask` gave it last, and whether the lanes of that had parted before. No lanes where it gave nothing.
+    active: Vec<(u32, bool)>,
+}
+
+impl WarpWatch {
+    /// For a block of this many threads, padded.
+    pub(super) fn new(lanes: usize) -> WarpWatch {
+        WarpWatch { ways: vec![0; lanes], next: 0, active: vec![(0, false); lanes] }
+    }
+
+    /// A new block.
+    pub(super) fn start(&mut self) {
+        self.ways.fill(0);
+        self.next = 0;
+        self.active.fill((0, false));
+    }
+
+    /// Threads go another way than those that they were with.
+    pub(super) fn part(&mut self, mask: &[u8]) {
+        self.next = self.next.wrapping_add(1);
+        for (way, _) in self.ways.iter_mut().zip(mask).filter(|(_, m)| **m != 0) {
+            *way = self.next;
+        }
+    }
+
+    /// Lanes of a warp had to meet.
+    fn meet(&mut self, warp: usize, lanes: u32) {
+        self.next = self.next.wrapping_add(1);
+        for lane in (0..WARP).filter(|lane| lanes >> lane & 1 != 0) {
+            self.ways[warp * WARP + lane] = self.next;
+        }
+    }
+
+    /// `activemask` gives lanes to themselves.
+    fn is_active(&mut self, warp: usize, lanes: u32) {
+        let mut ways = (0..WARP).filter(|lane| lanes >> lane & 1 != 0).map(|lane| self.ways[warp * WARP + lane]);
+        let first = ways.next();
+        let parted = ways.any(|way| Some(way) != first);
+        for lane in (0..WARP).filter(|lane| lanes >> lane & 1 != 0) {
+            self.active[warp * WARP + lane] = (lanes, parted);
+        }
+    }
+}
 
 impl Worker<'_> {
     /// Lanes reach a collective; false if the running group has nothing else to do.
@@ -26,11 +80,9 @@ impl Worker<'_> {
                 let same =
                     (0..WARP).filter(|lane| left >> lane & 1 != 0 && self.named(collective, warp, *lane) == first);
                 let together = same.fold(0, |bits, lane| bits | 1 << lane);
-                self.perform(collective, warp, together);
+                self.perform(pc, collective, warp, together);
+                self.performed(pc, collective, warp, together, ready, first);
                 left &= !together;
-            }
-            if let (Some(shadow), true) = (&mut self.reach.shadow, ready != 0) {
-                shadow.warp_barrier(warp);
             }
             set(&mut waiting[warp * WARP..], lanes & !ready);
         }
@@ -78,6 +130,9 @@ impl Worker<'_> {
         }
         // The lanes that can go on are found for all groups before one goes.
         let mut released = Vec::new();
+        // Of those at a `bar.warp.sync`: the step of one, the warp, the mask that they name, and the lanes. Only checks ask.
+        let mut met: Vec<(Pc, usize, u32, u32)> = Vec::new();
+        let checks = self.reach.shadow.is_some() || self.warp_watch.is_some();
         for i in 0..self.groups.parked.len() {
             let group = &self.groups.parked[i];
             let (frame, pc) = (group.frame, group.pc);
@@ -87,13 +142,29 @@ impl Worker<'_> {
             for warp in 0..self.reach.file.warps {
                 let lanes = bits(&self.groups.parked[i].mask[warp * WARP..]);
                 let there = if is_sync(pc) { bits(&at_sync[warp * WARP..]) } else { lanes };
-                set(&mut ready[warp * WARP..], self.complete(collective, warp, lanes, there));
+                let complete = self.complete(collective, warp, lanes, there);
+                set(&mut ready[warp * WARP..], complete);
+                if checks && is_sync(pc) {
+                    for lane in (0..WARP).filter(|lane| complete >> lane & 1 != 0) {
+                        let named = self.named(collective, warp, lane);
+                        match met.iter_mut().find(|(_, of, mask, _)| (*of, *mask) == (warp, named)) {
+                            Some((.., lanes)) => *lanes |= 1 << lane,
+                            None => met.push((pc, warp, named, 1 << lane)),
+                        }
+                    }
+                }
             }
             if count(&ready) > 0 {
                 released.push((i, ready));
             }
         }
         self.enter_again(home);
+        for (pc, warp, named, lanes) in met {
+            if let Some(collective) = collective_at(pc) {
+                let there = bits(&at_sync[warp * WARP..]);
+                self.performed(pc, collective, warp, lanes, there, named);
+            }
+        }
         let any = !released.is_empty();
         for (i, ready) in released {
             let mut pc = self.groups.parked[i].pc;
@@ -101,10 +172,6 @@ impl Worker<'_> {
                 // Lanes at different steps do not see each other there. A `bar.warp.sync` has nothing else to do, so it is done.
                 if steps[pc as usize].counts {
                     self.done.executed += u64::from(count(&ready));
-                }
-                if let Some(shadow) = &mut self.reach.shadow {
-                    let warps = (0..self.reach.file.warps).filter(|warp| bits(&ready[warp * WARP..]) != 0);
-                    warps.for_each(|warp| shadow.warp_barrier(warp));
                 }
                 pc += 1;
             }
@@ -117,8 +184,80 @@ impl Worker<'_> {
         any
     }
 
+    /// Lanes of a warp that name the lanes `named` have made an operation together; `there` had come to it. For checks.
+    fn performed(&mut self, pc: Pc, collective: &Collective, warp: usize, lanes: u32, there: u32, named: u32) {
+        if let (Some(shadow), CollectiveKind::Sync) = (&mut self.reach.shadow, collective.kind) {
+            shadow.warp_barrier(warp, lanes);
+        }
+        if self.warp_watch.is_some() {
+            self.watch(pc, collective, warp, lanes, there, named);
+        }
+    }
+
+    /// The check of what lanes do together.
+    #[cold]
+    fn watch(&mut self, pc: Pc, collective: &Collective, warp: usize, lanes: u32, there: u32, named: u32) {
+        let statement = self.steps[pc as usize].statement;
+        let Some(watch) = &mut self.warp_watch else { return };
+        let findings = &mut self.reach.findings;
+        if matches!(collective.kind, CollectiveKind::Active) {
+            watch.is_active(warp, lanes);
+        }
+        if collective.members.is_none() {
+            return;
+        }
+        let first = lanes.trailing_zeros() as usize & 31;
+        let thread = warp * WARP + first;
+        let mut add = |thread, what| findings.add(statement, thread, what);
+        let strangers = lanes & !named;
+        if strangers != 0 {
+            let lane = strangers.trailing_zeros() as usize;
+            add(warp * WARP + lane, What::Member(lane, Absence::NotNamed));
+        }
+        let others = named & there & !lanes;
+        if others != 0 {
+            add(thread, What::Member(others.trailing_zeros() as usize, Absence::OtherMask));
+        }
+        // Lanes beyond the block's end never were.
+        let of_block = (0..WARP).filter(|lane| warp * WARP + lane < self.launch.threads).fold(0, |all, l| all | 1 << l);
+        let ended = named & of_block & !bits(&self.live.mask[warp * WARP..]) & !there;
+        if ended != 0 {
+            add(thread, What::Member(ended.trailing_zeros() as usize, Absence::Ended));
+        }
+        if collective.from_active != FromActive::No {
+            let (active, parted) = watch.active[thread];
+            if parted && active == named {
+                add(thread, What::MetByLuck);
+            }
+        }
+        watch.meet(warp, lanes);
+    }
+
+    /// Lanes of a warp make a `shfl` together, and one of them reads a lane that does not take part, or all is checked.
+    #[cold]
+    fn shuffled(&mut self, pc: Pc, collective: &Collective, warp: usize, lanes: u32) {
+        let statement = self.steps[pc as usize].statement;
+        let file = self.reach.file;
+        // SAFETY: the decoder laid out `shfl`'s operands as words.
+        let value = |slot, lane: usize| unsafe { file.element(slot, Width::Word, warp * WARP + lane) };
+        let [_, b, c] = collective.sources;
+        for lane in (0..WARP).filter(|lane| lanes >> lane & 1 != 0) {
+            let thread = warp * WARP + lane;
+            let (from, _) = source_lane(collective.kind, lane as u64, value(b, lane) & 31, value(c, lane));
+            if lanes >> from & 1 == 0 {
+                self.reach.findings.add(statement, thread, What::MissingLane(from));
+            }
+            if let (Some(watch), FromActive::MaskAlone) = (&self.warp_watch, collective.from_active)
+                && from != lane
+                && watch.active[thread].0 == self.named(collective, warp, lane)
+            {
+                self.reach.findings.add(statement, thread, What::TakenForGranted(from));
+            }
+        }
+    }
+
     /// Makes the operation for lanes of a warp.
-    fn perform(&mut self, collective: &Collective, warp: usize, lanes: u32) {
+    fn perform(&mut self, pc: Pc, collective: &Collective, warp: usize, lanes: u32) {
         let on = |lane: usize| lanes >> lane & 1 != 0;
         let file = self.reach.file;
         // SAFETY: the decoder laid the slots out for the widths that this kind of collective takes.
@@ -167,12 +306,16 @@ impl Worker<'_> {
             }
             kind => {
                 pw = Width::Predicate;
+                let mut missing = 0;
                 for lane in 0..WARP {
                     let (from, inside) =
                         source_lane(kind, lane as u64, value(b, Width::Word, lane) & 31, value(c, Width::Word, lane));
-                    // The manual leaves a source lane that takes no part undefined: here the lane keeps its own value.
-                    d[lane] = if on(from) { values[from] } else { values[lane] };
+                    d[lane] = if on(from) { values[from] } else { 0 };
                     p[lane] = inside;
+                    missing |= u32::from(!on(from)) << lane;
+                }
+                if missing & lanes != 0 || self.warp_watch.is_some() {
+                    self.shuffled(pc, collective, warp, lanes);
                 }
             }
         }

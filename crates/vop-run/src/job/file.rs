@@ -45,8 +45,49 @@ struct Launch {
     block: Spanned<Value>,
     shared: Option<Spanned<Value>>,
     args: Spanned<Vec<Spanned<Value>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "checks")]
     check: Vec<Check>,
+}
+
+/// `"all"`, `"races,uninit"`, `["races", "uninit"]`.
+fn checks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Check>, D::Error> {
+    struct Names;
+
+    impl<'de> serde::de::Visitor<'de> for Names {
+        type Value = Vec<Check>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of checks, or `all`")
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<Check>, E> {
+            let mut checks = Vec::new();
+            for name in text.split(',').map(str::trim) {
+                let names: Vec<String> = Check::ALL.iter().map(|check| format!("`{}`", check.name())).collect();
+                let found = Check::named(name).ok_or_else(|| {
+                    E::custom(format!("there is no check `{name}`: they are {} and `all`", names.join(", ")))
+                })?;
+                checks.extend(found);
+            }
+            Ok(checks)
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Check>, A::Error> {
+            let mut checks = Vec::new();
+            while let Some(name) = list.next_element::<String>()? {
+                checks.extend(self.visit_name(&name)?);
+            }
+            Ok(checks)
+        }
+    }
+
+    impl Names {
+        fn visit_name<E: serde::de::Error>(&self, name: &str) -> Result<Vec<Check>, E> {
+            serde::de::Visitor::visit_str(Names, name)
+        }
+    }
+
+    deserializer.deserialize_any(Names)
 }
 
 impl<T> From<Spanned<T>> for At<T> {
@@ -145,7 +186,7 @@ impl Reader<'_> {
                 let bits = values.get_ref().iter().map(|value| self.scalar(ty, value.get_ref(), value));
                 Ok(Content::Values(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?)))
             }
-            (None, None, None, Some(_)) if shape.is_some() => Ok(Content::Fill(0)),
+            (None, None, None, Some(_)) if shape.is_some() => Ok(Content::Nothing),
             (None, Some(fill), None, Some(ty)) if shape.is_some() => {
                 Ok(Content::Fill(self.scalar(ty, fill.get_ref(), fill)?))
             }

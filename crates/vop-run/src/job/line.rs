@@ -225,6 +225,11 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
         let help = "write the file to save to: out=u32[64]:out.npy";
         return Err(Piece { text: ":", start: save.start - 1 }.fault("no file stands after the `:`", help));
     }
+    // `u32[4]=0`: every element is 0.
+    let (what, fill) = match what.text.find("]=").map(|at| what.around(at + 1)) {
+        Some((declared, fill)) if is_element(declared.stem()) => (declared, Some(fill)),
+        _ => (what, None),
+    };
     let (declared, file) = match what.split_once('@').filter(|(declared, _)| is_element(declared.stem())) {
         Some((declared, file)) => (Some(declared), Some(file)),
         None if what.text.ends_with(']') || is_element(what.stem()) => (Some(what), None),
@@ -254,7 +259,12 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
     };
     let content = match file {
         Some(file) => Content::File(At { value: file.text.into(), span: Some(file.span()) }),
-        None => Content::Fill(0),
+        None => match (fill, ty) {
+            (Some(fill), Some(ty)) => Content::Fill(value::parse(fill.text, ty).ok_or_else(|| {
+                fill.fault(format!("`{}` is no {ty}", fill.text), format!("write what each element is: u32[4]=0"))
+            })?),
+            _ => Content::Nothing,
+        },
     };
     let buffer = BufferSpec {
         name: name.text.to_owned(),
@@ -348,8 +358,8 @@ mod tests {
         let expected = [
             "a None None x.npy ",
             "b None None dir/y.png z.png",
-            "c Some(I32) Some([920, 2]) Fill(0) m.npy",
-            "d Some(F16) Some([3]) Fill(0) ",
+            "c Some(I32) Some([920, 2]) Nothing m.npy",
+            "d Some(F16) Some([3]) Nothing ",
             "e Some(U8) None r.raw ",
             "f Some(U16) Some([2, 3]) r s.npy",
             "g None None me@home.npy ",

@@ -14,7 +14,7 @@
 //! grid   = [40, 23]                        # x, then y, then z; a number is x alone
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
-//! check  = ["races", "uninit"]             # may be left out
+//! check  = ["races", "uninit"]             # or "all"; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
@@ -33,12 +33,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
+use vop::Severity;
 use vop_arrays::{Array, Description, Element, Format, write_atomically};
 
 use crate::code::{Kernel, Parameter};
 use crate::decode::Program;
-use crate::engine::launch::{Arg, LaunchOptions, Report};
+use crate::engine::launch::{Arg, Check, LaunchOptions, Report};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::memory::{BufferId, Memory};
 use crate::types::Kind;
@@ -101,6 +101,8 @@ pub struct LaunchSummary {
     pub block: [u32; 3],
     /// What was executed.
     pub report: Report,
+    /// The checks that were made.
+    pub checks: Vec<Check>,
     /// How long it took.
     pub time: Duration,
 }
@@ -153,6 +155,8 @@ struct BufferSpec {
 #[derive(Clone, Debug)]
 enum Content {
     File(At<PathBuf>),
+    /// Zeros that count as not written; type and shape are declared.
+    Nothing,
     /// The bits of every element; type and shape are declared.
     Fill(u64),
     /// All of its bytes; type and shape are declared.
@@ -203,14 +207,6 @@ impl ArgSpec {
             }
         }
     }
-}
-
-/// A check that is made on request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Check {
-    Races,
-    Uninit,
 }
 
 /// The buffer of a name.
@@ -320,8 +316,10 @@ impl Job {
     /// All faults that the validation finds, or the first failure of a launch.
     pub fn run(&self, options: &RunOptions, print: &mut dyn FnMut(&str)) -> Result<Summary, RunErrors> {
         let ptx_path = &self.ptx.value;
-        let ptx = read_text(ptx_path)
+        let ptx = read_file(ptx_path)
             .map_err(|error| self.source.error(RunErrorKind::File, self.ptx.span.as_ref(), error.message))?;
+        // As in `vop check`, a comment in another encoding does no harm.
+        let ptx = vop_ptx::uses::text(&ptx);
         let program = Program::read(&ptx);
         let mut memory = program.memory();
         let output = options.output.as_deref().unwrap_or(&self.folder);
@@ -359,8 +357,7 @@ impl Job {
         for Launch { spec, kernel, args } in &launches {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
-            launch.check_races |= spec.checks.contains(&Check::Races);
-            launch.check_uninitialized |= spec.checks.contains(&Check::Uninit);
+            spec.checks.iter().for_each(|check| launch.check(*check));
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
             let (grid, block) = (spec.grid.value, spec.block.value);
             let start = Instant::now();
@@ -370,8 +367,30 @@ impl Job {
             if !printed.is_empty() {
                 print(&printed);
             }
-            let report = result.map_err(|errors| in_file(errors, ptx_path))?;
-            summary.launches.push(LaunchSummary { entry: kernel.name().to_owned(), grid, block, report, time });
+            match result {
+                Ok(mut report) => {
+                    for finding in &mut report.findings {
+                        let error = finding.error.clone();
+                        finding.error = error.in_file(ptx_path);
+                    }
+                    let (entry, checks) = (kernel.name().to_owned(), launch.checks());
+                    summary.launches.push(LaunchSummary { entry, grid, block, report, checks, time });
+                }
+                Err(errors) => {
+                    // What checks found before is not lost.
+                    let mut errors = in_file(errors, ptx_path);
+                    let found = summary.launches.iter().flat_map(|launch| &launch.report.findings);
+                    let found = found.filter(|finding| finding.severity == Severity::Error);
+                    errors.0.extend(found.map(|finding| finding.error.clone()));
+                    return Err(errors);
+                }
+            }
+        }
+        // A later launch may free what an earlier one allocated.
+        if let Some((_, earlier)) = summary.launches.split_last_mut() {
+            for launch in earlier {
+                launch.report.findings.retain(|finding| finding.error.kind != RunErrorKind::Leak);
+            }
         }
 
         let mut files = Vec::new();
@@ -424,6 +443,7 @@ impl Job {
                 let description = Description { element, shape };
                 let bytes = match content {
                     Content::Values(bytes) => Some(bytes.clone()),
+                    Content::Nothing => filled(&description, 0),
                     Content::Fill(bits) => filled(&description, *bits),
                     // They are known when all buffers are.
                     Content::Addresses(names) => Some(vec![0; 8 * names.len()]),
@@ -465,7 +485,10 @@ impl Job {
             name: &spec.name,
             save: save.transpose()?,
             expected: expected.transpose()?,
-            id: memory.allocate(&spec.name, &bytes),
+            id: match spec.content {
+                Content::Nothing => memory.allocate_uninitialized(&spec.name, bytes.len()),
+                _ => memory.allocate(&spec.name, &bytes),
+            },
             description,
         })
     }
@@ -668,9 +691,16 @@ fn how_to_convert(found: &Description, wanted: &Description) -> Option<String> {
     }
 }
 
+fn read_file(path: &Path) -> Result<Vec<u8>, RunError> {
+    let read = vop_arrays::read_text_file(path, vop_arrays::MAX_TEXT);
+    read.map_err(|error| RunError::new(RunErrorKind::File, error.to_string()))
+}
+
 fn read_text(path: &Path) -> Result<String, RunError> {
-    let problem = |error| RunError::new(RunErrorKind::File, format!("cannot read {}: {error}", path.display()));
-    std::fs::read_to_string(path).map_err(problem)
+    String::from_utf8(read_file(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        RunError::new(RunErrorKind::File, format!("cannot read {}: byte {at} is not UTF-8", path.display()))
+    })
 }
 
 fn in_file(errors: RunErrors, path: &Path) -> RunErrors {

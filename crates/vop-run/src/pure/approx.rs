@@ -20,7 +20,8 @@
 //! `div.approx` gives 0 where 2^126 < abs(b) < 2^128 and `a` is finite, and NaN where `a` is infinite, as the manual says: it
 //! multiplies with a reciprocal that is flushed.
 
-use super::float::{Single, by_flag};
+use super::float::{SCALE, Single, by_flag};
+use super::round::{self, Nearest};
 use super::half::{Half, HalfExt, by_half};
 use super::{Call, Pure, Ty};
 
@@ -28,18 +29,19 @@ use super::{Call, Pure, Ty};
 pub(super) fn quotient(name: &str, kind: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
     let (ty, ftz) = (call.ty, call.take("ftz"));
     macro_rules! flushed {
-        (|$($x:ident),*| $f:expr) => {
+        (|$($x:ident),*| $f:expr, $scaled:expr) => {
             by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
                 $(let $x = $x.flush::<FTZ>();)*
-                Single::finish::<FTZ>($f)
+                Single::finish_scaled::<FTZ>($f, if FTZ { $scaled } else { 0.0 })
             }))
         };
     }
     match (name, kind) {
-        ("div", "approx") => Pure::of(flushed!(|a, b| divide_approximately(a, b)), ty, &[ty; 2]),
-        ("div", _) => Pure::of(flushed!(|a, b| a / b), ty, &[ty; 2]),
-        ("rcp", "approx") => Pure::of(flushed!(|a| 1.0 / a), ty, &[ty]),
-        ("sqrt", "approx") => Pure::of(flushed!(|a| a.sqrt()), ty, &[ty]),
+        ("div", "approx") => Pure::of(flushed!(|a, b| divide_approximately(a, b), (a * SCALE) / b), ty, &[ty; 2]),
+        ("div", _) => Pure::of(flushed!(|a, b| a / b, (a * SCALE) / b), ty, &[ty; 2]),
+        ("rcp", "approx") => Pure::of(flushed!(|a| 1.0 / a, SCALE / a), ty, &[ty]),
+        // No root is small.
+        ("sqrt", "approx") => Pure::of(flushed!(|a| a.sqrt(), f32::INFINITY), ty, &[ty]),
         _ => None,
     }
 }
@@ -89,9 +91,9 @@ pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         let compute = match name {
             "ex2" if bf16 && !call.take("ftz") => return None,
             "ex2" if bf16 => {
-                by_half!(ty, |a| H::nearest(exponential(a.flush::<true>().double())).flush::<true>())
+                by_half!(ty, |a| H::nearest(exponential(a.flush::<true>().double()) as f32).flush::<true>())
             }
-            "ex2" => by_half!(ty, |a| H::nearest(exponential(f64::from(a.single())))),
+            "ex2" => by_half!(ty, |a| H::nearest(exponential(a.double()) as f32)),
             "tanh" => by_half!(ty, |a| H::nearest(hyperbolic_tangent(a.single()))),
             _ => return None,
         };
@@ -108,13 +110,13 @@ pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
                 FTZ,
                 compute!(|a: f32| {
                     let $x = f64::from(a.flush::<FTZ>());
-                    Single::finish::<FTZ>($f)
+                    round::single::<Nearest, FTZ>($f).canonical()
                 })
             )
         };
     }
     let compute = match name {
-        "rsqrt" => flushed!(|a| (1.0 / a.sqrt()) as f32),
+        "rsqrt" => flushed!(|a| 1.0 / a.sqrt()),
         "sin" => flushed!(|a| sine(a)),
         "cos" => flushed!(|a| cosine(a)),
         "lg2" => flushed!(|a| logarithm(a)),
@@ -126,20 +128,20 @@ pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
 
 // The library's functions are calls, so inlining these into the loops gains nothing.
 
-fn sine(a: f64) -> f32 {
-    a.sin() as f32
+fn sine(a: f64) -> f64 {
+    a.sin()
 }
 
-fn cosine(a: f64) -> f32 {
-    a.cos() as f32
+fn cosine(a: f64) -> f64 {
+    a.cos()
 }
 
-fn logarithm(a: f64) -> f32 {
-    a.log2() as f32
+fn logarithm(a: f64) -> f64 {
+    a.log2()
 }
 
-fn exponential(a: f64) -> f32 {
-    a.exp2() as f32
+fn exponential(a: f64) -> f64 {
+    a.exp2()
 }
 
 fn hyperbolic_tangent(a: f32) -> f32 {

@@ -4,7 +4,7 @@ use vop_ptx::module::Scalar;
 
 use super::float::{Single, by_flag, or_nan, saturation, to_single};
 use super::half::{Bf16, F16, Half, HalfExt, by_half, from_pair};
-use super::round::{self, Mode, by_mode};
+use super::round::{self, by_mode};
 use super::{Call, Pure, Ty};
 use crate::lanes::Compute;
 
@@ -133,6 +133,10 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
             let exact = from.bits() <= 16 && matches!(to, Ty::F32 | Ty::F64) || from.bits() == 32 && to == Ty::F64;
             let mode = if exact { "rn" } else { mode };
             let mut steps = from_integer(to, from, mode)?;
+            // An integer is zero or at least 1, so that nothing is flushed.
+            if to == Ty::F32 {
+                call.take("ftz");
+            }
             if call.take("sat") {
                 steps.push(saturation(to)?);
             }
@@ -280,19 +284,6 @@ impl Magnitude for i64 {
     }
 }
 
-/// To double precision, whose neighbours are found in integers.
-fn double<R: Mode>(a: i128) -> f64 {
-    let nearest = a as f64;
-    let back = nearest as i128;
-    let (inwards, outwards) = match R::ROUND {
-        rustc_apfloat::Round::TowardZero => (back.abs() > a.abs(), false),
-        rustc_apfloat::Round::TowardNegative => (back > a && back > 0, back > a && back < 0),
-        rustc_apfloat::Round::TowardPositive => (back < a && back < 0, back < a && back > 0),
-        _ => (false, false),
-    };
-    f64::from_bits(nearest.to_bits() + u64::from(outwards) - u64::from(inwards))
-}
-
 fn from_integer(to: Ty, from: Ty, mode: &str) -> Option<Vec<Compute>> {
     // Through double precision, where 64 bits must be rounded to odd.
     macro_rules! odd {
@@ -307,8 +298,8 @@ fn from_integer(to: Ty, from: Ty, mode: &str) -> Option<Vec<Compute>> {
         (Ty::F64, _) => vec![by_mode!(
             mode,
             match from {
-                Ty::U64 => compute!(|a: u64| double::<R>(i128::from(a))),
-                _ => compute!(|a: i64| double::<R>(i128::from(a))),
+                Ty::U64 => compute!(|a: u64| round::integer_double::<R>(f64::from((a >> 32) as u32), f64::from(a as u32))),
+                _ => compute!(|a: i64| round::integer_double::<R>(f64::from((a >> 32) as i32), f64::from(a as u32))),
             }
         )],
         (Ty::F16, _) => vec![odd!(), half_of_double::<F16>(mode)],

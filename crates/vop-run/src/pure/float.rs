@@ -30,9 +30,15 @@ pub(super) trait Single {
     fn saturate(self) -> Self;
     /// The value, with the NaN of arithmetic for every NaN.
     fn canonical(self) -> Self;
-    /// The result of an operation.
+    /// The result of an operation, which no rounding brought up to the smallest normal number.
     fn finish<const FTZ: bool>(self) -> Self;
+    /// The result of an operation, from the result and from the same times 2^24.
+    fn finish_scaled<const FTZ: bool>(self, scaled: Self) -> Self;
 }
+
+/// What operands are multiplied with so that a result near the smallest normal number becomes one that is rounded as if exponents had no
+/// bounds.
+pub(super) const SCALE: f32 = (1 << 24) as f32;
 
 impl Single for f32 {
     #[inline(always)]
@@ -54,6 +60,15 @@ impl Single for f32 {
     #[inline(always)]
     fn finish<const FTZ: bool>(self) -> f32 {
         self.flush::<FTZ>().canonical()
+    }
+    #[inline(always)]
+    fn finish_scaled<const FTZ: bool>(self, scaled: f32) -> f32 {
+        // With `.ftz` the result is rounded to 24 bits, and becomes zero if that is below 2^-126. Subnormal numbers have fewer bits, so
+        // rounding to them may reach 2^-126 where rounding to 24 bits does not.
+        let bits = self.to_bits();
+        let least = bits & 0x7fff_ffff == 0x0080_0000;
+        let risen = least && scaled.abs() < f32::MIN_POSITIVE * SCALE;
+        if FTZ && risen { f32::from_bits(bits & 0x8000_0000) } else { self.finish::<FTZ>() }
     }
 }
 
@@ -182,14 +197,16 @@ fn single(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
         return super::approx::quotient(name, kind, call);
     }
     let (mode, ftz) = (mode(name, call)?, call.take("ftz"));
-    /// The operation between flushed sources and a finished result.
+    /// The operation between flushed sources and a finished result; if both can be inexact below 2^-126, with the same times 2^24.
     macro_rules! nearest {
-        (|$($x:ident),*| $f:expr) => {
+        (|$($x:ident),*| $f:expr $(, $scaled:expr)?) => {
             by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
                 $(let $x = $x.flush::<FTZ>();)*
-                Single::finish::<FTZ>($f)
+                nearest!(finish $f $(, $scaled)?)
             }))
         };
+        (finish $f:expr) => { Single::finish::<FTZ>($f) };
+        (finish $f:expr, $scaled:expr) => { Single::finish_scaled::<FTZ>($f, if FTZ { $scaled } else { 0.0 }) };
     }
     /// The operation in double precision, rounded to odd, which the next step rounds by the mode.
     macro_rules! directed {
@@ -204,12 +221,13 @@ fn single(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
         (|$($x:ident),*| $f:expr) => { by_flag!(mode == "rm", DOWN, directed!(|$($x),*| $f)) };
     }
     let (compute, sources) = match (name, mode) {
+        // Sums below 2^-126 are exact.
         ("add", "rn") => (nearest!(|a, b| a + b), 2),
         ("sub", "rn") => (nearest!(|a, b| a - b), 2),
-        ("mul", "rn") => (nearest!(|a, b| a * b), 2),
-        ("fma" | "mad", "rn") => (nearest!(|a, b, c| a.mul_add(b, c)), 3),
-        ("div", "rn") => (nearest!(|a, b| a / b), 2),
-        ("rcp", "rn") => (nearest!(|a| 1.0 / a), 1),
+        ("mul", "rn") => (nearest!(|a, b| a * b, (a * SCALE) * b), 2),
+        ("fma" | "mad", "rn") => (nearest!(|a, b, c| a.mul_add(b, c), (a * SCALE).mul_add(b, c * SCALE)), 3),
+        ("div", "rn") => (nearest!(|a, b| a / b, (a * SCALE) / b), 2),
+        ("rcp", "rn") => (nearest!(|a| 1.0 / a, SCALE / a), 1),
         ("sqrt", "rn") => (nearest!(|a| a.sqrt()), 1),
         ("add", _) => (signed!(|a, b| round::odd_sum::<DOWN>(a, b)), 2),
         ("sub", _) => (signed!(|a, b| round::odd_sum::<DOWN>(a, -b)), 2),
@@ -237,27 +255,35 @@ fn pairs(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
     let (mode, ftz) = (mode(name, call)?, call.take("ftz"));
     /// The operation on each half: to the nearest, or in double precision and rounded from there.
     macro_rules! each {
-        (|$($x:ident),*| $nearest:expr, $odd:expr) => {
+        (|$($x:ident),*| $nearest:expr, $scaled:expr, $odd:expr) => {
             by_flag!(ftz, FTZ, by_mode!(mode, compute!(|$($x: u64),*| {
                 let f = |$($x: u32),*| {
                     $(let $x = f32::from_bits($x).flush::<FTZ>();)*
                     let result = if <R as Mode>::NEAREST {
-                        $nearest
+                        $nearest.finish_scaled::<FTZ>(if FTZ { $scaled } else { 0.0 })
                     } else {
                         $(let $x = f64::from($x);)*
-                        round::single::<R>($odd)
+                        round::single::<R, FTZ>($odd).canonical()
                     };
-                    u64::from(result.finish::<FTZ>().to_bits())
+                    u64::from(result.to_bits())
                 };
                 f($($x as u32),*) | f($(($x >> 32) as u32),*) << 32
             })))
         };
     }
     let (compute, sources) = match name {
-        "add" => (each!(|a, b| a + b, round::odd_sum_signed::<R>(a, b)), 2),
-        "sub" => (each!(|a, b| a - b, round::odd_sum_signed::<R>(a, -b)), 2),
-        "mul" => (each!(|a, b| a * b, a * b), 2),
-        "fma" => (each!(|a, b, c| a.mul_add(b, c), round::odd_sum_signed::<R>(a * b, c)), 3),
+        // Sums below 2^-126 are exact, and the others are not below it.
+        "add" => (each!(|a, b| (a + b), f32::INFINITY, round::odd_sum_signed::<R>(a, b)), 2),
+        "sub" => (each!(|a, b| (a - b), f32::INFINITY, round::odd_sum_signed::<R>(a, -b)), 2),
+        "mul" => (each!(|a, b| (a * b), (a * SCALE) * b, a * b), 2),
+        "fma" => (
+            each!(
+                |a, b, c| a.mul_add(b, c),
+                (a * SCALE).mul_add(b, c * SCALE),
+                round::odd_sum_signed::<R>(a * b, c)
+            ),
+            3,
+        ),
         _ => return None,
     };
     Pure::of(compute, ty, &[ty; 3][..sources])
@@ -265,7 +291,7 @@ fn pairs(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
 
 /// From what is exact or rounded to odd in double precision.
 pub(super) fn to_single(mode: &str, ftz: bool) -> Compute {
-    by_flag!(ftz, FTZ, by_mode!(mode, compute!(|a: f64| round::single::<R>(a).finish::<FTZ>())))
+    by_flag!(ftz, FTZ, by_mode!(mode, compute!(|a: f64| round::single::<R, FTZ>(a).canonical())))
 }
 
 /// `.sat`: clamps to 0 to 1, NaN to +0.0.

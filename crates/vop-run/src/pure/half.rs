@@ -13,6 +13,8 @@ pub(crate) trait Half: Lane {
     const NORMAL: u16;
     /// The largest number.
     const LARGEST: u16;
+    /// The bits of a fraction of single precision that one of this precision does not have.
+    const DROPPED: u32;
     /// The bits of NaN, and of the infinity below it.
     const NAN: u16 = 0x7fff;
 
@@ -55,6 +57,7 @@ half! {
 impl Half for F16 {
     const NORMAL: u16 = 0x0400;
     const LARGEST: u16 = 0x7bff;
+    const DROPPED: u32 = 13;
 
     #[inline(always)]
     fn from_bits(bits: u16) -> F16 {
@@ -98,6 +101,7 @@ impl Half for F16 {
 impl Half for Bf16 {
     const NORMAL: u16 = 0x0080;
     const LARGEST: u16 = 0x7f7f;
+    const DROPPED: u32 = 16;
 
     #[inline(always)]
     fn from_bits(bits: u16) -> Bf16 {
@@ -151,6 +155,17 @@ pub(super) trait HalfExt: Half {
         if FTZ && bits & 0x7fff < Self::NORMAL { Self::from_bits(bits & 0x8000) } else { self }
     }
 
+    /// Rounds to the nearest, from what is exact or rounded to odd. With `FTZ`, a result below the smallest normal number becomes zero: the
+    /// result of as many bits as normal numbers have, and of an exponent without bounds.
+    #[inline(always)]
+    fn nearest_flushed<const FTZ: bool>(a: f32) -> Self {
+        // Less by half a unit in the last place; the tie goes up.
+        let bits = Self::from_bits(Self::NORMAL).single().to_bits();
+        let least = f32::from_bits(bits - (1 << Self::DROPPED) / 2);
+        let sign = (a.to_bits() >> 16) as u16 & 0x8000;
+        if FTZ && a.abs() < least { Self::from_bits(sign) } else { Self::nearest(a) }
+    }
+
     /// Negative numbers and -0.0 to +0.0; NaN stays one.
     #[inline(always)]
     fn relu(self) -> Self {
@@ -173,8 +188,9 @@ pub(super) trait HalfExt: Half {
 
     /// `a * b + c`, rounded once: the product is exact in double precision.
     #[inline(always)]
-    fn fused(self, b: Self, c: Self) -> Self {
-        Self::nearest(round::odd_single(round::odd_sum::<false>(self.double() * b.double(), c.double())))
+    fn fused<const FTZ: bool>(self, b: Self, c: Self) -> Self {
+        let sum = round::odd_sum::<false>(self.double() * b.double(), c.double());
+        Self::nearest_flushed::<FTZ>(round::odd_single(sum))
     }
 
     #[inline(always)]
@@ -269,16 +285,15 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         (|$($x:ident),*| $f:expr) => {
             by_half_flushed!(ty, ftz, FTZ, |$($x),*| {
                 $(let $x = $x.flush::<FTZ>();)*
-                let result: H = $f;
-                result.flush::<FTZ>()
+                $f
             })
         };
     }
     let (compute, sources) = match (name, rounded) {
-        ("add", _) => (flushed!(|a, b| H::nearest(a.single() + b.single())), 2),
-        ("sub", _) => (flushed!(|a, b| H::nearest(a.single() - b.single())), 2),
-        ("mul", _) => (flushed!(|a, b| H::nearest(a.single() * b.single())), 2),
-        ("fma", true) => (flushed!(|a, b, c| a.fused(b, c)), 3),
+        ("add", _) => (flushed!(|a, b| H::nearest_flushed::<FTZ>(a.single() + b.single())), 2),
+        ("sub", _) => (flushed!(|a, b| H::nearest_flushed::<FTZ>(a.single() - b.single())), 2),
+        ("mul", _) => (flushed!(|a, b| H::nearest_flushed::<FTZ>(a.single() * b.single())), 2),
+        ("fma", true) => (flushed!(|a, b, c| a.fused::<FTZ>(b, c)), 3),
         ("neg", false) => (by_half_flushed!(ty, ftz, FTZ, |a| H::from_bits(a.flush::<FTZ>().bits() ^ 0x8000)), 1),
         ("abs", false) => (by_half_flushed!(ty, ftz, FTZ, |a| H::from_bits(a.flush::<FTZ>().bits() & 0x7fff)), 1),
         ("min" | "max", false) => (extremes(name == "max", ftz, &mut call)?, 2),

@@ -141,7 +141,7 @@ codes! {
     V0301 Error "wrong number of operands"
         "Scalar forms have d, a, b, and c where a secondary operation or a selector on d uses it; `vmad` and all SIMD forms have d, a, b and c. (A fourth operand that a scalar form does not use is accepted and ignored.)";
     V0302 Error "immediate in a SIMD form"
-        "The operands of SIMD forms are registers:\n\n    mov.b32 t, 0x01010101;\n    vadd4.u32.u32.u32 d, a, t, c;";
+        "The operands of SIMD forms are registers:\n\n    .reg .b32 t;\n    mov.b32 t, 0x01010101;\n    vadd4.u32.u32.u32 d, a, t, c;";
     V0303 Error "unknown selector"
         "Selectors are `.b0` to `.b3`, `.h0` and `.h1` on scalar operands; `.hxy` with digits 0 to 3 on half-word forms; `.bxyzw` with digits 0 to 7 on byte forms.";
     V0304 Error "wrong selector for this operand"

@@ -80,10 +80,24 @@ kinds! {
         "`bar.sync`, as `__syncthreads()` compiles to, must be executed by all threads of a warp together. Here some of the warp's threads took another branch: on a GPU the kernel might hang or continue too early. `barrier.sync` without `.aligned` has no such rule.";
     StackOverflow "V0616" "stack overflow"
         "Nested calls need more than a thread's stack holds. It is 512 KiB, the most that a GPU gives, or what `--stack` says; on a GPU it is 1 KiB unless the program asks for more (`cudaLimitStackSize`).";
-    Race "V0617" "a race on shared memory"
-        "Two threads reach one byte of shared memory, one of them writes, and there is no barrier between the two accesses, so their order is not defined. `--check races` looks for races.";
-    Uninitialized "V0618" "shared memory read before it is written"
-        "The content of shared memory is undefined when a block starts. `--check uninit` looks for such reads; without it, memory that was never written is zero.";
+    Race "V0617" "a race"
+        "Two threads reach one byte of shared or global memory, one of them writes, not both accesses are atomic, and nothing orders them: no barrier, no release that the other acquires. So their order is not defined. `--check races` looks for races.";
+    Uninitialized "V0618" "memory read before it is written"
+        "The content of shared memory is undefined when a block starts, and so is that of memory from `malloc` and of buffers without contents. `--check uninit` looks for such reads; without it, memory that was never written is zero.";
+    MissingLane "V0620" "`shfl` reads a lane that does not take part"
+        "The lane has ended, the mask does not name it, or the block does not have it. By the manual the result is undefined. Here it is 0, and a note says so; with `--check warp` it is an error:\n\n    // lanes 8 to 31 have ended\n    shfl.sync.down.b32 %r1, %r2, 16, 31, 0xff;";
+    MaskMember "V0621" "a mask whose lanes do not come together"
+        "All lanes that the mask of a `.sync` instruction names must execute it, with the same mask, and the mask must name the lane that executes it. `--check warp` looks for lanes that ended without coming, that came with another mask, or that their own mask does not name.";
+    ActiveMask "V0622" "`activemask` taken for granted"
+        "`activemask` gives the lanes that happen to execute it together, and lanes may run apart at any time. A mask from it is right where any set of lanes will do, as where a leader is found in the mask. It is wrong where `shfl` reads a lane whose number does not depend on the mask. `--check warp` looks for this.";
+    HeapUse "V0623" "a wrong access to the heap"
+        "The address belongs to an allocation of `malloc` that was freed, or is beyond the end of one. `--check heap` looks for such accesses; without it, the heap is one buffer.";
+    Free "V0624" "a wrong `free`"
+        "`malloc` did not return the address, or it was freed before. `--check heap` says where.";
+    Leak "V0625" "allocations that are not freed"
+        "`--check heap` lists what is still allocated from the heap of `malloc` when the last launch ends, by the place that allocated it.";
+    Prototype "V0626" "a call by a wrong prototype"
+        "A function is called by its address, and its parameters or results are not those of the prototype (`.callprototype`): their number or sizes differ. Most often a function pointer was converted to another type.";
     Trap "V0611" "the kernel trapped"
         "The kernel executed `trap`, as `assert` and `__trap()` do.";
     LaunchFile "V0612" "a launch file with an error"
@@ -91,5 +105,5 @@ kinds! {
     CommandLine "V0619" "an option that cannot be read"
         "`vop run kernel.ptx` takes `--grid`, `--block` and an `--arg` for each parameter of the kernel, in order:\n\n    --arg in=a.npy                  a buffer from a .npy or .png file\n    --arg in=u8[100]@a.raw          one from a raw file, with or without shape\n    --arg out=i32[920,2]            a buffer of zeros\n    --arg out=i32[920,2]:out.npy    the same, saved after the run\n    --arg in=a.npy:out.npy          read, and saved after the run\n    --arg out                       a buffer of an argument before, again\n    --arg u32=640                   a number\n    --arg f32=0.5,1                 an array or structure passed by value\n\nTypes are i8 to i64, u8 to u64, f16, f32 and f64. `--compare out=right.npy` compares a buffer with a file after the run.";
     File "V0613" "a file that cannot be read or written"
-        "The file is missing or unreadable, its content is not what its name or its declaration says, or it cannot be written. Output is written to a temporary file and renamed, so that no part of it is left after a failure.";
+        "The file is missing or unreadable, its content is not what its name or its declaration says, or it cannot be written. Folders, devices, sockets and named pipes are refused before they are opened. Output is written to a temporary file and renamed, so that no part of it is left after a failure.";
 }

@@ -54,6 +54,11 @@ pub fn is_special(name: &str) -> bool {
         || name.starts_with("reserved_smem_offset_")
 }
 
+/// Whether a special register, by its name with its `%`, has 64 bits and cannot be read as 32: `%clock64`.
+pub(crate) fn is_wide(name: &str) -> bool {
+    matches!(name, "%clock64" | "%globaltimer" | "%current_graph_exec") || name.ends_with("_64")
+}
+
 /// Whether a name, with its `%` and without an element, is that of a special register which is a vector.
 pub fn is_vector(name: &str) -> bool {
     name.strip_prefix('%').is_some_and(|name| VECTORS.contains(&name))

@@ -6,7 +6,7 @@
 //! lex, suggest, selector, registers, instruction     tokens and names; what an operand's name stands for; what is read
 //! reader                                             one reading of a text: its tokens, scopes and faults
 //! constant, declaration, opcode, operand             what a statement consists of, as it is written
-//! places, wording                                    where that stands; the words of faults
+//! places, patch, habits, wording                     where that stands; the words of faults, and what to write instead
 //! verdict                                            whether it is legal, and which form it is
 //! parse                                              statements
 //! form, inputs, print                                conveniences over all of it
@@ -15,12 +15,14 @@
 mod constant;
 mod declaration;
 mod form;
+mod habits;
 mod inputs;
 mod instruction;
 mod lex;
 mod opcode;
 mod operand;
 mod parse;
+mod patch;
 mod places;
 mod print;
 mod reader;
@@ -30,6 +32,7 @@ mod suggest;
 mod verdict;
 mod wording;
 
+pub use habits::is_name_of_lanes;
 pub use inputs::InputError;
 pub(crate) use inputs::{add_constants, twin};
 pub use instruction::{Guard, Instruction, Operand};

@@ -2,11 +2,13 @@
 
 use alloc::format;
 
+use super::habits;
 use super::lex::{Span, Token, TokenKind};
 use super::reader::Reader;
 use super::suggest::{listed, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::isa::form::Modifiers;
+use crate::isa::table::Mnemonic;
 use crate::isa::types::{Comparison, PLUS_ONE, SAT, Scale, Secondary, ShiftMode, Type, modifier_names};
 
 /// A mnemonic with its modifiers, as far as they make sense by themselves.
@@ -97,7 +99,14 @@ impl Reader<'_, '_> {
     #[inline]
     pub(super) fn opcode(&mut self, mnemonic: Token) -> Opcode {
         let mut opcode = Opcode::new(mnemonic);
-        while self.token.kind == TokenKind::Dot {
+        // `.16` reads as a number, which no operand can be without a blank before it.
+        let is_bits = |reader: &Self| {
+            let text = reader.slice(reader.token);
+            reader.token.kind == TokenKind::Float
+                && reader.last_end() == reader.token.span().start
+                && text.strip_prefix('.').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        while self.token.kind == TokenKind::Dot || is_bits(self) {
             self.modifier(&mut opcode);
             self.advance();
         }
@@ -171,12 +180,20 @@ impl Reader<'_, '_> {
             opcode.capitals = true;
             return;
         }
+        let mnemonic = self.slice(opcode.mnemonic);
+        let behind = &self.text()[opcode.mnemonic.span().end..];
+        let modifiers = behind.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
+        let packed = match Mnemonic::from_name(mnemonic) {
+            Some(_) if modifiers.len() < 100 => habits::instead_of_packed(mnemonic, modifiers),
+            _ => None,
+        };
         let fault = if FOREIGN_TYPES.contains(&name) {
             opcode.push_type(Type::U32, span);
             opcode.wrong_type = true;
             Diagnostic::new(Code::V0204, span.range(), format!("`.{name}` is not a type of video instructions"))
                 .label("`.u32` or `.s32`")
                 .help(match name {
+                    _ if packed.is_some() => packed.as_deref().unwrap_or_default(),
                     "u8" | "s8" | "b8" | "u8x4" | "s8x4" => {
                         "write `.u32` or `.s32`; bytes are chosen by selectors (`a.b0`) or by the mnemonic (`vadd4`)"
                     }
@@ -212,6 +229,7 @@ impl Reader<'_, '_> {
             let fault = Diagnostic::new(Code::V0201, span.range(), format!("unknown modifier `.{name}`"));
             let glued = modifier_names().find(|modifier| name.len() > modifier.len() && name.starts_with(modifier));
             match nearest(name, modifier_names()) {
+                _ if packed.is_some() => fault.help(packed.unwrap_or_default()),
                 _ if glued.is_some() => {
                     let modifier = glued.unwrap_or_default();
                     let rest = &name[modifier.len()..];

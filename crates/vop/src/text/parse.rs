@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::instruction::{Guard, Instruction, Operand};
 use super::lex::{Token, TokenKind};
 use super::operand::{Operands, Raw};
+use super::patch::Need;
 use super::places::Places;
 use super::reader::{Fault, Reader, Scope, Settings};
 use super::registers::{Declarations, RegisterType};
@@ -146,7 +147,10 @@ impl<'t> Reader<'t, '_> {
                         }
                         break;
                     }
-                    Err(Fault) => self.skip_statement(),
+                    Err(Fault) => {
+                        self.waiting.clear();
+                        self.skip_statement();
+                    }
                 },
             }
         }
@@ -194,7 +198,7 @@ impl<'t> Reader<'t, '_> {
             return Err(match self.token.kind {
                 TokenKind::Punctuation(b'@') => {
                     let again = Diagnostic::new(Code::V0106, self.token.span(), "an instruction has one guard")
-                        .help("combine the predicates first: `and.pred p, q, r;`");
+                        .help("combine the predicates first, with `and.pred`");
                     self.fault(again);
                     Fault
                 }
@@ -241,14 +245,14 @@ impl<'t> Reader<'t, '_> {
         if self.knows_registers() {
             match self.register_type(predicate) {
                 Some(RegisterType::Scalar(ScalarType::Pred)) => {}
-                Some(ty) => self.fault(
-                    Diagnostic::new(
-                        Code::V0403,
-                        token.span(),
-                        format!("guard `{predicate}` is a `.{}` register", ty.name()),
-                    )
-                    .help(format!("compare it first: `setp.ne.u32 p, {predicate}, 0;`, then write `@p`")),
-                ),
+                Some(ty) => {
+                    let message = format!("guard `{predicate}` is a `.{}` register", ty.name());
+                    let fault = Diagnostic::new(Code::V0403, token.span(), message);
+                    match Need::to_guard(predicate, ty) {
+                        Some(need) => self.patched_fault(fault, token.span(), need),
+                        None => self.fault(fault.help("compare it first, which makes a predicate of it")),
+                    }
+                }
                 None => self.fault(undeclared(token.span(), predicate, ".pred")),
             }
         }
@@ -262,7 +266,10 @@ impl<'t> Reader<'t, '_> {
         let mut operands = Operands::default();
         let read = self.operands(&mut operands);
         operands.complete = read.is_ok();
-        let form = self.judge(&opcode, &operands);
+        let form = self.judge(guard, &opcode, &operands);
+        if !self.waiting.is_empty() {
+            self.write_patch(guard, &opcode, &operands);
+        }
         read?;
         let Some(form) = form else {
             return Ok(None);

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::lex::{LONGEST, Lexer, Span, Token, TokenKind};
+use super::patch::Waiting;
 use super::places::Places;
 use super::registers::{Declarations, RegisterType, Registers};
 use crate::diagnostic::{Code, Diagnostic};
@@ -38,6 +39,8 @@ pub(super) struct Reader<'t, 'r> {
     /// Where the parts of the last instruction stand, if [`Settings::places`] asks for it.
     pub(super) places: Option<Places>,
     pub(super) faults: Vec<Diagnostic>,
+    /// The faults of the current instruction whose help is a block that holds all of it.
+    pub(super) waiting: Vec<Waiting>,
 }
 
 /// The names of a block. Registers and labels share them.
@@ -61,7 +64,7 @@ impl<'t, 'r> Reader<'t, 'r> {
         }
         let mut lexer = Lexer::new(if faults.is_empty() { text } else { "" });
         let token = lexer.next();
-        Reader { lexer, token, last_end: 0, settings, scopes: Vec::new(), places: None, faults }
+        Reader { lexer, token, last_end: 0, settings, scopes: Vec::new(), places: None, faults, waiting: Vec::new() }
     }
 
     // A call a token costs less than what inlining this everywhere does to the code around.

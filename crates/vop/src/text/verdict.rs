@@ -6,6 +6,7 @@
 use alloc::borrow::Cow;
 use core::ops::Range;
 
+use super::instruction::Guard;
 use super::opcode::Opcode;
 use super::operand::{Operands, Raw, Written};
 use super::reader::Reader;
@@ -20,7 +21,7 @@ use crate::isa::types::{Part, Selector, Shape};
 
 impl Reader<'_, '_> {
     /// The form that was written, `None` if there is none such. Faults are recorded, also where there is one.
-    pub(super) fn judge(&mut self, opcode: &Opcode, operands: &Operands) -> Option<Form> {
+    pub(super) fn judge(&mut self, guard: Option<Guard<'_>>, opcode: &Opcode, operands: &Operands) -> Option<Form> {
         let name = self.slice(opcode.mnemonic);
         let mut capitals = opcode.capitals;
         let mut found = Mnemonic::from_name(name);
@@ -29,7 +30,7 @@ impl Reader<'_, '_> {
             capitals |= found.is_some();
         }
         let Some(mnemonic) = found else {
-            self.unknown_mnemonic(opcode, name);
+            self.unknown_mnemonic(guard, opcode, operands, name);
             return None;
         };
         if capitals {
@@ -51,6 +52,11 @@ impl Reader<'_, '_> {
             wanted.dsel = self.destination_selector(mnemonic, d, capitals);
             wanted.asel = self.source_selector(mnemonic, a, Side::A, capitals);
             wanted.bsel = self.source_selector(mnemonic, b, Side::B, capitals);
+            for (side, operand, selector) in [(Side::A, a, wanted.asel), (Side::B, b, wanted.bsel)] {
+                if selector.is_some() && self.text_of(operand.selector) == UNREADABLE && !self.settings.lenient {
+                    self.unreadable_selector(opcode, operands, side);
+                }
+            }
             self.no_selector_on_c(mnemonic, c, operands.count);
             // Where the form is legal this is what `Form::uses_c` says.
             let uses_c = wanted.secondary.is_some() || wanted.dsel.is_some() || !mnemonic.allows(Axis::OptionalC);
@@ -111,8 +117,6 @@ impl Reader<'_, '_> {
             if !special {
                 self.wrong_selector(mnemonic, name, operand.selector.range(), side);
             }
-        } else if name == "b1024" && !self.settings.lenient {
-            self.unreadable_selector(operand.selector.range());
         }
         selector
     }
@@ -143,9 +147,9 @@ impl Reader<'_, '_> {
                         // What has no dtype is stricter with the registers that dtype would be of.
                         let counts = operand.minus || matches!(i, 0 | 3) && !mnemonic.allows(Axis::Dtype);
                         if counts && self.register_type(name) == Some(RegisterType::Scalar(ScalarType::F16x2)) {
-                            self.not_half_precision(mnemonic, name, span, operand.minus);
+                            self.not_half_precision(mnemonic, i, operand);
                         } else {
-                            self.register_kind(mnemonic, name, span);
+                            self.register_kind(mnemonic, i, operand, span);
                         }
                     }
                     if operand.minus && (i == 0 || !negates) {
@@ -163,10 +167,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn register_kind(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>) {
-        match self.register_type(name) {
+    fn register_kind(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written, span: Range<usize>) {
+        match self.register_type(self.text_of(operand.name)) {
             Some(ty) if ty.is_operand() => {}
-            found => self.wrong_register(mnemonic, name, span, found),
+            found => self.wrong_register(mnemonic, i, operand, span, found),
         }
     }
 
@@ -181,9 +185,9 @@ impl Reader<'_, '_> {
         match self.register_type(register) {
             Some(ty) if ty.is_integer() && (ty.is_operand() || mnemonic.allows(Axis::Dtype)) => {}
             Some(RegisterType::Scalar(ScalarType::F16x2)) if !mnemonic.allows(Axis::Dtype) => {
-                self.not_half_precision(mnemonic, register, operand.name.range(), false);
+                self.not_half_precision(mnemonic, 3, operand);
             }
-            _ => self.register_kind(mnemonic, register, operand.name.range()),
+            _ => self.register_kind(mnemonic, 3, operand, operand.name.range()),
         }
     }
 
@@ -195,6 +199,9 @@ impl Reader<'_, '_> {
         self.wrong_count(mnemonic, needs_c, operands);
     }
 }
+
+/// The one selector that ptxas takes for something else.
+pub(super) const UNREADABLE: &str = ".b1024";
 
 /// Minuses before both a and b and not c. ptxas counts only whether the product is negated, of any instruction, and so
 /// takes these two everywhere; outside `vmad` they have no effect (`vadd.u32.u32.u32 d, -a, -b` computes a + b).

@@ -5,9 +5,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::habits;
+use super::instruction::Guard;
 use super::lex::Span;
 use super::opcode::Opcode;
 use super::operand::{Operands, Raw, Written};
+use super::patch::{Need, edited};
 use super::reader::Reader;
 use super::registers::RegisterType;
 use super::selector::{digits, mask};
@@ -33,11 +36,24 @@ impl Reader<'_, '_> {
     }
 
     #[cold]
-    pub(super) fn unknown_mnemonic(&mut self, opcode: &Opcode, name: &str) {
+    pub(super) fn unknown_mnemonic(
+        &mut self,
+        guard: Option<Guard<'_>>,
+        opcode: &Opcode,
+        operands: &Operands,
+        name: &str,
+    ) {
         let fault =
             Diagnostic::new(Code::V0102, opcode.mnemonic.span(), format!("`{name}` is not a video instruction"));
+        if let Some(instead) = self.habit(guard, opcode, operands, name) {
+            // What is said of the types and of a call's brackets would be said of another language.
+            self.faults.retain(|fault| fault.span.start < opcode.mnemonic.span().start);
+            return self.fault(fault.label(format!("did you mean `{}`?", instead.mnemonic)).help(instead.help));
+        }
+        if let Some(advice) = habits::advice(name) {
+            return self.fault(fault.help(advice));
+        }
         let meant = match name {
-            "vavrg" => Some(("vavrg2` or `vavrg4", "the average has no scalar form")),
             "varvg2" => Some(("vavrg2", "the manual's Target ISA notes (9.7.18.2.1) misspell it `varvg2`")),
             "varvg4" => Some(("vavrg4", "the manual's Target ISA notes (9.7.18.2.3) misspell it `varvg4`")),
             _ => nearest(name, Mnemonic::ALL.map(Mnemonic::name)).map(|meant| (meant, "")),
@@ -56,6 +72,26 @@ impl Reader<'_, '_> {
             }
         };
         self.fault(fault);
+    }
+
+    /// What to write for a name of another family.
+    fn habit(
+        &self,
+        guard: Option<Guard<'_>>,
+        opcode: &Opcode,
+        operands: &Operands,
+        name: &str,
+    ) -> Option<habits::Instead> {
+        let list = &operands.list[..operands.count.min(4)];
+        let is_plain = |operand: &Written| {
+            operand.raw == Raw::Register && !operand.minus && !operand.sink && operand.selector.is_empty()
+        };
+        let plain = operands.complete && operands.count <= 4 && list.iter().all(is_plain);
+        let registers: Vec<&str> =
+            if plain { list.iter().map(|operand| self.text_of(operand.name)).collect() } else { Vec::new() };
+        let guard = guard.map(|guard| format!("{guard} ")).unwrap_or_default();
+        let modifiers = &self.text()[opcode.mnemonic.span().end..opcode.end.range().end];
+        habits::instead(name, modifiers, &habits::Given { guard, registers: &registers })
     }
 
     /// The instruction is legal in lower case, or its other faults are told.
@@ -117,11 +153,48 @@ impl Reader<'_, '_> {
     }
 
     #[cold]
-    pub(super) fn unreadable_selector(&mut self, span: Range<usize>) {
-        let fault = Diagnostic::new(Code::V0311, span, "ptxas cannot read the selector `.b1024`, though it is legal")
-            .label("read as a type")
-            .help("exchange a and b and swap the digits 0-3 with 4-7: `.b5460` on the other operand selects the same bytes");
-        self.fault(fault);
+    pub(super) fn unreadable_selector(&mut self, opcode: &Opcode, operands: &Operands, side: Side) {
+        let [_, a, b, _] = &operands.list;
+        let (own, other) = if matches!(side, Side::A) { (a, b) } else { (b, a) };
+        let message = "ptxas cannot read the selector `.b1024`, though it is legal";
+        let fault = Diagnostic::new(Code::V0311, own.selector.range(), message).label("read as a type");
+        let is_plain = |operand: &Written| operand.raw == Raw::Register && !operand.minus && !operand.sink;
+        let mended = self.waiting.iter().any(|one| one.is_in(&a.span()) || one.is_in(&b.span()));
+        if mended || !(operands.complete && is_plain(a) && is_plain(b)) {
+            let help = "exchange a and b, and in both selectors the digits 0 to 3 with 4 to 7: `.b5460` selects the same bytes";
+            return self.fault(fault.help(help));
+        }
+        let written = |operand: &Written, second: bool| match self.text_of(operand.selector) {
+            "" if second => ".b7654",
+            "" => ".b3210",
+            selector => selector,
+        };
+        let [of_a, of_b] = [written(a, false), written(b, true)];
+        // `.b5460` on the other would become what cannot be read.
+        if self.text_of(other.selector) == ".b5460" {
+            let (first, second) = (self.text_of(a.name), self.text_of(b.name));
+            let permuted = |selector: &str| {
+                let line = format!("prmt.b32 {{t}}, {first}, {second}, 0x{}", &selector[2..]);
+                Need::filled("permute the bytes first", line)
+            };
+            let [need_a, need_b] = [permuted(of_a), permuted(of_b)];
+            let (need, along) = if matches!(side, Side::A) { (need_a, need_b) } else { (need_b, need_a) };
+            self.patched_fault(fault, own.span(), need);
+            return self.patched_along(other.span(), along);
+        }
+        let exchanged = |selector: &str| -> String {
+            let other = |c: char| c.to_digit(8).and_then(|digit| char::from_digit(digit ^ 4, 8)).unwrap_or(c);
+            selector[2..].chars().map(other).collect()
+        };
+        let start = opcode.mnemonic.span().start;
+        let statement = &self.text()[start..operands.end];
+        let place = |operand: &Written| operand.span().start - start..operand.span().end - start;
+        let edits = [
+            (place(a), format!("{}.b{}", self.text_of(b.name), exchanged(of_a))),
+            (place(b), format!("{}.b{}", self.text_of(a.name), exchanged(of_b))),
+        ];
+        let instead = edited(statement, &edits);
+        self.fault(fault.help(format!("name the registers in the other order: write `{instead}`")));
     }
 
     #[cold]
@@ -133,13 +206,20 @@ impl Reader<'_, '_> {
 
     /// `.f16x2` registers are taken for 32 bits, but not for a number that is negated, nor for d and c of `vset`.
     #[cold]
-    pub(super) fn not_half_precision(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>, minus: bool) {
-        let message = match minus {
+    pub(super) fn not_half_precision(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written) {
+        let name = self.text_of(operand.name);
+        let span = operand.name.range();
+        let message = match operand.minus {
             true => format!("`{name}` is a `.f16x2` register, and `-{name}` would negate half-precision numbers"),
             false => format!("`{name}` is a `.f16x2` register; d and c of `{mnemonic}` are integer ones"),
         };
-        let fault = Diagnostic::new(Code::V0402, span, message).label("declared `.f16x2`");
-        self.fault(fault.help(format!("use a `.b32` register: `mov.b32 t, {name};`")));
+        let fault = Diagnostic::new(Code::V0402, span.clone(), message).label("declared `.f16x2`");
+        let ty = RegisterType::Scalar(ScalarType::F16x2);
+        let need = if i == 0 { Need::to_write(name, ty) } else { Need::to_read(name, ty) };
+        match need {
+            Some(need) => self.patched_fault(fault, span, need),
+            None => self.fault(fault),
+        }
     }
 
     /// What stands for a register is none that a video instruction takes; `found` is its declared type.
@@ -147,45 +227,46 @@ impl Reader<'_, '_> {
     pub(super) fn wrong_register(
         &mut self,
         mnemonic: Mnemonic,
-        name: &str,
+        i: usize,
+        operand: &Written,
         span: Range<usize>,
         found: Option<RegisterType>,
     ) {
-        let fault = match found {
-            Some(RegisterType::Vector) => Diagnostic::new(
-                Code::V0310,
-                span,
-                format!("`{name}` is a vector register; `{mnemonic}` takes single ones"),
-            )
-            .help("move the element to a `.b32` register first"),
-            Some(ty) => Diagnostic::new(
-                Code::V0402,
-                span,
-                format!("`{name}` is a `.{}` register; `{mnemonic}` takes 32-bit integer ones", ty.name()),
-            )
-            .label(format!("declared `.{}`", ty.name()))
-            .help(match ty {
-                RegisterType::Scalar(ScalarType::F32) => format!("move its bits first: `mov.b32 t, {name};`"),
-                RegisterType::Scalar(ScalarType::Pred) => {
-                    format!("make a number of it first: `selp.u32 t, 1, 0, {name};`")
-                }
-                RegisterType::Scalar(ScalarType::U64 | ScalarType::S64 | ScalarType::B64) => {
-                    format!("take its lower half first: `cvt.u32.u64 t, {name};`")
-                }
-                _ => format!(
-                    "convert it first: `cvt.u32.{} t, {name};`",
-                    if ty.name().starts_with('s') { ty.name() } else { "u16" }
-                ),
-            }),
+        let name = self.text_of(operand.name);
+        let mut place = operand.name.range();
+        let (fault, need) = match found {
+            Some(RegisterType::Vector) => {
+                let message = format!("`{name}` is a vector register; `{mnemonic}` takes single ones");
+                let help =
+                    if i == 0 { "write to a `.b32` register" } else { "move the element to a `.b32` register first" };
+                (Diagnostic::new(Code::V0310, span, message).help(help), None)
+            }
+            Some(ty) => {
+                let message =
+                    format!("`{name}` is a `.{}` register; `{mnemonic}` takes 32-bit integer ones", ty.name());
+                let fault = Diagnostic::new(Code::V0402, span, message).label(format!("declared `.{}`", ty.name()));
+                let need = if i == 0 { Need::to_write(name, ty) } else { Need::to_read(name, ty) };
+                (fault.help("use a `.b32` register"), need)
+            }
             None if special::is_special(name) => {
                 let text = self.text_at(&span);
                 let message = format!("`{mnemonic}` takes no special register, and `{text}` is one");
-                Diagnostic::new(Code::V0310, span, message)
-                    .help(format!("move it to a register first: `mov.u32 t, {text};`"))
+                place = span.clone();
+                let fault = Diagnostic::new(Code::V0310, span, message);
+                if i == 0 {
+                    (fault.help("write to a register of your own: special registers can only be read"), None)
+                } else if special::is_vector(name) && text == name {
+                    (fault.help(format!("name an element, such as `{text}.x`, and move it to a register first")), None)
+                } else {
+                    (fault.help("move it to a register first"), Need::to_read_special(name, &text))
+                }
             }
-            None => undeclared(span, name, ".b32"),
+            None => (undeclared(span, name, ".b32"), None),
         };
-        self.fault(fault);
+        match need {
+            Some(need) => self.patched_fault(fault, place, need),
+            None => self.fault(fault),
+        }
     }
 
     #[cold]
@@ -194,9 +275,28 @@ impl Reader<'_, '_> {
         let fault = if i == 0 {
             Diagnostic::new(Code::V0307, span, "the destination cannot be negated").help("drop the minus")
         } else {
-            Diagnostic::new(Code::V0307, span, format!("`{mnemonic}` does not negate its operands"))
-                .label("only `vmad` does")
-                .help("negate first: `neg.s32 t, …;`, or use `vsub` for a difference")
+            let fault = Diagnostic::new(Code::V0307, span, format!("`{mnemonic}` does not negate its operands"))
+                .label("only `vmad` does");
+            let name = self.text_of(operand.name);
+            let minus_and_name = operand.minus_span().start..operand.name.range().end;
+            let simd = mnemonic.shape().is_simd();
+            // A selector takes a part of the register, not of the negated one.
+            let need = match mnemonic.shape() {
+                _ if operand.raw != Raw::Register || !operand.selector.is_empty() => None,
+                Shape::Scalar => Some(Need::filled("negate it first", format!("neg.s32 {{t}}, {name}"))),
+                shape => {
+                    let subtract = if shape == Shape::Bytes { "vsub4" } else { "vsub2" };
+                    let lanes = if shape == Shape::Bytes { "bytes" } else { "half-words" };
+                    let mut need = Need::filled(format!("negate its {lanes} first"), "mov.b32 {t}, 0".into());
+                    need.before.push(format!("{subtract}.s32.s32.s32 {{t}}, {{t}}, {name}, {{t}}"));
+                    Some(need)
+                }
+            };
+            match need {
+                Some(need) => return self.patched_fault(fault, minus_and_name, need),
+                None if simd => fault.help("negate the lanes first, or subtract instead of adding"),
+                None => fault.help("negate the value first, or use `vsub` for a difference"),
+            }
         };
         self.fault(fault);
     }
@@ -210,16 +310,24 @@ impl Reader<'_, '_> {
             Raw::Immediate if i == 0 => {
                 Diagnostic::new(Code::V0310, span, "the destination must be a register").label("a number")
             }
-            Raw::Immediate => Diagnostic::new(Code::V0302, span, format!("`{mnemonic}` takes no immediate operands"))
-                .label("must be a register")
-                .help(format!("move it to a register first: `mov.b32 t, {:#x};`", operand.value)),
+            Raw::Immediate => {
+                let message = format!("`{mnemonic}` takes no immediate operands");
+                let fault = Diagnostic::new(Code::V0302, span.clone(), message).label("must be a register");
+                let fill = format!("mov.b32 {{t}}, {:#x}", operand.value);
+                return self.patched_fault(fault, span, Need::filled("move it to a register first", fill));
+            }
             Raw::Float => Diagnostic::new(Code::V0310, span, format!("`{text}` is a floating-point number"))
                 .help("write an integer"),
             Raw::Vector => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` takes no vector operands"))
                 .help("write one register"),
             Raw::Address => {
-                Diagnostic::new(Code::V0310, span, format!("operand {place} must be a register, not an address"))
-                    .help("load it first: `ld.global.u32 t, …;`")
+                Diagnostic::new(Code::V0310, span, format!("operand {place} must be a register, not an address")).help(
+                    if i == 0 {
+                        "write to a register, and store that"
+                    } else {
+                        "load it to a register first, with the `ld` of its state space"
+                    },
+                )
             }
             Raw::Discard => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` does not take `_`"))
                 .help(if i == 0 { "name a register, if one that nobody reads" } else { "name a register" }),
@@ -227,8 +335,31 @@ impl Reader<'_, '_> {
                 Diagnostic::new(Code::V0310, span, "a negated predicate is not an operand of video instructions")
             }
             Raw::Sum => {
-                Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` takes no sum of a register and a number"))
-                    .help("add first: `add.u32 t, …;`")
+                let message = format!("`{mnemonic}` takes no sum of a register and a number");
+                let fault = Diagnostic::new(Code::V0310, span.clone(), message);
+                let name = self.text_of(operand.name);
+                let is_halves = self.register_type(name) == Some(RegisterType::Scalar(ScalarType::F16x2));
+                // ptxas takes a special register or one of another type here, in scalar forms.
+                let read = if special::is_special(name) {
+                    Need::to_read_special(name, name)
+                } else {
+                    let declared = self.register_type(name).filter(|ty| !ty.is_operand());
+                    match declared {
+                        Some(ty) => Need::to_read(name, ty),
+                        None => Some(Need::filled("", format!("mov.b32 {{t}}, {name}"))),
+                    }
+                };
+                let Some(mut need) = read else {
+                    return self.fault(fault.help("add first, in a register"));
+                };
+                need.what = "add first".into();
+                let plain =
+                    !is_halves && need.before.last().is_some_and(|line| *line == format!("mov.b32 {{t}}, {name}"));
+                match need.before.last_mut() {
+                    Some(line) if plain => *line = format!("add.u32 {{t}}, {name}, {:#x}", operand.value),
+                    _ => need.before.push(format!("add.u32 {{t}}, {{t}}, {:#x}", operand.value)),
+                }
+                return self.patched_fault(fault, span, need);
             }
             Raw::Pair => Diagnostic::new(Code::V0310, span, format!("`{mnemonic}` has no second destination"))
                 .help("write one register"),
@@ -371,9 +502,12 @@ impl Reader<'_, '_> {
             Violation::NegatedProductAndC => {
                 let [_, a, b, c] = &operands.list;
                 let product = if a.minus { a } else { b };
-                Diagnostic::new(Code::V0308, c.minus_span(), "`vmad` negates the product or c, not both")
-                    .related(product.minus_span(), "the product is negated here")
-                    .help("drop one minus, or negate c first: `neg.s32 t, c;`")
+                let fault = Diagnostic::new(Code::V0308, c.minus_span(), "`vmad` negates the product or c, not both")
+                    .related(product.minus_span(), "the product is negated here");
+                let name = self.text_of(c.name);
+                let place = c.minus_span().start..c.name.range().end;
+                let need = Need::filled("drop one minus, or negate c first", format!("neg.s32 {{t}}, {name}"));
+                return self.patched_fault(fault, place, need);
             }
             Violation::PlusOneNegation => {
                 let minus = operands.list[1..].iter().find(|operand| operand.minus);

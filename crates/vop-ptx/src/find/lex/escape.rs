@@ -14,6 +14,7 @@ pub(super) enum Escapes {
     Python,
     Rust,
     Llvm,
+    Mlir,
 }
 
 /// Adds the content of a literal, decoded, to `out`. The literal ends where `content` does.
@@ -68,6 +69,9 @@ fn sequence(cursor: &mut Cursor<'_>, escapes: Escapes) -> Meaning {
     let start = cursor.pos;
     cursor.advance(1);
     let letter = cursor.peek(0);
+    if escapes == Escapes::Mlir && letter.is_ascii_hexdigit() && cursor.peek(1).is_ascii_hexdigit() {
+        return character(number(cursor, 16, 2));
+    }
     if matches!(letter, b'0'..b'8') {
         return character(number(cursor, 8, 3));
     }

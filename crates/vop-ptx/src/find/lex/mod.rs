@@ -5,6 +5,8 @@
 mod c;
 mod escape;
 mod llvm;
+mod mlir;
+mod others;
 pub(super) mod ptx;
 mod python;
 mod rust;
@@ -12,9 +14,11 @@ mod text;
 
 use std::ops::Range;
 
+use super::embedded;
 use super::language::Language;
 use super::mapped::Mapped;
 use super::placeholder::Dialect;
+use others::Kind;
 pub(super) use text::Text;
 
 /// All strings of a file.
@@ -24,6 +28,13 @@ pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
         Language::Python => python::texts(source),
         Language::LlvmIr => llvm::texts(source),
         Language::Rust => rust::texts(source),
+        Language::Mlir => mlir::texts(source),
+        Language::Julia => others::texts(source, Kind::Julia),
+        Language::Go => others::texts(source, Kind::Go),
+        Language::D => others::texts(source, Kind::D),
+        Language::Zig => others::texts(source, Kind::Zig),
+        Language::Nim => others::texts(source, Kind::Nim),
+        Language::Markdown | Language::JinjaCuda | Language::JinjaPtx => embedded::texts(source, language),
         Language::Ptx => vec![Text { mapped: Mapped::whole(source), dialect: Dialect::Ptx }],
     }
 }
@@ -35,6 +46,13 @@ pub(super) fn comments(source: &[u8], language: Language) -> Vec<Range<usize>> {
         Language::Python => python::comments(source),
         Language::LlvmIr => llvm::comments(source),
         Language::Rust => rust::comments(source),
+        Language::Mlir => mlir::comments(source),
+        Language::Julia => others::comments(source, Kind::Julia),
+        Language::Go => others::comments(source, Kind::Go),
+        Language::D => others::comments(source, Kind::D),
+        Language::Zig => others::comments(source, Kind::Zig),
+        Language::Nim => others::comments(source, Kind::Nim),
+        Language::Markdown | Language::JinjaCuda | Language::JinjaPtx => embedded::comments(source, language),
         Language::Ptx => ptx::comments(source),
     }
 }

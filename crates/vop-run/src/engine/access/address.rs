@@ -4,12 +4,13 @@
 // A lane's number is an index of several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::{LaneFault, Problem, Reach};
+use super::{LaneFault, Reach};
 use crate::code::Access;
 use crate::column::{HALF, WARP, Width, all};
-use crate::engine::shadow::AccessKind;
+use crate::engine::findings::AccessKind;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
+use crate::engine::shadow::Touch;
 use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
 
 impl Reach {
@@ -260,7 +261,8 @@ impl Reach {
         })
     }
 
-    /// Checks a warp's access thread by thread: pointers, or the first thread whose access fails. Tells the shadow memory, if there is one.
+    /// Checks a warp's access thread by thread: pointers, or the first thread whose access fails. Tells the shadow memory, if there is one,
+    /// of reads; of what writes, the caller tells it.
     ///
     /// # Safety
     /// As for [`Reach::near`].
@@ -279,18 +281,27 @@ impl Reach {
         for i in (0..WARP).filter(|i| active[*i] != 0) {
             let bytes = u64::from(access.bytes);
             let pointer = self.resolve(access.space, at[i], bytes, warp * WARP + i, kind != AccessKind::Read);
-            any = pointer.map_err(|fault| (warp, (i, Problem::Fault(fault))))?;
+            any = pointer.map_err(|fault| (warp, (i, fault)))?;
             pointers[i] = any;
         }
         for i in (0..WARP).filter(|i| active[*i] == 0) {
             pointers[i] = any;
         }
-        if let Some(shadow) = &mut self.shadow {
-            let at = pointers.map(|pointer| pointer as usize);
-            let seen = shadow.observe(self.shared as usize, access.bytes as usize, warp, active, &at, kind);
-            seen.map_err(|fault| (warp, fault))?;
+        if self.shadow.is_some() && kind == AccessKind::Read {
+            for i in (0..WARP).filter(|i| active[*i] != 0) {
+                if let Some(touch) = Reach::touch(access, at[i], warp * WARP + i, kind) {
+                    self.observe(&touch);
+                    self.has_read(&touch);
+                }
+            }
         }
         Ok(pointers)
+    }
+
+    fn has_read(&mut self, touch: &Touch) {
+        if let Some(shadow) = &mut self.shadow {
+            shadow.has_read(touch);
+        }
     }
 
     /// Asks for the memory that each warp's first thread reaches: the loop over warps has few misses in flight by itself.
@@ -328,7 +339,7 @@ impl Reach {
     /// # Safety
     /// As for [`Reach::near`].
     #[inline(never)]
-    unsafe fn addresses(&self, access: &Access, warp: usize) -> [u64; WARP] {
+    pub(super) unsafe fn addresses(&self, access: &Access, warp: usize) -> [u64; WARP] {
         let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
         // SAFETY: the caller promises that the base is a column of the access's width in this file, or of samples.
         unsafe {

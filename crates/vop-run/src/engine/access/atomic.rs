@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use super::{Reach, WarpFault};
 use crate::code::{Atomic, AtomicKind};
 use crate::column::{Slot, WARP, Width, none};
-use crate::engine::shadow::AccessKind;
+use crate::engine::findings::AccessKind;
+use crate::pure::mbarrier;
 
 /// Atomics of 128 bits exclude one another.
 static WIDE: Mutex<()> = Mutex::new(());
@@ -27,10 +28,23 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                 continue;
             }
             let pointers = reach.far(&atomic.access, warp, active, AccessKind::Atomic)?;
+            let seen = reach.shadow.is_some().then(|| reach.addresses(&atomic.access, warp));
+            let mut releases = false;
             for i in (0..WARP).filter(|i| active[*i] != 0) {
                 let at = pointers[i];
+                let touch = seen
+                    .as_ref()
+                    .and_then(|seen| Reach::touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic));
+                if let Some(touch) = &touch {
+                    reach.observe(touch);
+                    releases |= touch.order.semantics.releases();
+                }
                 if atomic.access.bytes == 16 {
                     wide(reach, atomic, warp, i, at);
+                    if let (Some(shadow), Some(touch)) = (&mut reach.shadow, &touch) {
+                        shadow.has_read(touch);
+                        shadow.has_written(touch);
+                    }
                     continue;
                 }
                 let element = |slot| match atomic.width {
@@ -66,12 +80,24 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                             .unwrap_or_default(),
                     ),
                 };
+                if let (Some(shadow), Some(touch)) = (&mut reach.shadow, &touch) {
+                    match atomic.mbarrier {
+                        Some(usage) => shadow.mbarrier(touch, usage, mbarrier::is_complete(next(old), old)),
+                        None => {
+                            shadow.has_read(touch);
+                            shadow.has_written(touch);
+                        }
+                    }
+                }
                 if let Some([d, _]) = atomic.d {
                     match atomic.width {
                         Width::Double => (*reach.file.column::<u64>(d).warp(warp))[i] = old,
                         _ => (*reach.file.column::<u32>(d).warp(warp))[i] = old as u32,
                     }
                 }
+            }
+            if let (Some(shadow), true) = (&mut reach.shadow, releases) {
+                shadow.tick(warp);
             }
         }
     }

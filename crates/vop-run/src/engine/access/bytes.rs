@@ -8,13 +8,14 @@ use super::address::{Aligned, Near, each, fill};
 use super::{Reach, WarpFault};
 use crate::code::{Load, MemoryWidth, Store};
 use crate::column::{Element, File, HALF, Slot, WARP, all, blend, none};
-use crate::engine::shadow::AccessKind;
+use crate::engine::findings::AccessKind;
+use crate::engine::shadow::Touch;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
 use crate::level::{Level, leveled};
 
 /// An element of memory: bytes for which any value is valid.
-trait Raw: Copy + Default {
+trait Raw: Copy + Default + PartialEq {
     /// The elements at offsets from a start.
     ///
     /// # Safety
@@ -297,7 +298,14 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
             }
             let pointers = match near {
                 Some(near) => each(|i| near.start.add(offsets[i] as usize) as usize),
-                None => reach.far(&store.access, warp, active, AccessKind::Write)?.map(|pointer| pointer as usize),
+                None => {
+                    let pointers = reach.far(&store.access, warp, active, AccessKind::Write)?;
+                    if reach.shadow.is_some() {
+                        store_seen::<M, E, F>(reach, store, warp, active, &pointers, f);
+                        continue;
+                    }
+                    pointers.map(|pointer| pointer as usize)
+                }
             };
             // In the order of threads: of several that write to one place the last one stays.
             for i in 0..WARP {
@@ -312,6 +320,52 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
         }
     }
     Ok(())
+}
+
+/// Stores of a warp's active threads, one after another, each shown to the shadow memory.
+///
+/// # Safety
+/// As for [`store`]; the pointers must be those of the active threads, checked for all bytes of the access.
+#[inline(never)]
+unsafe fn store_seen<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
+    reach: &mut Reach,
+    store: &Store,
+    warp: usize,
+    active: &[u8; WARP],
+    pointers: &[*mut u8; WARP],
+    f: F,
+) {
+    let mut releases = false;
+    // SAFETY: the caller promises a decoded store.
+    let addresses = unsafe { reach.addresses(&store.access, warp) };
+    for i in (0..WARP).filter(|i| active[*i] != 0) {
+        // SAFETY: the caller promises a decoded store, and memory for all of its elements behind the pointer.
+        let touch = unsafe {
+            let place = |k: usize| pointers[i].add(k * size_of::<M>()).cast::<M>();
+            let value = |k: usize| f((*reach.file.column::<E>(store.sources[k]).warp(warp))[i]);
+            let mut same_value = true;
+            for k in 0..store.sources.len() {
+                same_value &= place(k).read_unaligned() == value(k);
+            }
+            let touch = Reach::touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
+            let touch = touch.map(|touch| Touch { same_value, ..touch });
+            if let Some(touch) = &touch {
+                reach.observe(touch);
+            }
+            for k in 0..store.sources.len() {
+                let value = f((*reach.file.column::<E>(store.sources[k]).warp(warp))[i]);
+                pointers[i].add(k * size_of::<M>()).cast::<M>().write_unaligned(value);
+            }
+            touch
+        };
+        if let (Some(shadow), Some(touch)) = (&mut reach.shadow, touch) {
+            shadow.has_written(&touch);
+            releases |= touch.order.semantics.releases();
+        }
+    }
+    if let (Some(shadow), true) = (&mut reach.shadow, releases) {
+        shadow.tick(warp);
+    }
 }
 
 /// A load of all active threads, and a store. The mask has a byte for each thread, 0 or 0xff.

@@ -16,10 +16,13 @@ mod atomic;
 mod bytes;
 
 use super::launch::Launch;
-use super::shadow::{Finding, Shadow};
-use crate::code::GRANULE;
+use super::findings::{AccessKind, Findings, Spot};
+use super::shadow::{Shadow, Touch};
+use crate::code::{Access, GRANULE};
 use crate::column::{File, WARP};
-use crate::memory::{Fault, LOCAL_BASE, OFFSET, PARAM_BASE, Region, SHARED_BASE, Space, region_index};
+use crate::memory::{
+    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index,
+};
 
 pub(super) use atomic::atomic;
 pub(super) use bytes::Moves;
@@ -40,20 +43,13 @@ pub(crate) struct Reach {
     pub(crate) top: u64,
     pub(crate) params: *mut u8,
     pub(crate) params_len: u64,
-    /// What is known of each byte of shared memory, if that is to be checked.
+    /// What is known of each byte of memory, if that is to be checked.
     pub(crate) shadow: Option<Box<Shadow>>,
+    pub(crate) findings: Findings,
 }
 
 /// A thread of a warp, and what is wrong with its access.
-pub(crate) type LaneFault = (usize, Problem);
-
-/// Why an access fails.
-#[derive(Debug)]
-pub(crate) enum Problem {
-    Fault(Fault),
-    /// What the shadow memory knows.
-    Shadow(Finding),
-}
+pub(crate) type LaneFault = (usize, Fault);
 
 /// The error of an access of all active threads: the warp, and its fault.
 pub(crate) type WarpFault = (usize, LaneFault);
@@ -74,7 +70,8 @@ impl Reach {
             top: 0,
             params: launch.params.as_ptr().cast_mut(),
             params_len: launch.params.len() as u64,
-            shadow: launch.checks.map(|checks| Box::new(Shadow::new(checks, shared, lanes / WARP))),
+            shadow: launch.common.as_ref().map(|common| Box::new(Shadow::new(common.clone(), shared, lanes))),
+            findings: Findings::default(),
         }
     }
 
@@ -83,6 +80,32 @@ impl Reach {
     pub(super) fn tell_shadow(&mut self, statement: u32) {
         if let Some(shadow) = &mut self.shadow {
             shadow.statement = statement;
+        }
+    }
+
+    /// Where an address reaches, if it is memory that the shadow memory knows.
+    fn spot(space: Space, address: u64) -> Option<Spot> {
+        match (space, address >> REGION_BITS) {
+            (Space::Shared, _) => Some(Spot::Shared(address)),
+            (Space::Generic, 1) => Some(Spot::Shared(address - SHARED_BASE)),
+            (Space::Generic | Space::Global | Space::Const, _) => {
+                region_index(address).is_some().then_some(Spot::Global(address))
+            }
+            _ => None,
+        }
+    }
+
+    /// The access of a thread as the shadow memory sees it. `same_value` says whether a write leaves what was there.
+    pub(in crate::engine) fn touch(access: &Access, address: u64, thread: usize, kind: AccessKind) -> Option<Touch> {
+        let spot = Reach::spot(access.space, address)?;
+        let bytes = u64::from(access.bytes);
+        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false })
+    }
+
+    /// Tells the shadow memory of a thread's access.
+    pub(super) fn observe(&mut self, touch: &Touch) {
+        if let Some(shadow) = &mut self.shadow {
+            shadow.observe(&mut self.findings, touch);
         }
     }
 

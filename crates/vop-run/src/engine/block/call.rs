@@ -45,15 +45,17 @@ impl Worker<'_> {
         let found = index.and_then(|index| kernel.by_address.get(index).copied().flatten());
         let found = found.filter(|_| address & 15 == 0);
         let callee = found.map(|found| &kernel.functions[found as usize]);
-        let fits = |callee: &FunctionCode| {
-            callee.parameters.len() == call.arguments.len() && callee.results.len() == call.results.len()
-        };
-        let Some(function) = found.filter(|_| callee.is_some_and(fits)) else {
-            let message = match callee {
-                Some(callee) => format!("`{}` is called with other parameters than it has", callee.name),
-                None => format!("a call of address {address:#x}, where no function is"),
+        let differs = callee.and_then(|callee| difference(call, callee));
+        let Some(function) = found.filter(|_| differs.is_none()) else {
+            let error = match differs {
+                Some(message) => RunError::new(RunErrorKind::Prototype, message)
+                    .with_help("call the function by a pointer of its own type"),
+                None => {
+                    let message = format!("a call of address {address:#x}, where no function is");
+                    RunError::new(RunErrorKind::OutOfBounds, message)
+                }
             };
-            return Err(self.fail(RunError::new(RunErrorKind::OutOfBounds, message), thread, pc));
+            return Err(self.fail(error, thread, pc));
         };
         let mut rest = vec![0; mask.len()];
         for t in 0..mask.len() {
@@ -77,6 +79,9 @@ impl Worker<'_> {
             CallTarget::Indirect(address) => self.callee(pc, call, address, &mut mask)?,
         };
         let active = count(&mask);
+        if let (Some(watch), CallTarget::Indirect(_)) = (&mut self.warp_watch, call.target) {
+            watch.part(&mask);
+        }
         self.park_others(&mask, active);
         let callee = &self.launch.kernel.functions[function as usize];
         let stack = self.frames.get(self.running.frame).stack;
@@ -173,6 +178,55 @@ impl Worker<'_> {
             Actual::Nothing => {}
         }
     }
+}
+
+/// In what a call by address differs from the function that it reaches; nothing if they fit.
+fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
+    let bytes_of = |width: Width| match width {
+        Width::Double => 8,
+        Width::Word => 4,
+        Width::Predicate | Width::None => 1,
+    };
+    let lists = [("parameter", &call.arguments, &callee.parameters), ("result", &call.results, &callee.results)];
+    for (what, actuals, formals) in lists {
+        if actuals.len() != formals.len() {
+            return Some(format!(
+                "`{}` has {} {what}s, and the call has {}: its prototype is that of another function",
+                callee.name,
+                formals.len(),
+                actuals.len()
+            ));
+        }
+        for (i, (actual, formal)) in actuals.iter().zip(formals).enumerate() {
+            let given = match *actual {
+                Actual::Stack { bytes, .. } => bytes,
+                Actual::Register(_, width) => bytes_of(width),
+                Actual::Nothing => continue,
+            };
+            let (fits, wanted) = match *formal {
+                // A list of a variable number of arguments has no size.
+                Formal::Stack { bytes: 0, .. } => (true, 0),
+                // A register of 8 or 16 bits is a word.
+                Formal::Stack { bytes, .. } if matches!(actual, Actual::Register(..)) => {
+                    (bytes.max(4) == given.max(4), bytes)
+                }
+                Formal::Stack { bytes, .. } => (bytes == given, bytes),
+                Formal::Register(_, width) => {
+                    let wanted = bytes_of(width);
+                    let fits = if matches!(actual, Actual::Register(..)) { wanted == given } else { wanted.max(4) == given.max(4) };
+                    (fits, wanted)
+                }
+            };
+            if !fits {
+                return Some(format!(
+                    "{what} {} of `{}` has {wanted} bytes, and the call's has {given}: its prototype is that of another function",
+                    i + 1,
+                    callee.name
+                ));
+            }
+        }
+    }
+    None
 }
 
 /// A parameter or result, seen from inside of the function.

@@ -3,30 +3,39 @@
 #![allow(unsafe_code, reason = "columns and the kernel's memory are raw memory")]
 
 use super::groups::threads;
-use super::{Failure, Worker};
+use super::{Failure, Reach, Worker};
+use crate::engine::shadow::Touch;
 use crate::code::{Access, AsyncCopy, Pc};
+use crate::code::Order;
 use crate::column::{WARP, Width};
-use crate::engine::shadow::AccessKind;
+use crate::engine::findings::AccessKind;
 use crate::memory::Fault;
 
 impl Worker<'_> {
     pub(super) fn async_copy(&mut self, pc: Pc, copy: &AsyncCopy, mask: &[u8]) -> Result<(), Failure> {
+        self.reach.tell_shadow(self.launch.kernel.steps[pc as usize].statement);
+        let mut last = None;
         for thread in threads(mask) {
-            let to = self.copy_one(copy, thread).map_err(|fault| self.faulted(fault, thread, pc))?;
-            if let Some(shadow) = &mut self.reach.shadow {
-                let (mut active, mut pointers) = ([0; WARP], [0; WARP]);
-                (active[thread % WARP], pointers[thread % WARP]) = (0xff, to as usize);
-                shadow.statement = self.launch.kernel.steps[pc as usize].statement;
-                let (shared, size) = (self.reach.shared as usize, copy.to.bytes as usize);
-                let seen = shadow.observe(shared, size, thread / WARP, &active, &pointers, AccessKind::Write);
-                seen.map_err(|fault| self.access_failed((thread / WARP, fault), pc))?;
+            let copied = self.copy_one(copy, thread).map_err(|fault| self.faulted(fault, thread, pc))?;
+            let Some(shadow) = &mut self.reach.shadow else { continue };
+            // Lanes of a warp copy together.
+            let is_new = last.replace(thread / WARP) != Some(thread / WARP);
+            let number = shadow.copy(thread, is_new);
+            let of = |access: &Access, address, bytes, kind| {
+                let touch = Reach::touch(access, address, thread, kind)?;
+                Some(Touch { bytes, copy: Some(number), order: Order::default(), ..touch })
+            };
+            let read = of(&copy.from, copied.from, copied.read, AccessKind::Read);
+            let written = of(&copy.to, copied.to, u64::from(copy.to.bytes), AccessKind::Write);
+            for touch in read.into_iter().filter(|touch| touch.bytes > 0).chain(written) {
+                shadow.observe(&mut self.reach.findings, &touch);
             }
         }
         Ok(())
     }
 
-    /// Copies a thread's bytes; returns where they are now.
-    fn copy_one(&self, copy: &AsyncCopy, thread: usize) -> Result<*mut u8, Fault> {
+    /// Copies a thread's bytes; returns the addresses.
+    fn copy_one(&self, copy: &AsyncCopy, thread: usize) -> Result<Copied, Fault> {
         let reach = &self.reach;
         let address = |access: &Access| {
             let base = match access.width {
@@ -40,8 +49,8 @@ impl Worker<'_> {
         // SAFETY: the decoder laid the number of bytes out as a word.
         let wanted = copy.source_bytes.map(|slot| unsafe { reach.file.element(slot, Width::Word, thread) } as u32);
         let wanted = wanted.unwrap_or(size).min(size);
-        let (to, from, bytes) = (address(&copy.to), address(&copy.from), u64::from(size));
-        let to = reach.resolve(copy.to.space, to, bytes, thread, true)?;
+        let (to_address, from, bytes) = (address(&copy.to), address(&copy.from), u64::from(size));
+        let to = reach.resolve(copy.to.space, to_address, bytes, thread, true)?;
         if from & (bytes - 1) != 0 {
             return Err(Fault::Misaligned { address: from, bytes });
         }
@@ -54,6 +63,13 @@ impl Worker<'_> {
         }
         // SAFETY: `resolve` has checked `size` bytes, which are 16 at most, and `source` is not the kernel's memory.
         unsafe { source.as_ptr().copy_to_nonoverlapping(to, size as usize) };
-        Ok(to)
+        Ok(Copied { from, read: u64::from(wanted), to: to_address })
     }
+}
+
+/// What a thread copied: the addresses, and how many bytes it read.
+struct Copied {
+    from: u64,
+    read: u64,
+    to: u64,
 }

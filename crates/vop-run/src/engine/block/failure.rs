@@ -4,7 +4,7 @@ use super::Worker;
 use super::groups::{Group, Wait, first};
 use crate::code::Pc;
 use crate::column::WARP;
-use crate::engine::access::{Problem, WarpFault};
+use crate::engine::access::WarpFault;
 use crate::error::{RunError, RunErrorKind, ThreadId};
 use crate::memory::Fault;
 
@@ -25,13 +25,8 @@ impl Worker<'_> {
 
     /// The error of a load, store or atomic.
     #[cold]
-    pub(super) fn access_failed(&self, (warp, (lane, problem)): WarpFault, pc: Pc) -> Failure {
-        let thread = warp * WARP + lane;
-        let error = match problem {
-            Problem::Fault(fault) => self.launch.layout(self.reach.top).explain(fault),
-            Problem::Shadow(finding) => self.launch.explain_shadow(finding, |other| self.thread_id(other)),
-        };
-        self.fail(error, thread, pc)
+    pub(super) fn access_failed(&self, (warp, (lane, fault)): WarpFault, pc: Pc) -> Failure {
+        self.faulted(fault, warp * WARP + lane, pc)
     }
 
     /// The error of a fault that an operation met for one thread.

@@ -247,7 +247,7 @@ pub(in crate::engine) fn first(mask: &[u8]) -> usize {
 }
 
 /// The threads of a mask.
-pub(in crate::engine) fn threads(mask: &[u8]) -> impl Iterator<Item = usize> {
+pub(in crate::engine) fn threads(mask: &[u8]) -> impl Iterator<Item = usize> + Clone {
     (0..mask.len()).filter(|t| mask[*t] != 0)
 }
 

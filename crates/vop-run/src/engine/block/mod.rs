@@ -30,6 +30,7 @@ use super::access::{Moves, Reach, atomic};
 use super::barrier::Arrivals;
 use super::launch::Launch;
 use super::observer::{Observer, View};
+use super::warp::WarpWatch;
 use crate::code::{Guard, Op, Pc, Step};
 use crate::column::{Area, File, Slot, WARP, Width};
 use crate::error::{RunError, RunErrorKind};
@@ -65,6 +66,8 @@ pub(super) struct Worker<'l> {
     /// Whether the block ended because the launch or an earlier block failed.
     pub(super) abandoned: bool,
     pub(super) observer: Option<Box<Observer>>,
+    /// What is known of the lanes of warps, if what they do together is to be checked.
+    pub(super) warp_watch: Option<Box<WarpWatch>>,
 }
 
 /// What a block did.
@@ -117,6 +120,7 @@ impl<'l> Worker<'l> {
             done: Done::default(),
             abandoned: false,
             observer: launch.observer().map(Box::new),
+            warp_watch: launch.checks.warp.then(|| Box::new(WarpWatch::new(lanes))),
         }
     }
 
@@ -125,8 +129,12 @@ impl<'l> Worker<'l> {
         (self.block_index, self.ctaid) = (index, self.launch.shape.ctaid(index));
         self.done = Done::default();
         self.storage.start();
+        self.reach.findings.block = index;
         if let Some(shadow) = &mut self.reach.shadow {
-            shadow.start();
+            shadow.start(index);
+        }
+        if let Some(watch) = &mut self.warp_watch {
+            watch.start();
         }
         storage::set_block_specials(self.launch, &self.reach, self.ctaid, true);
         let sampled = self.samples.as_ref().and_then(|samples| samples.steps(&mut self.reach, &self.moves));
@@ -301,6 +309,12 @@ impl<'l> Worker<'l> {
                 self.set_all(*d, *width, value, &mask);
                 Ok(true)
             }
+            Op::Fence(fence) => {
+                if let Some(shadow) = &mut self.reach.shadow {
+                    shadow.fence(threads(&mask), *fence);
+                }
+                Ok(true)
+            }
             Op::AsyncCopy(copy) => self.async_copy(pc, copy, &mask).map(|()| true),
             Op::System(system) => self.system(pc, system, &mask).map(|()| true),
             Op::Trap(name) => {
@@ -354,6 +368,9 @@ impl<'l> Worker<'l> {
         if let Some(observer) = &mut self.observer {
             observer.parted(pc - 1);
         }
+        if let Some(watch) = &mut self.warp_watch {
+            watch.part(&taken);
+        }
         let (stay, park) = if self.frames.compare((frame, pc), (frame, target)).is_lt() {
             ((pc, rest), (target, taken))
         } else {
@@ -366,6 +383,9 @@ impl<'l> Worker<'l> {
 
     /// The end of threads; true if the running group has others.
     fn end(&mut self, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
+        if let Some(shadow) = &mut self.reach.shadow {
+            shadow.end(threads(&mask));
+        }
         self.live.end(&mask, active);
         let others = self.running.take_out(&mask, active);
         // Threads that waited only for these need not wait until nothing else can run.
@@ -396,6 +416,9 @@ impl<'l> Worker<'l> {
                 if left[t] != 0 && value_of(t) == value {
                     (taken[t], left[t]) = (0xff, 0);
                 }
+            }
+            if let Some(watch) = &mut self.warp_watch {
+                watch.part(&taken);
             }
             self.groups.park(&self.frames, frame, *target, taken, Wait::Ready);
         }

@@ -10,11 +10,13 @@ mod arguments;
 mod options;
 mod report;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Done, Failure, Worker};
 use super::observer::Observer;
-use super::shadow::{Finding, SharedChecks};
+use super::findings::Findings;
+use super::shadow::{Checks, Common};
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
@@ -24,8 +26,8 @@ use crate::special::Shape;
 pub use activity::{Activity, Now};
 pub use arguments::Arg;
 use options::MAX_STACK;
-pub use options::{LaunchOptions, Progress};
-pub use report::Report;
+pub use options::{Check, LaunchOptions, Progress};
+pub use report::{Finding, Report};
 
 /// Threads of a block, as every target since sm_20 allows.
 pub(super) const MAX_THREADS: u64 = 1024;
@@ -52,7 +54,9 @@ pub(super) struct Launch<'k> {
     names: Vec<(String, u64)>,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
-    pub(super) checks: Option<SharedChecks>,
+    pub(super) checks: Checks,
+    /// What the cores know of memory, if that is to be checked.
+    pub(super) common: Option<Arc<Common>>,
     profile: bool,
     trace: Option<ThreadId>,
     /// By form of the kernel's video instructions.
@@ -106,29 +110,6 @@ impl Launch<'_> {
                 let mut values = [0; WARP];
                 plan.run_chunk(&*a.warp(warp), &*b.warp(warp), &*c.warp(warp), &mut values);
                 blend(&mut *d.warp(warp), &values, active);
-            }
-        }
-    }
-
-    /// The error for what the shadow memory found; `thread` names the other thread.
-    #[cold]
-    pub(super) fn explain_shadow(&self, finding: Finding, thread: impl Fn(usize) -> ThreadId) -> RunError {
-        match finding {
-            Finding::Uninitialized { offset } => {
-                let message = format!("byte {offset} of shared memory is read, and nothing has written it");
-                RunError { address: Some(offset as u64), ..RunError::new(RunErrorKind::Uninitialized, message) }
-            }
-            Finding::Race { offset, other, statement, writes } => {
-                let place = self.kernel.place(statement);
-                let place = place.map_or(String::new(), |place| format!(" at line {}: `{}`", place.line, place.text));
-                let verb = if writes { "wrote" } else { "read" };
-                let message = format!(
-                    "a race on byte {offset} of shared memory: {} {verb} it{place}, and no barrier stands between them",
-                    thread(other)
-                );
-                let error = RunError::new(RunErrorKind::Race, message)
-                    .with_help("a barrier (`__syncthreads()`) between the two orders them");
-                RunError { address: Some(offset as u64), ..error }
             }
         }
     }
@@ -201,6 +182,7 @@ impl Launch<'_> {
             observer.finish(self.kernel);
         }
         work.observer = worker.observer.take();
+        work.findings = std::mem::take(&mut worker.reach.findings);
         work
     }
 }
@@ -213,6 +195,7 @@ struct Work {
     printed: Vec<(u64, Vec<u8>)>,
     failure: Option<(u64, Failure)>,
     observer: Option<Box<Observer>>,
+    findings: Findings,
 }
 
 impl Work {
@@ -275,8 +258,13 @@ impl Kernel {
         let params = self.pack(args, memory)?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
         let shape = Shape { grid, block, static_shared, dynamic_shared };
-        let checks = SharedChecks { races: options.check_races, uninitialized: options.check_uninitialized };
-        let checks = (checks != SharedChecks::default()).then_some(checks);
+        let checks = Checks {
+            races: options.check_races,
+            uninitialized: options.check_uninitialized,
+            warp: options.check_warp,
+            heap: options.check_heap,
+        };
+        let common = memory.start_checks(checks).map(Arc::new);
         let observe = options.profile || options.trace.is_some();
         // Whether the threads of half a warp follow one another in a row of the block.
         let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
@@ -286,7 +274,7 @@ impl Kernel {
         };
         let launch = Launch {
             kernel: self,
-            sampled: if observe || checks.is_some() { None } else { self.sampled(lines) },
+            sampled: if observe || checks.any() { None } else { self.sampled(lines) },
             shape,
             threads: shape.threads(),
             params,
@@ -295,6 +283,7 @@ impl Kernel {
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
             checks,
+            common: common.clone(),
             profile: options.profile,
             trace: options.trace,
             plans: self.videos.iter().map(plan).collect(),
@@ -323,8 +312,12 @@ impl Kernel {
                 std::iter::once(own).chain(others).collect()
             })
         };
-        let blocks = launch.shape.blocks();
         drop(launch);
-        Report::new(self, options, blocks, work, memory)
+        let common = common.and_then(Arc::into_inner);
+        let result = Report::new(self, options, &shape, work, memory, common.as_ref());
+        if let Some(common) = common {
+            memory.end_checks(common);
+        }
+        result
     }
 }

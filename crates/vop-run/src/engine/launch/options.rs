@@ -12,6 +12,51 @@ pub(super) const MAX_STACK: usize = 512 * 1024;
 /// The number of blocks that have ended, to be read from another thread while a launch runs.
 pub type Progress = Arc<AtomicU64>;
 
+/// A check that is made on request.
+///
+/// ```
+/// use vop_run::{Check, LaunchOptions};
+///
+/// let options = LaunchOptions::default().with_check(Check::Races).with_check(Check::Warp);
+/// assert_eq!(options.checks(), [Check::Races, Check::Warp]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Check {
+    /// [`LaunchOptions::check_races`]
+    Races,
+    /// [`LaunchOptions::check_uninitialized`]
+    Uninit,
+    /// [`LaunchOptions::check_warp`]
+    Warp,
+    /// [`LaunchOptions::check_heap`]
+    Heap,
+}
+
+impl Check {
+    /// All checks.
+    pub const ALL: &'static [Check] = &[Check::Races, Check::Uninit, Check::Warp, Check::Heap];
+
+    /// Its name: `races`, `uninit`, `warp`, `heap`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::Races => "races",
+            Check::Uninit => "uninit",
+            Check::Warp => "warp",
+            Check::Heap => "heap",
+        }
+    }
+
+    /// The checks of a name; all of them for `all`.
+    pub fn named(name: &str) -> Option<&'static [Check]> {
+        if name == "all" {
+            return Some(Check::ALL);
+        }
+        let index = Check::ALL.iter().position(|check| check.name() == name)?;
+        Check::ALL.get(index..=index)
+    }
+}
+
 /// What a launch needs to know beyond its shape and its arguments.
 ///
 /// ```
@@ -32,10 +77,18 @@ pub struct LaunchOptions {
     pub cores: Option<usize>,
     /// Bytes of the stack of a thread, which holds `.local` variables and what calls take: at most 512 KiB.
     pub stack: usize,
-    /// Whether a race is an error: two accesses to one byte of shared memory without a barrier between them, one of which writes.
+    /// Whether to look for races: two accesses to one byte of shared or global memory, one of which writes, that nothing orders.
+    ///
+    /// What this check and the others find is in [`Report::findings`](super::Report::findings); the launch goes on.
     pub check_races: bool,
-    /// Whether a read of shared memory that nothing wrote is an error.
+    /// Whether to look for reads of shared memory, of memory from `malloc`, and of buffers of
+    /// [`Memory::allocate_uninitialized`](crate::Memory::allocate_uninitialized), that nothing wrote.
     pub check_uninitialized: bool,
+    /// Whether to look for errors in what lanes of a warp do together: lanes that are read and do not take part, members of a mask that
+    /// never arrive, and `activemask` taken for granted.
+    pub check_warp: bool,
+    /// Whether to look for uses of memory from `malloc` after `free`, for accesses beyond an allocation, and for leaks.
+    pub check_heap: bool,
     /// Whether to count what is executed by statement, into [`Report::profile`](super::Report::profile).
     pub profile: bool,
     /// The thread to follow, statement by statement and value by value, into [`Report::trace`](super::Report::trace).
@@ -56,6 +109,8 @@ impl Default for LaunchOptions {
             stack: MAX_STACK,
             check_races: false,
             check_uninitialized: false,
+            check_warp: false,
+            check_heap: false,
             profile: false,
             trace: None,
             progress: None,
@@ -99,6 +154,34 @@ impl LaunchOptions {
     #[must_use]
     pub fn with_checks(self, races: bool, uninitialized: bool) -> LaunchOptions {
         LaunchOptions { check_races: races, check_uninitialized: uninitialized, ..self }
+    }
+
+    /// Makes a check; those that were asked for before stay.
+    #[must_use]
+    pub fn with_check(mut self, check: Check) -> LaunchOptions {
+        self.check(check);
+        self
+    }
+
+    /// Makes a check.
+    pub fn check(&mut self, check: Check) {
+        match check {
+            Check::Races => self.check_races = true,
+            Check::Uninit => self.check_uninitialized = true,
+            Check::Warp => self.check_warp = true,
+            Check::Heap => self.check_heap = true,
+        }
+    }
+
+    /// The checks that are made.
+    pub fn checks(&self) -> Vec<Check> {
+        let on = |check: &Check| match check {
+            Check::Races => self.check_races,
+            Check::Uninit => self.check_uninitialized,
+            Check::Warp => self.check_warp,
+            Check::Heap => self.check_heap,
+        };
+        Check::ALL.iter().copied().filter(on).collect()
     }
 
     /// Sets [`LaunchOptions::profile`].

@@ -1,0 +1,408 @@
+//! Julia, Go, D, Zig and Nim: every string, since no syntax tells which ones hold PTX or a kernel's source. Their literals and
+//! comments differ; what joins literals is an operator between them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::super::cursor::{Cursor, is_ident};
+use super::super::mapped::{Mapped, Paste};
+use super::super::placeholder::Dialect;
+use super::escape::{Escapes, decode_part};
+use super::text::Text;
+
+/// Whose literals and comments are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Julia,
+    Go,
+    D,
+    Zig,
+    Nim,
+}
+
+/// The bytes within which an interpolated expression must close.
+const FIELD_LIMIT: usize = 512;
+
+pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
+    let mut texts = Vec::new();
+    let mut cursor = Cursor::new(source, 0);
+    let mut asm = Asm::Outside;
+    while !cursor.at_end() {
+        if skip_comment(&mut cursor, kind) {
+            continue;
+        }
+        if let Some(literal) = literal(&mut cursor, kind) {
+            let dialect = if kind == Kind::Zig && asm == Asm::Open { Dialect::GccAsm } else { Dialect::Free };
+            let mapped = joined(&mut cursor, &literal, kind);
+            texts.push(Text { mapped, dialect });
+            asm = Asm::Outside;
+            continue;
+        }
+        match cursor.peek(0) {
+            b'\'' => skip_character(&mut cursor, kind),
+            b if is_ident(b) => {
+                asm = match (cursor.take_while(is_ident), asm) {
+                    (b"asm", _) => Asm::Keyword,
+                    (b"volatile", Asm::Keyword) => Asm::Keyword,
+                    _ => Asm::Outside,
+                };
+            }
+            b => {
+                if !b.is_ascii_whitespace() {
+                    asm = if b == b'(' && asm == Asm::Keyword { Asm::Open } else { Asm::Outside };
+                }
+                cursor.advance(1);
+            }
+        }
+    }
+    texts
+}
+
+/// The comments of a file, in order.
+pub(super) fn comments(source: &[u8], kind: Kind) -> Vec<Range<usize>> {
+    let mut comments = Vec::new();
+    let mut cursor = Cursor::new(source, 0);
+    while !cursor.at_end() {
+        let start = cursor.pos;
+        if skip_comment(&mut cursor, kind) {
+            comments.push(start..cursor.pos);
+        } else if literal(&mut cursor, kind).is_none() {
+            match cursor.peek(0) {
+                b'\'' => skip_character(&mut cursor, kind),
+                b if is_ident(b) => _ = cursor.take_while(is_ident),
+                _ => cursor.advance(1),
+            }
+        }
+    }
+    comments
+}
+
+/// How far Zig's `asm volatile (` has been read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asm {
+    Outside,
+    Keyword,
+    Open,
+}
+
+/// Steps over a comment, if one stands here.
+fn skip_comment(cursor: &mut Cursor<'_>, kind: Kind) -> bool {
+    let line: &[u8] = if matches!(kind, Kind::Julia | Kind::Nim) { b"#" } else { b"//" };
+    let blocks: &[(&[u8], &[u8], bool)] = match kind {
+        Kind::Julia => &[(b"#=", b"=#", true)],
+        Kind::Nim => &[(b"##[", b"]##", true), (b"#[", b"]#", true)],
+        Kind::Go => &[(b"/*", b"*/", false)],
+        Kind::D => &[(b"/*", b"*/", false), (b"/+", b"+/", true)],
+        Kind::Zig => &[],
+    };
+    if let Some(&(open, close, nests)) = blocks.iter().find(|(open, ..)| cursor.starts_with(open)) {
+        let mut depth = 0_usize;
+        loop {
+            if cursor.at_end() {
+                return true;
+            } else if (depth == 0 || nests) && cursor.eat(open) {
+                depth += 1;
+            } else if cursor.eat(close) {
+                depth -= 1;
+                if depth == 0 {
+                    return true;
+                }
+            } else {
+                cursor.advance(1);
+            }
+        }
+    }
+    let begins = cursor.starts_with(line);
+    if begins {
+        cursor.skip_to(b'\n');
+    }
+    begins
+}
+
+/// Steps over `'x'`. In Julia the quote is an operator behind a value, and in Nim part of a number.
+fn skip_character(cursor: &mut Cursor<'_>, kind: Kind) {
+    let before = cursor.before();
+    let behind_value = is_ident(before) || matches!(before, b')' | b']' | b'}' | b'\'' | b'.');
+    if !(matches!(kind, Kind::Julia | Kind::Nim) && behind_value) {
+        cursor.skip_quoted(b'\'');
+    }
+    cursor.advance(1);
+}
+
+/// A literal.
+struct Literal {
+    /// What is between the quotes. Of Zig's lines several, each without its `\\`.
+    content: Vec<Range<usize>>,
+    escapes: Escapes,
+    /// Julia's `$name` and `$(…)`.
+    interpolates: bool,
+    /// Names between backticks are the program's, as in Nim's `asm`.
+    backticks: bool,
+}
+
+impl Literal {
+    fn raw(content: Range<usize>) -> Literal {
+        Literal { content: vec![content], escapes: Escapes::None, interpolates: false, backticks: false }
+    }
+
+    fn escaped(content: Range<usize>) -> Literal {
+        Literal { escapes: Escapes::C, ..Literal::raw(content) }
+    }
+}
+
+/// Steps over the literal here; stays where there is none.
+fn literal(cursor: &mut Cursor<'_>, kind: Kind) -> Option<Literal> {
+    let mut ahead = *cursor;
+    let prefix = ahead.take_while(is_ident);
+    let quote = ahead.peek(0);
+    // Only the start of a word can be a prefix.
+    if !prefix.is_empty() && (is_ident(cursor.before()) || !matches!(quote, b'"' | b'`')) {
+        return None;
+    }
+    let found = match (kind, prefix, quote) {
+        (Kind::Julia, b"", b'"' | b'`') => {
+            let content = quoted(&mut ahead, quote, true, true);
+            Literal { interpolates: true, ..Literal::escaped(content) }
+        }
+        // A macro's string: `raw"…"`, `asm"…"`.
+        (Kind::Julia, _, b'"') => Literal::raw(quoted(&mut ahead, quote, true, true)),
+        (Kind::Go, b"", b'`') => Literal::raw(until(&mut ahead, 1, b"`")),
+        (Kind::Go, b"", b'"') => Literal::escaped(quoted(&mut ahead, quote, false, false)),
+        (Kind::D, b"" | b"r", b'`' | b'"') if quote == b'`' || prefix == b"r" => {
+            let close = [quote];
+            Literal::raw(until(&mut ahead, 1, &close))
+        }
+        (Kind::D, b"", b'"') => Literal::escaped(quoted(&mut ahead, quote, true, false)),
+        (Kind::D, b"q", b'"') => Literal::raw(delimited(&mut ahead)),
+        (Kind::D, b"x", b'"') => {
+            quoted(&mut ahead, quote, true, false);
+            Literal::raw(ahead.pos..ahead.pos)
+        }
+        (Kind::Zig, b"", b'"') => Literal::escaped(quoted(&mut ahead, quote, false, false)),
+        (Kind::Zig, b"", b'\\') if ahead.starts_with(br"\\") => lines(&mut ahead),
+        (Kind::Nim, _, b'"') if ahead.starts_with(br#"""""#) => {
+            let start = ahead.pos + 3;
+            let mut end = Cursor::new(ahead.src, start);
+            end.skip_past(br#"""""#);
+            // Quotes before the closing ones are the string's.
+            end.take_while(|b| b == b'"');
+            let closed = end.pos >= start + 3 && end.src[..end.pos].ends_with(br#"""""#);
+            let content = start..if closed { end.pos - 3 } else { end.pos };
+            ahead = end;
+            Literal { backticks: true, ..Literal::raw(content) }
+        }
+        (Kind::Nim, b"", b'"') => Literal::escaped(quoted(&mut ahead, quote, false, false)),
+        (Kind::Nim, _, b'"') => Literal::raw(doubled(&mut ahead)),
+        _ => return None,
+    };
+    *cursor = ahead;
+    Some(found)
+}
+
+/// From an opening quote to behind the closing one; yields what is between. `triple` quotes may hold single ones; a string that may
+/// not hold line breaks ends with its line at the latest.
+fn quoted(cursor: &mut Cursor<'_>, quote: u8, across_lines: bool, triple: bool) -> Range<usize> {
+    let three = [quote; 3];
+    let close = if triple && cursor.starts_with(&three) { &three[..] } else { &three[..1] };
+    cursor.advance(close.len());
+    let start = cursor.pos;
+    while !cursor.at_end() {
+        if cursor.starts_with(close) {
+            let content = start..cursor.pos;
+            cursor.advance(close.len());
+            return content;
+        }
+        match cursor.peek(0) {
+            b'\\' => cursor.advance(2),
+            b'\n' if !across_lines => break,
+            _ => cursor.advance(1),
+        }
+    }
+    start..cursor.pos
+}
+
+/// Steps over `open` bytes and to behind `close`.
+fn until(cursor: &mut Cursor<'_>, open: usize, close: &[u8]) -> Range<usize> {
+    cursor.advance(open);
+    let start = cursor.pos;
+    let closed = cursor.skip_past(close);
+    start..if closed { cursor.pos - close.len() } else { cursor.pos }
+}
+
+/// Nim's `r"a ""quoted"" word"`, to the end of its line at the latest.
+fn doubled(cursor: &mut Cursor<'_>) -> Range<usize> {
+    cursor.advance(1);
+    let start = cursor.pos;
+    while !cursor.at_end() && cursor.peek(0) != b'\n' {
+        if cursor.eat(br#""""#) {
+            continue;
+        }
+        if cursor.peek(0) == b'"' {
+            let content = start..cursor.pos;
+            cursor.advance(1);
+            return content;
+        }
+        cursor.advance(1);
+    }
+    start..cursor.pos
+}
+
+/// D's `q"(…)"` and `q"END … END"`, from the quote.
+fn delimited(cursor: &mut Cursor<'_>) -> Range<usize> {
+    cursor.advance(1);
+    let name = cursor.take_while(is_ident);
+    if !name.is_empty() {
+        let close = [b"\n", name, b"\""].concat();
+        cursor.skip_to(b'\n');
+        let start = (cursor.pos + 1).min(cursor.src.len());
+        let closed = cursor.skip_past(&close);
+        // The name stands at the start of a line.
+        return start.min(cursor.pos)..if closed { (cursor.pos - close.len() + 1).max(start) } else { cursor.pos };
+    }
+    let close = match cursor.peek(0) {
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
+        b'<' => b'>',
+        other => other,
+    };
+    until(cursor, 1, &[close, b'"'])
+}
+
+/// Zig's lines behind `\\`, each a line of one string.
+fn lines(cursor: &mut Cursor<'_>) -> Literal {
+    let mut content = Vec::new();
+    loop {
+        cursor.advance(2);
+        let start = cursor.pos;
+        cursor.skip_to(b'\n');
+        cursor.advance(1);
+        // With its line break.
+        content.push(start..cursor.pos);
+        let mut ahead = *cursor;
+        ahead.take_while(|b| b.is_ascii_whitespace());
+        if !ahead.starts_with(br"\\") {
+            return Literal { content, escapes: Escapes::None, interpolates: false, backticks: false };
+        }
+        *cursor = ahead;
+    }
+}
+
+/// The string that begins with a literal that has been read, with what is joined to it.
+fn joined(cursor: &mut Cursor<'_>, first: &Literal, kind: Kind) -> Mapped {
+    let mut mapped = Mapped::default();
+    decode(&mut mapped, cursor.src, first);
+    let operator: &[u8] = match kind {
+        Kind::Julia => b"*",
+        Kind::Go => b"+",
+        Kind::D => b"~",
+        Kind::Zig => b"++",
+        Kind::Nim => b"&",
+    };
+    loop {
+        let mut ahead = *cursor;
+        skip_trivia(&mut ahead, kind);
+        if !ahead.eat(operator) || ahead.peek(0) == b'=' {
+            return mapped;
+        }
+        skip_trivia(&mut ahead, kind);
+        if let Some(more) = literal(&mut ahead, kind) {
+            decode(&mut mapped, ahead.src, &more);
+        } else if !paste_expression(&mut ahead, &mut mapped) {
+            return mapped;
+        }
+        *cursor = ahead;
+    }
+}
+
+fn skip_trivia(cursor: &mut Cursor<'_>, kind: Kind) {
+    loop {
+        cursor.take_while(|b| b.is_ascii_whitespace());
+        if !skip_comment(cursor, kind) {
+            return;
+        }
+    }
+}
+
+/// Steps over a name, call or subscript between two operators, and marks its place.
+fn paste_expression(cursor: &mut Cursor<'_>, mapped: &mut Mapped) -> bool {
+    let start = cursor.pos;
+    let name = cursor.take_while(is_ident);
+    if name.is_empty() {
+        return false;
+    }
+    loop {
+        match cursor.peek(0) {
+            b'(' | b'[' if cursor.skip_brackets(256) => {}
+            b'.' => {
+                cursor.advance(1);
+                cursor.take_while(is_ident);
+            }
+            _ => break,
+        }
+    }
+    let lone = name.len() == cursor.pos - start;
+    let name = if lone { name.into() } else { Cow::from(mapped.distinct(name)) };
+    mapped.push_paste(&name, start..cursor.pos, cursor.pos, Paste::Field);
+    true
+}
+
+fn decode(out: &mut Mapped, source: &[u8], literal: &Literal) {
+    for content in &literal.content {
+        let end = content.end;
+        let sign = match (literal.interpolates, literal.backticks) {
+            (true, _) => b'$',
+            (_, true) => b'`',
+            _ => {
+                decode_part(out, source, content.clone(), end, literal.escapes);
+                continue;
+            }
+        };
+        let mut cursor = Cursor::new(&source[..end], content.start);
+        let mut copied = content.start;
+        while let Some(ahead) = memchr::memchr2(b'\\', sign, cursor.rest()) {
+            cursor.advance(ahead);
+            if cursor.peek(0) == b'\\' && sign == b'$' {
+                cursor.advance(2);
+                continue;
+            }
+            let start = cursor.pos;
+            let Some((name, lone)) = field(&mut cursor, sign) else {
+                cursor.advance(1);
+                continue;
+            };
+            decode_part(out, source, copied..start, end, literal.escapes);
+            if sign == b'`' {
+                // A register that the compiler names.
+                out.push_unit(&[b"%", name].concat(), start..cursor.pos, end);
+            } else {
+                let name = if lone { name.into() } else { Cow::from(out.distinct(name)) };
+                out.push_paste(&name, start..cursor.pos, end, Paste::Field);
+            }
+            copied = cursor.pos;
+        }
+        decode_part(out, source, copied..end, end, literal.escapes);
+    }
+}
+
+/// Steps over `$name`, `$(…)` or `` `name` ``: its name, and whether it is all of it.
+fn field<'a>(cursor: &mut Cursor<'a>, sign: u8) -> Option<(&'a [u8], bool)> {
+    let mut ahead = *cursor;
+    ahead.advance(1);
+    let is_name = |b: u8| is_ident(b) && b != b'$';
+    let found = if sign == b'$' && ahead.peek(0) == b'(' {
+        let inside = Cursor::new(ahead.src, ahead.pos + 1).take_while(is_name);
+        if !ahead.skip_brackets(FIELD_LIMIT) {
+            return None;
+        }
+        (if inside.is_empty() { b"field" } else { inside }, false)
+    } else {
+        let name = ahead.take_while(is_name);
+        if name.is_empty() || name[0].is_ascii_digit() || (sign == b'`' && !ahead.eat(b"`")) {
+            return None;
+        }
+        (name, true)
+    };
+    *cursor = ahead;
+    Some(found)
+}

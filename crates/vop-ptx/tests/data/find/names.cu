@@ -1,0 +1,11 @@
+asm("vcmpeq4.u32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+asm("vcmpeq4 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+asm("vabs4.s32.s32.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+asm("vneg4.s32 %0, %1;" : "=r"(d) : "r"(a));
+asm("vmad4.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+asm("vabs.s32 q0, q1");
+asm("vqadd.s32 d0, d1, d2");
+asm("vld4.u32 {d0, d2, d4, d6}, [r0]");
+asm("vinserti32x4 $0, %0, %1, %2");
+asm("vpaddusb %0, %1, %2");
+const char *label = "vcmpeq4 is slow";

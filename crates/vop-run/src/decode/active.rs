@@ -1,0 +1,77 @@
+//! Which masks come from `activemask`, for the check of what lanes of a warp do together.
+//!
+//! The value of `activemask` is not determined: it has the lanes that happen to execute it together, and the manual lets any lane run
+//! alone. Code that works with any such set is right, as CUDA's `coalesced_threads()` is: it counts and numbers the lanes of the mask.
+//! Code that reads a lane by a number which does not depend on the mask takes for granted that this lane is in it.
+//!
+//! The search follows registers through what computes, regardless of the order of steps. What comes from memory, from calls and from
+//! other lanes may depend on anything, and where branches depend on the mask, so may everything: there nothing is claimed.
+
+use std::collections::HashSet;
+
+use crate::code::{Collective, CollectiveKind, FromActive, FunctionCode, Formal, Op, Role, Step};
+use crate::column::Slot;
+use crate::memory::Space;
+
+/// Marks the collectives of a function whose masks may come from `activemask`. Registers do not have columns yet.
+pub(super) fn mark(steps: &mut [Step], code: &FunctionCode) {
+    if !steps.iter().any(|step| matches!(&step.op, Op::Warp(collective) if is_active(collective))) {
+        return;
+    }
+    // Registers that may hold what `activemask` gave, and those that may depend on what is not known.
+    let (mut active, mut unknown) = (HashSet::new(), HashSet::new());
+    for formal in &code.parameters {
+        if let Formal::Register(slot, _) = formal {
+            unknown.insert(*slot);
+        }
+    }
+    loop {
+        let before = (active.len(), unknown.len());
+        for step in steps.iter_mut() {
+            let mut sources: Vec<Slot> = step.guard.iter().map(|guard| guard.slot).collect();
+            let mut results = Vec::new();
+            step.op.slots(&mut |slot, role| match role {
+                Role::Source => sources.push(*slot),
+                Role::Result => results.push(*slot),
+            });
+            let from = |set: &HashSet<Slot>| sources.iter().any(|slot| set.contains(slot));
+            let (is_from_active, is_unknown) = match &step.op {
+                Op::Compute { .. } | Op::Video(_) => (from(&active), from(&unknown)),
+                Op::Warp(collective) if is_active(collective) => (true, from(&unknown)),
+                // Parameters of the kernel.
+                Op::Load(load) if matches!(load.access.space, Space::Param | Space::Const) => (false, from(&unknown)),
+                Op::Clock { .. } | Op::StackAddress { .. } => (false, false),
+                _ => (false, true),
+            };
+            for slot in results {
+                if is_from_active {
+                    active.insert(slot);
+                }
+                if is_unknown {
+                    unknown.insert(slot);
+                }
+            }
+        }
+        if before == (active.len(), unknown.len()) {
+            break;
+        }
+    }
+    let branches = |step: &Step| {
+        matches!(step.op, Op::Branch(_) | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Call(_))
+            && step.guard.is_some_and(|guard| active.contains(&guard.slot))
+    };
+    let decides = steps.iter().any(branches);
+    for step in steps {
+        if let Op::Warp(collective) = &mut step.op
+            && collective.members.is_some_and(|members| active.contains(&members))
+        {
+            let [_, lane, clamp] = collective.sources;
+            let depends = [lane, clamp].iter().any(|slot| active.contains(slot) || unknown.contains(slot));
+            collective.from_active = if depends || decides { FromActive::Mask } else { FromActive::MaskAlone };
+        }
+    }
+}
+
+fn is_active(collective: &Collective) -> bool {
+    matches!(collective.kind, CollectiveKind::Active)
+}

@@ -1,0 +1,504 @@
+//! Shadow memory: what is known of each byte that kernels reach, for checks on request.
+//!
+//! - [`clocks`]: which accesses of a block happen before others; [`cells`]: the accesses of each word that later ones may race with.
+//! - Of shared memory each core has its own cells. Those of global memory are of the launch: [`Common`].
+//!
+//! Two accesses race if they reach the same byte, one of them writes, not both are strong with a scope that has both threads, and neither
+//! happened before the other (manual, "Memory Consistency Model"). Within a block, happening before is exact. Of other blocks a thread
+//! knows a time: when it acquires, at the scope `.gpu` or `.sys`, what another block released, all that other blocks had done until the
+//! release counts as having happened before. So between blocks races may be missed where a third block is involved; none is invented.
+
+mod cells;
+mod clocks;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::findings::{AccessKind, Findings, Race, Spot, What};
+use crate::bits::Bits;
+use crate::code::{Fence, MbarrierUse, Order, OrderSemantics, Scope};
+use crate::column::WARP;
+use crate::heap::HeapLog;
+use crate::memory::{OFFSET, region_index};
+use cells::{Cell, Conflict, Record, Strength, WORD};
+use clocks::{Clock, Clocks, join};
+
+/// What to check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Checks {
+    pub(crate) races: bool,
+    pub(crate) uninitialized: bool,
+    pub(crate) warp: bool,
+    pub(crate) heap: bool,
+}
+
+impl Checks {
+    /// Whether accesses to memory are looked at.
+    pub(crate) fn of_memory(self) -> bool {
+        self.races || self.uninitialized || self.heap
+    }
+
+    pub(crate) fn any(self) -> bool {
+        self.of_memory() || self.warp
+    }
+}
+
+/// Words of a page of cells.
+const PAGE: u64 = 1024;
+/// Pages of cells of global memory: those of 64 MiB, which take 1 GiB.
+const MAX_PAGES: usize = 16384;
+
+type Page = Mutex<Box<[Cell]>>;
+
+/// The cells of an allocation of global memory: none until they are needed.
+#[derive(Debug, Default)]
+struct Pages {
+    words: u64,
+    pages: OnceLock<Vec<OnceLock<Page>>>,
+}
+
+impl Pages {
+    fn get(&self, index: usize) -> Option<&OnceLock<Page>> {
+        let make = || (0..self.words.div_ceil(PAGE)).map(|_| OnceLock::new()).collect();
+        self.pages.get_or_init(make).get(index)
+    }
+}
+
+/// What the cores of a launch know together.
+#[derive(Debug)]
+pub(crate) struct Common {
+    pub(crate) checks: Checks,
+    /// By allocation; empty where only reading is possible.
+    pages: Vec<Pages>,
+    pages_left: AtomicUsize,
+    /// Whether there was no room for cells.
+    pub(crate) exhausted: AtomicBool,
+    /// Rises with each release to other blocks.
+    clock: AtomicU32,
+    /// By address of global memory: the time of the last release that a read of it acquires.
+    released: Mutex<HashMap<u64, u32>>,
+    /// By allocation: the bytes that have been written, where not all are.
+    pub(crate) written: Vec<Option<Arc<Bits>>>,
+    /// The heap's index among the allocations, and what has been allocated.
+    pub(crate) heap: Option<(usize, Mutex<HeapLog>)>,
+}
+
+impl Common {
+    /// For allocations of these sizes; 0 stands for one that may only be read.
+    pub(crate) fn new(
+        checks: Checks,
+        sizes: impl Iterator<Item = u64>,
+        written: Vec<Option<Arc<Bits>>>,
+        heap: Option<(usize, HeapLog)>,
+    ) -> Common {
+        let pages = sizes.map(|bytes| Pages { words: bytes.div_ceil(WORD), pages: OnceLock::new() });
+        Common {
+            checks,
+            pages: if checks.races { pages.collect() } else { Vec::new() },
+            pages_left: AtomicUsize::new(MAX_PAGES),
+            exhausted: AtomicBool::new(false),
+            clock: AtomicU32::new(0),
+            released: Mutex::default(),
+            written,
+            heap: heap.map(|(index, log)| (index, Mutex::new(log))),
+        }
+    }
+
+    fn now(&self) -> u32 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// Adds an access of one word of an allocation.
+    fn add(&self, allocation: usize, word: u64, clocks: &Clocks, now: Record, thread: usize) -> Option<Conflict> {
+        let place = self.pages.get(allocation)?.get((word / PAGE) as usize)?;
+        if place.get().is_none() {
+            let left = self.pages_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+            if left.is_err() {
+                self.exhausted.store(true, Ordering::Relaxed);
+                return None;
+            }
+        }
+        let page = place.get_or_init(|| Mutex::new(vec![Cell::default(); PAGE as usize].into()));
+        let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
+        page[(word % PAGE) as usize].add(clocks, now, thread)
+    }
+
+    fn released(&self, address: u64) -> u32 {
+        let released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
+        released.get(&address).copied().unwrap_or(0)
+    }
+
+    /// A thread releases to other blocks what has been done until now.
+    fn release(&self, address: u64) {
+        let mut released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = self.clock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |time| time.checked_add(1));
+        released.insert(address, time.map_or(u32::MAX, |time| time + 1));
+    }
+
+    /// A write to an address that releases nothing.
+    fn forget(&self, address: u64) {
+        self.released.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+    }
+}
+
+/// What a read of an address synchronises with, within the block.
+#[derive(Clone, Debug, Default)]
+struct Released {
+    /// The thread of the last store.
+    writer: usize,
+    clock: Option<Clock>,
+    /// Of an object of `mbarrier`: what has arrived in the current phase. `clock` is of the phases that are complete.
+    gathering: Option<Clock>,
+}
+
+/// An access of one thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    pub(crate) spot: Spot,
+    pub(crate) bytes: u64,
+    pub(crate) thread: usize,
+    pub(crate) kind: AccessKind,
+    pub(crate) order: Order,
+    /// Whether it is a copy of `cp.async`, of this number.
+    pub(crate) copy: Option<u32>,
+    /// Whether a write leaves what was there before.
+    pub(crate) same_value: bool,
+}
+
+/// What one core knows of the block that it runs.
+#[derive(Debug)]
+pub(crate) struct Shadow {
+    common: Arc<Common>,
+    block: u32,
+    lanes: usize,
+    clocks: Clocks,
+    cells: Vec<Cell>,
+    /// Which bytes of shared memory have been written.
+    written: Bits,
+    shared_bytes: u64,
+    released: HashMap<Spot, Released>,
+    /// The statement that is being executed.
+    pub(crate) statement: u32,
+}
+
+impl Shadow {
+    pub(crate) fn new(common: Arc<Common>, shared_bytes: usize, lanes: usize) -> Shadow {
+        let words = if common.checks.races { shared_bytes.div_ceil(WORD as usize) } else { 0 };
+        Shadow {
+            common,
+            block: 0,
+            lanes,
+            clocks: Clocks::new(lanes),
+            cells: vec![Cell::default(); words],
+            written: Bits::new(shared_bytes as u64, false),
+            shared_bytes: shared_bytes as u64,
+            released: HashMap::new(),
+            statement: 0,
+        }
+    }
+
+    /// A new block.
+    pub(crate) fn start(&mut self, block: u64) {
+        // Blocks beyond 2^32 are taken for others: a launch does not have as many.
+        self.block = block as u32;
+        self.clocks.start();
+        self.released.clear();
+        if self.common.checks.uninitialized {
+            self.written.clear(0, self.shared_bytes);
+        }
+    }
+
+    /// Looks at an access of one thread.
+    pub(crate) fn observe(&mut self, findings: &mut Findings, touch: &Touch) {
+        let checks = self.common.checks;
+        if checks.heap
+            && let Spot::Global(address) = touch.spot
+        {
+            self.look_at_heap(findings, address, touch);
+        }
+        if checks.uninitialized {
+            self.look_at_content(findings, touch);
+        }
+        if checks.races {
+            self.look_at_order(findings, touch);
+        }
+    }
+
+    fn look_at_heap(&self, findings: &mut Findings, address: u64, touch: &Touch) {
+        if let Some((heap, log)) = &self.common.heap
+            && region_index(address) == Some(*heap)
+        {
+            let log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(near) = log.access(address & OFFSET, touch.bytes) {
+                findings.add(self.statement, touch.thread, What::Heap { address, near });
+            }
+        }
+    }
+
+    fn look_at_content(&self, findings: &mut Findings, touch: &Touch) {
+        let (bits, offset) = match touch.spot {
+            Spot::Shared(offset) => (Some(&self.written), offset),
+            Spot::Global(address) => {
+                let bits = region_index(address).and_then(|index| self.common.written.get(index)?.as_deref());
+                (bits, address & OFFSET)
+            }
+        };
+        let Some(bits) = bits else { return };
+        if touch.kind != AccessKind::Write
+            && let Some(byte) = bits.first_unwritten(offset, touch.bytes)
+        {
+            let spot = match touch.spot {
+                Spot::Shared(_) => Spot::Shared(byte),
+                Spot::Global(address) => Spot::Global(address - offset + byte),
+            };
+            findings.add(self.statement, touch.thread, What::Uninitialized(spot));
+        }
+        if touch.kind != AccessKind::Read {
+            bits.set(offset, touch.bytes);
+        }
+    }
+
+    fn look_at_order(&mut self, findings: &mut Findings, touch: &Touch) {
+        let warp = touch.thread / WARP;
+        let strength = match (touch.order.semantics, touch.order.scope) {
+            (OrderSemantics::Weak, _) => Strength::Weak,
+            (_, Scope::Block) => Strength::Block,
+            (_, Scope::Device) => Strength::Device,
+        };
+        let mut now = Record {
+            block: self.block,
+            generation: self.clocks.generation,
+            counter: touch.copy.unwrap_or_else(|| self.clocks.counter(warp)),
+            stamp: 0,
+            statement: self.statement,
+            lanes: 1 << (touch.thread % WARP),
+            warp: (warp + if touch.copy.is_some() { self.lanes / WARP } else { 0 }) as u8,
+            bytes: 0,
+            writes: touch.kind != AccessKind::Read,
+            strength,
+        };
+        let offset = match touch.spot {
+            Spot::Shared(offset) => offset,
+            Spot::Global(address) => {
+                now.stamp = self.common.now();
+                address & OFFSET
+            }
+        };
+        let end = offset.saturating_add(touch.bytes);
+        let mut first: Option<(u64, Conflict)> = None;
+        let mut at = offset;
+        while at < end {
+            let (word, start) = (at / WORD, at % WORD);
+            let count = (WORD - start).min(end - at);
+            now.bytes = (((1u32 << count) - 1) << start) as u8;
+            let conflict = match touch.spot {
+                Spot::Shared(_) => {
+                    self.cells.get_mut(word as usize).and_then(|cell| cell.add(&self.clocks, now, touch.thread))
+                }
+                Spot::Global(address) => region_index(address)
+                    .and_then(|index| self.common.add(index, word, &self.clocks, now, touch.thread)),
+            };
+            if let (Some(conflict), None) = (conflict, &first) {
+                let byte = u64::from((conflict.record.bytes & now.bytes).trailing_zeros());
+                first = Some((word * WORD + byte, conflict));
+            }
+            at += count;
+        }
+        let Some((byte, Conflict { record, thread })) = first else { return };
+        let spot = match touch.spot {
+            Spot::Shared(_) => Spot::Shared(byte),
+            Spot::Global(address) => Spot::Global(address - offset + byte),
+        };
+        let race = Race {
+            spot,
+            block: u64::from(record.block),
+            thread: thread % self.lanes,
+            statement: record.statement,
+            kind: record.kind(),
+            is_copy: thread >= self.lanes,
+            same_value: touch.same_value && record.writes,
+            narrow: record.strength.min(strength) > Strength::Weak,
+        };
+        findings.add(self.statement, touch.thread, What::Race(race));
+    }
+
+    /// A strong read of one thread has been made, or the read of an atomic.
+    pub(crate) fn has_read(&mut self, touch: &Touch) {
+        if touch.order.semantics == OrderSemantics::Weak || !self.common.checks.races {
+            return;
+        }
+        let thread = touch.thread;
+        // Programs count on an atomic to acquire without a fence behind it, as where the last block to come sums up.
+        let is_atomic = touch.kind == AccessKind::Atomic;
+        let until = match touch.spot {
+            Spot::Global(address) if touch.order.scope == Scope::Device => self.common.released(address),
+            _ => 0,
+        };
+        let clock = self.released.get(&touch.spot).and_then(|released| released.clock.clone());
+        if touch.order.semantics.acquires() {
+            if let Some(clock) = &clock {
+                let before = self.clocks.until(thread);
+                self.clocks.acquire(thread, clock);
+                debug_assert!(self.clocks.until(thread) >= before);
+            }
+            self.clocks.acquire_until(thread, until);
+            return;
+        }
+        if is_atomic && until != 0 {
+            self.clocks.acquire_until(thread, until);
+        }
+        self.clocks.will_acquire(thread, clock.as_ref(), until);
+    }
+
+    /// One thread has written, or made an atomic.
+    pub(crate) fn has_written(&mut self, touch: &Touch) {
+        if !self.common.checks.races {
+            return;
+        }
+        let (thread, order) = (touch.thread, touch.order);
+        let is_atomic = touch.kind == AccessKind::Atomic;
+        if order.semantics == OrderSemantics::Weak {
+            // What is no strong write releases nothing.
+            if self.released.remove(&touch.spot).is_some()
+                && let Spot::Global(address) = touch.spot
+            {
+                self.common.forget(address);
+            }
+            return;
+        }
+        let (clock, scope) = if order.semantics.releases() {
+            (Some(self.clocks.release(thread)), Some(order.scope))
+        } else {
+            match self.clocks.released_by_fence(thread) {
+                Some((clock, scope)) => (Some(clock), Some(scope)),
+                None => (None, None),
+            }
+        };
+        if let Spot::Global(address) = touch.spot {
+            if (order.scope, scope) == (Scope::Device, Some(Scope::Device)) {
+                self.common.release(address);
+            } else if !is_atomic {
+                self.common.forget(address);
+            }
+        }
+        if clock.is_none() && !self.released.contains_key(&touch.spot) {
+            return;
+        }
+        let released = self.released.entry(touch.spot).or_default();
+        // Atomics continue what was released before, and so do later writes of the same thread.
+        let goes_on = is_atomic || released.writer == thread;
+        released.clock = match (released.clock.take().filter(|_| goes_on), clock) {
+            (Some(before), Some(clock)) => Some(join(&before, &clock)),
+            (before, clock) => before.or(clock),
+        };
+        released.writer = thread;
+    }
+
+    /// One thread has used an object of `mbarrier`, which was `old` before and is `new` now.
+    pub(crate) fn mbarrier(&mut self, touch: &Touch, usage: MbarrierUse, completes: bool) {
+        if !self.common.checks.races {
+            return;
+        }
+        let thread = touch.thread;
+        let released = self.released.entry(touch.spot).or_default();
+        let clock = match usage {
+            MbarrierUse::Wait => {
+                if let (Some(clock), true) = (&released.clock, touch.order.semantics.acquires()) {
+                    self.clocks.acquire(thread, clock);
+                } else if let Some(clock) = &released.clock {
+                    self.clocks.will_acquire(thread, Some(clock), 0);
+                }
+                return;
+            }
+            MbarrierUse::Arrive if touch.order.semantics.releases() => Some(self.clocks.release(thread)),
+            MbarrierUse::Arrive => self.clocks.released_by_fence(thread).map(|(clock, _)| clock),
+            MbarrierUse::CopiesArrive => Some(self.clocks.release_copies(thread)),
+        };
+        if let Some(clock) = clock {
+            let gathering = released.gathering.take();
+            released.gathering = Some(gathering.map_or_else(|| clock.clone(), |before| join(&before, &clock)));
+        }
+        if completes && let Some(gathered) = released.gathering.take() {
+            released.clock = Some(released.clock.take().map_or_else(|| gathered.clone(), |c| join(&c, &gathered)));
+        }
+    }
+
+    /// A thread starts a copy of `cp.async`; see [`Clocks::copy`].
+    pub(crate) fn copy(&mut self, thread: usize, is_first: bool) -> u32 {
+        self.clocks.copy(thread, is_first)
+    }
+
+    /// A step of a warp has released something: later accesses are not part of it.
+    pub(crate) fn tick(&mut self, warp: usize) {
+        self.clocks.tick(warp);
+    }
+
+    /// Threads execute a fence.
+    pub(crate) fn fence(&mut self, threads: impl Iterator<Item = usize> + Clone, fence: Fence) {
+        if !self.common.checks.races {
+            return;
+        }
+        for thread in threads.clone() {
+            match fence {
+                Fence::Memory(scope) => self.clocks.fence(thread, scope),
+                Fence::CommitGroup => self.clocks.commit_copies(thread),
+                Fence::WaitGroup { pending, all } => self.clocks.wait_copies(thread, pending, all),
+            }
+        }
+        if matches!(fence, Fence::Memory(_)) {
+            (0..self.lanes / WARP)
+                .filter(|warp| threads.clone().any(|thread| thread / WARP == *warp))
+                .for_each(|warp| self.clocks.tick(warp));
+        }
+    }
+
+    /// All threads of the block that have not ended meet at a barrier.
+    pub(crate) fn barrier(&mut self, id: usize, threads: impl Iterator<Item = usize> + Clone) {
+        if self.common.checks.races && self.clocks.meet_all(id, threads) {
+            self.released.clear();
+        }
+    }
+
+    /// Threads come to a barrier.
+    pub(crate) fn arrive(&mut self, id: usize, threads: impl Iterator<Item = usize> + Clone) {
+        if self.common.checks.races {
+            self.clocks.arrive(id, threads);
+        }
+    }
+
+    /// The threads that wait at a barrier go on; `all` says whether they are all that have not ended.
+    pub(crate) fn pass(&mut self, id: usize, threads: impl Iterator<Item = usize> + Clone, all: bool) {
+        if self.common.checks.races && self.clocks.pass(id, threads, all) {
+            self.released.clear();
+        }
+    }
+
+    /// Lanes of a warp wait for each other: `bar.warp.sync`.
+    pub(crate) fn warp_barrier(&mut self, warp: usize, lanes: u32) {
+        if self.common.checks.races && lanes != 0 {
+            let threads = (0..WARP).filter(|lane| lanes >> lane & 1 != 0).map(|lane| warp * WARP + lane);
+            self.clocks.meet(threads);
+        }
+    }
+
+    /// Threads end.
+    pub(crate) fn end(&mut self, threads: impl Iterator<Item = usize> + Clone) {
+        if self.common.checks.races {
+            self.clocks.end(threads);
+        }
+    }
+
+    /// The heap's log, if it is kept.
+    pub(crate) fn heap(&self) -> Option<std::sync::MutexGuard<'_, HeapLog>> {
+        let (_, log) = self.common.heap.as_ref()?;
+        Some(log.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// An allocation of the heap is new, its content undefined.
+    pub(crate) fn allocated(&self, heap: usize, offset: u64, bytes: u64) {
+        if let Some(bits) = self.common.written.get(heap).and_then(Option::as_deref) {
+            bits.clear(offset, bytes);
+        }
+    }
+}
