@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use vop::{Form, Parser, Semantics};
-use vop_port::{Port, Target};
+use vop_port::{Intrinsic, Port, Target};
 
 use crate::output::Format;
 use crate::progress::Progress;
@@ -24,6 +24,7 @@ use crate::{Failure, Outcome, instruction, output};
 Examples:
   vop port vadd4.s32.s32.s32.sat --to c
   vop port vmax4.u32.u32.u32 'vset2.s32.s32.lt d.h0, a, b, c' --to rust -o simd.rs
+  vop port __vsubss4 __vcmpgtu2 --to opencl
   vop port --to c --batch forms.txt --format json
 
 Targets:
@@ -37,7 +38,7 @@ Targets:
   wgsl    WGSL: what needs no integers of 64 bits"
 )]
 pub(crate) struct Args {
-    /// Instructions, with or without operands.
+    /// Instructions, with or without operands, or SIMD intrinsics of CUDA (`vop list --intrinsics`).
     #[arg(value_name = "FORM", required_unless_present = "batch", conflicts_with = "batch")]
     forms: Vec<String>,
     /// The language: see below.
@@ -76,6 +77,11 @@ struct Porter {
 const KEPT: usize = 1 << 14;
 
 impl Porter {
+    /// The intrinsic of CUDA that a text names.
+    fn intrinsic(&self, text: &str) -> Option<Port> {
+        Intrinsic::from_name(text.trim()).map(|intrinsic| vop_port::port_intrinsic(&intrinsic, self.target))
+    }
+
     fn port(&mut self, form: Form) -> Result<Port, String> {
         if let Some(port) = self.known.get(&form) {
             return Ok(port.clone());
@@ -91,7 +97,7 @@ impl Porter {
 
 fn row(port: &Port) -> Value {
     json!({
-        "form": port.form().to_string(),
+        "form": port.original(),
         "name": port.name(),
         "code": port.text(),
         "operations": port.operations(),
@@ -103,6 +109,10 @@ fn some(args: &Args, porter: &mut Porter) -> Result<Outcome, Failure> {
     let mut ports = Vec::new();
     let mut refused = false;
     for text in &args.forms {
+        if let Some(port) = porter.intrinsic(text) {
+            ports.push(port);
+            continue;
+        }
         match instruction::read(text) {
             Ok(instruction) => match porter.port(instruction.form) {
                 Ok(port) => ports.push(port),
@@ -146,6 +156,9 @@ fn batch(bytes: &[u8], porter: &mut Porter, format: Format) -> Result<Outcome, F
     for (done, line) in output::lines(bytes).enumerate() {
         progress.at(done);
         let ported = line.and_then(|line| {
+            if let Some(port) = porter.intrinsic(line) {
+                return Ok(port);
+            }
             let instruction = parser.parse(line).map_err(|faults| match faults.first() {
                 Some(first) => first.to_string(),
                 None => "not an instruction".to_owned(),

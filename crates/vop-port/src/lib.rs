@@ -22,6 +22,7 @@
 
 mod boolean;
 pub mod code;
+mod intrinsic;
 mod lanes;
 mod name;
 mod print;
@@ -33,9 +34,10 @@ mod translate;
 use core::fmt;
 
 use code::Code;
-use vop::lower::{Candidate, LowerOptions};
+use vop::lower::{Candidate, LowerOptions, Sequence};
 use vop::{Form, Semantics};
 
+pub use intrinsic::Intrinsic;
 pub use name::name;
 pub use proof::query_of_base;
 pub use target::{Target, UnknownTarget};
@@ -54,24 +56,21 @@ const MODELS: [&str; 4] = ["sm_75", "sm_90", "sm_120", "sm_120f"];
 /// assert_eq!(code.eval(0x01_80_05_ff, 0x02_7f_05_00, 0), 0x02_80_05_ff);
 /// ```
 pub fn code(form: Form, semantics: Semantics, has_long: bool) -> Option<Code> {
-    let mut best: Option<(usize, usize, Code)> = None;
-    for model in MODELS {
-        let Ok(target) = model.parse() else { continue };
+    let codes = sequences(form, semantics).into_iter().map(|sequence| translate::translate(&sequence));
+    let fits = |code: &Code| has_long || !code.steps().iter().any(|(op, _)| op.is_long());
+    codes.filter(fits).min_by_key(|code| (code.operations(), code.long_operations()))
+}
+
+/// All ways that the rules know to compute a form, as base instructions of PTX: what [`code`] chooses from.
+pub fn sequences(form: Form, semantics: Semantics) -> Vec<Sequence> {
+    let mut all = Vec::new();
+    for target in MODELS.into_iter().filter_map(|model| model.parse().ok()) {
         let options = LowerOptions::new(target).with_semantics(semantics);
         for candidate in form.candidates(options).into_iter().chain(rules::candidates(form, target)) {
-            for sequence in candidate.sequences(form, target) {
-                let code = translate::translate(&sequence);
-                if !has_long && code.steps().iter().any(|(op, _)| op.is_long()) {
-                    continue;
-                }
-                let cost = (code.operations(), code.long_operations());
-                if best.as_ref().is_none_or(|(operations, long, _)| cost < (*operations, *long)) {
-                    best = Some((cost.0, cost.1, code));
-                }
-            }
+            all.extend(candidate.sequences(form, target));
         }
     }
-    best.map(|(.., code)| code)
+    all
 }
 
 /// What the rules of this crate write for a form, beside those of [`vop::lower`]: what is proved for all selectors.
@@ -104,11 +103,19 @@ impl fmt::Display for PortError {
 
 impl core::error::Error for PortError {}
 
-/// A form as a function of a language.
+/// What a function computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A form of a video instruction.
+    Form(Form, Semantics),
+    /// A SIMD intrinsic of CUDA.
+    Intrinsic(Intrinsic),
+}
+
+/// A form or an intrinsic as a function of a language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Port {
-    form: Form,
-    semantics: Semantics,
+    source: Source,
     target: Target,
     name: String,
     code: Code,
@@ -121,7 +128,21 @@ pub struct Port {
 /// If the form needs what the language lacks.
 pub fn port(form: Form, target: Target, semantics: Semantics) -> Result<Port, PortError> {
     let code = code(form, semantics, target.has_long()).ok_or(PortError::NeedsLong { form, target })?;
-    Ok(Port { form, semantics, target, name: name(form, semantics), code })
+    Ok(Port { source: Source::Form(form, semantics), target, name: name(form, semantics), code })
+}
+
+/// An intrinsic as a function of a language, with the parameters a, b and c like a form's. Its name has no underscores in front, as such
+/// names belong to compilers.
+///
+/// ```
+/// use vop_port::{Intrinsic, port_intrinsic};
+/// let intrinsic = Intrinsic::from_name("__vsubss4").unwrap();
+/// assert_eq!(intrinsic.form().unwrap().to_string(), "vsub4.s32.s32.s32.sat d, a, b, c");
+/// assert_eq!(port_intrinsic(&intrinsic, "c".parse().unwrap()).name(), "vsubss4");
+/// ```
+pub fn port_intrinsic(intrinsic: &Intrinsic, target: Target) -> Port {
+    let name = intrinsic.name().trim_start_matches('_').to_string();
+    Port { source: Source::Intrinsic(intrinsic.clone()), target, name, code: intrinsic.code() }
 }
 
 /// [`port`] as a method of [`Form`], by the manual's semantics.
@@ -147,9 +168,17 @@ impl PortForm for Form {
 }
 
 impl Port {
-    /// The form.
-    pub fn form(&self) -> Form {
-        self.form
+    /// What it computes.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The form's text, or the intrinsic's name.
+    pub fn original(&self) -> String {
+        match &self.source {
+            Source::Form(form, _) => form.to_string(),
+            Source::Intrinsic(intrinsic) => intrinsic.name().to_string(),
+        }
     }
 
     /// The function's name.
@@ -172,14 +201,28 @@ impl Port {
         format!("{}{}", self.target.syntax().prelude(), self.function(true))
     }
 
+    fn words(&self) -> Vec<String> {
+        match &self.source {
+            Source::Form(form, semantics) => {
+                let section = form.mnemonic().row().section;
+                let manual = match semantics.releases() {
+                    None => format!("PTX ISA manual, section {section}."),
+                    Some(releases) => {
+                        format!("As the code of ptxas {releases} computes it; PTX ISA manual, section {section}.")
+                    }
+                };
+                vec![form.to_string(), plain(&form.describe()), manual]
+            }
+            Source::Intrinsic(intrinsic) => {
+                let parameters = ["(a)", "(a, b)", "(a, b, c)"][intrinsic.parameters() - 1];
+                let manual = "CUDA Math API manual, SIMD intrinsics.";
+                vec![format!("{intrinsic}{parameters}"), intrinsic.describe(), manual.to_string()]
+            }
+        }
+    }
+
     fn function(&self, alone: bool) -> String {
-        let section = self.form.mnemonic().row().section;
-        let mut words = vec![self.form.to_string(), plain(&self.form.describe())];
-        words = words.iter().flat_map(|line| wrapped(line)).collect();
-        words.push(match self.semantics.releases() {
-            None => format!("PTX ISA manual, section {section}."),
-            Some(releases) => format!("As the code of ptxas {releases} computes it; PTX ISA manual, section {section}."),
-        });
+        let words: Vec<String> = self.words().iter().flat_map(|line| wrapped(line)).collect();
         let function = print::Function { name: &self.name, words: &words, code: &self.code };
         print::function(self.target.syntax(), &function, alone)
     }

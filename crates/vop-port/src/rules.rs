@@ -9,7 +9,7 @@
 use vop::Form;
 use vop::isa::form::Finish;
 use vop::isa::types::{Comparison, Operation, Type};
-use vop::lower::{Builder, BytePlace, Candidate, Op, Output, Placement, Value};
+use vop::lower::{Builder, BytePlace, Candidate, Cut, Op, Output, Placement, Value};
 
 use crate::lanes::splat;
 
@@ -171,6 +171,8 @@ fn clamps_to(b: &Builder) -> Option<bool> {
 /// All lanes in one register, or their sum and c.
 fn end(b: &mut Builder, lanes: Value, signed: bool) -> Output {
     if let Finish::Accumulate(_) = b.form.finish() {
+        // A solver proves the lanes, and then the sum of any lanes.
+        b.cut = Some(Cut { value: lanes, signed, factor: 1, offset: 0, others_are_zero: false });
         let weights = b.live().iter().fold(0, |word, p| word | 1 << (8 * p));
         let x = if signed { Type::S32 } else { Type::U32 };
         let op = match b.bits() {

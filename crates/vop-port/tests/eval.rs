@@ -56,3 +56,32 @@ fn forms_with_any_selectors() {
         }
     }
 }
+
+#[test]
+fn intrinsics_compute_what_they_say() {
+    let all = vop_port::Intrinsic::all();
+    // 23 on one or two operands, 20 comparisons, each for half-words and bytes; and those of three operands or with `_relu`.
+    assert_eq!(all.len(), 2 * (21 + 20) + 2 * (2 * (3 + 2) + 2 * 2));
+    for intrinsic in all {
+        let code = intrinsic.code();
+        for seed in 0..8 {
+            for [a, b, c] in inputs(seed) {
+                let (given, wanted) = (code.eval(a, b, c), intrinsic.eval(a, b, c));
+                assert_eq!(given, wanted, "{intrinsic} of {a:#x}, {b:#x}, {c:#x}: {code:#x?}");
+            }
+        }
+    }
+}
+
+/// The form that computes an intrinsic alone does.
+#[test]
+fn forms_compute_their_intrinsics() {
+    for intrinsic in vop_port::Intrinsic::all() {
+        let form = intrinsic.form().expect("every intrinsic names a form");
+        let alone = vop_port::Intrinsic::of_form(form).contains(&intrinsic);
+        assert_eq!(intrinsic.difference().is_none() || intrinsic.name().starts_with("__vsad"), alone, "{intrinsic}");
+        for [a, b, _] in inputs(1).filter(|_| alone) {
+            assert_eq!(form.eval(a, b, 0), intrinsic.eval(a, b, 0), "{intrinsic} and {form}");
+        }
+    }
+}

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use vop::isa::form::Finish;
-use vop::lower::Query;
+use vop::isa::types::Operation;
+use vop::lower::{Op, Query, Value};
 use vop::{Form, Mnemonic, Semantics};
 use vop_prove::{Cache, Hash, Solver, Verdict};
 use vop_tests::golden;
@@ -16,9 +17,11 @@ use super::process::root;
 
 /// Prove with z3 that what `vop port` writes computes the form.
 ///
-/// Proved are: what the rules of vop-port write, for all selectors at once; and of each form with default selectors, in all semantics,
-/// and of the forms of golden rows the plain operations as they are written, with all shifts below the width. What was proved before is
-/// not asked again: tests/golden/port-proofs.txt holds the hashes.
+/// Proved are what the rules of vop-port write, for all selectors at once; the plain operations of each base instruction that rules use;
+/// and the plain operations of forms as they are written, with all shifts below the width. The forms are those with default selectors, in
+/// all semantics, and those of golden rows. A form that accumulates, and vmad, may be too much for the solver as a whole: for these
+/// the first two are enough, beside the proofs of `vop prove --all`. What was proved before is not asked again:
+/// tests/golden/port-proofs.txt holds the hashes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// These forms alone.
@@ -41,7 +44,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let path: PathBuf = root()?.join("tests/golden/port-proofs.txt");
     let mut cache = if path.exists() { Cache::load(&path)? } else { Cache::default() };
     let mut solver = Solver::start(Duration::from_secs(args.timeout))?;
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut bases) = (BTreeSet::new(), BTreeSet::new());
     let (mut asked, mut known, mut open) = (0, 0, Vec::new());
     let mut out = std::io::stdout();
     let mut prove = |what: String, query: Query, may_stay_open: bool| -> Result<(), Failure> {
@@ -77,15 +80,35 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         }
     };
     for form in forms {
-        let accumulates = matches!(form.finish(), Finish::Accumulate(_));
+        let may_stay_open =
+            matches!(form.finish(), Finish::Accumulate(_)) || form.mnemonic().operation() == Operation::Mad;
         for candidate in vop_port::candidates(form) {
             for query in candidate.queries(form, Semantics::Isa.deviations()).map_err(|error| error.to_string())? {
                 prove(format!("{form} by the rule `{}`", candidate.rule), query, false)?;
             }
         }
         for semantics in Semantics::ALL {
+            for sequence in vop_port::sequences(form, semantics) {
+                for (op, operands) in sequence.steps() {
+                    // What a dot product or a shift becomes depends on its constant.
+                    let constant = match (op, operands.get(1)) {
+                        (Op::Dp4a(..) | Op::Dp2a { .. } | Op::MadHigh, Some(Value::Word(word))) => Some(*word),
+                        (Op::Shl | Op::Shr(_) | Op::ShlLong | Op::ShrLong(_), Some(Value::Word(word))) => Some(*word),
+                        _ => None,
+                    };
+                    if !bases.insert((*op, constant)) {
+                        continue;
+                    }
+                    if let Some(query) = vop_port::query_of_base(*op, constant) {
+                        let with = constant.map(|constant| format!(" by {constant:#x}")).unwrap_or_default();
+                        // A solver does not multiply.
+                        let is_product = constant.is_none() && matches!(op, Op::Dp4a(..) | Op::Dp2a { .. } | Op::MadHigh);
+                        prove(format!("the base instruction {op:?}{with}"), query, is_product)?;
+                    }
+                }
+            }
             let code = vop_port::code(form, semantics, true).ok_or("a form has no rule")?;
-            prove(format!("{form} as {semantics}"), code.query(form, semantics), accumulates)?;
+            prove(format!("{form} as {semantics}"), code.query(form, semantics), may_stay_open)?;
         }
     }
     cache.save(&path)?;
