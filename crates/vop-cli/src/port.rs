@@ -61,7 +61,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut porter = Porter { target: args.to, semantics: args.semantics.semantics, known: HashMap::new() };
     match &args.batch {
-        Some(path) => batch(&output::read(path)?, &mut porter, args.format),
+        Some(path) => batch(output::Lines::open(path)?, &mut porter, args.format),
         None => some(&args, &mut porter),
     }
 }
@@ -148,13 +148,15 @@ fn write(to: Option<&Path>, text: &str) -> Result<(), Failure> {
     }
 }
 
-fn batch(bytes: &[u8], porter: &mut Porter, format: Format) -> Result<Outcome, Failure> {
+fn batch(mut lines: output::Lines, porter: &mut Porter, format: Format) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
-    let mut progress = Progress::beside_output(Some(output::lines(bytes).count()), "lines");
-    for (done, line) in output::lines(bytes).enumerate() {
+    let mut progress = Progress::beside_output(lines.count, "lines");
+    let mut done = 0;
+    while let Some(line) = lines.next()? {
         progress.at(done);
+        done += 1;
         let ported = line.and_then(|line| {
             if let Some(port) = porter.intrinsic(line) {
                 return Ok(port);
@@ -173,7 +175,7 @@ fn batch(bytes: &[u8], porter: &mut Porter, format: Format) -> Result<Outcome, F
                 match format {
                     Format::Json => writeln!(out, "{}", json!({ "error": why }))?,
                     // Standard output holds nothing but functions.
-                    Format::Text => output::error(&format!("line {}: {why}", done + 1)),
+                    Format::Text => output::error(&format!("line {done}: {why}")),
                 }
             }
         }

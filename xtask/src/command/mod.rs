@@ -14,6 +14,7 @@ mod graph;
 pub(crate) mod licences;
 mod lowering;
 pub(crate) mod packages;
+pub(crate) mod port_cost;
 pub(crate) mod port_prove;
 pub(crate) mod port_test;
 mod process;
