@@ -227,7 +227,7 @@ enum Guard {
 pub(crate) static C: CLike = CLike {
     types: [["uint32_t", "int32_t"], ["uint64_t", "int64_t"]],
     truth: "int",
-    suffixes: ["u", "u"],
+    suffixes: ["u", "ull"],
     before: ["static inline ", ""],
     after: "",
     unused: None,
@@ -239,7 +239,7 @@ pub(crate) static C: CLike = CLike {
 pub(crate) static CPP: CLike = CLike {
     types: [["std::uint32_t", "std::int32_t"], ["std::uint64_t", "std::int64_t"]],
     truth: "bool",
-    suffixes: ["u", "u"],
+    suffixes: ["u", "ull"],
     before: ["constexpr ", "constexpr "],
     after: " noexcept",
     unused: Some("[[maybe_unused]] "),

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use vop::isa::form::Finish;
 use vop::isa::range::Range;
-use vop::isa::types::{Comparison, Operation, Secondary, Selector, Shape};
-use vop::{Form, Semantics};
+use vop::isa::types::{Comparison, Mask, Operation, Secondary, Selector, Shape};
+use vop::{Form, Mnemonic, Semantics};
 use vop_tests::golden;
 
 use super::Failure;
@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// Take each N-th golden form.
     #[arg(long, default_value_t = 10)]
     every: usize,
+    /// Take forms with default selectors that write all lanes instead.
+    #[arg(long)]
+    default_selectors: bool,
     /// The compiler.
     #[arg(long, default_value = "gcc")]
     cc: String,
@@ -31,7 +34,17 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
-    let mut texts: Vec<&str> = golden::rows(golden::VALUES).map(|(_, row)| row[0]).collect();
+    let mut texts: Vec<String> = if args.default_selectors {
+        let forms = Mnemonic::ALL.into_iter().flat_map(|mnemonic| mnemonic.forms_with_default_selectors());
+        let whole = |form: &Form| match form.finish() {
+            Finish::Merge(_) => false,
+            Finish::Lanes(mask) | Finish::Accumulate(mask) => mask == Mask::full(form.mnemonic().shape()),
+            Finish::Plain | Finish::Secondary(_) => true,
+        };
+        forms.filter(whole).map(|form| form.to_string()).collect()
+    } else {
+        golden::rows(golden::VALUES).map(|(_, row)| row[0].to_string()).collect()
+    };
     texts.dedup();
     let target = "c".parse().map_err(|_| "there is no target c")?;
     let mut source = String::from("#include <stdint.h>\n");
