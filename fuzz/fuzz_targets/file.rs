@@ -6,15 +6,12 @@ use vop_ptx::find::Language;
 use vop_ptx::module::Module;
 use vop_ptx::uses::{Verdict, uses};
 
-const LANGUAGES: [Language; 6] =
-    [Language::Ptx, Language::Cuda, Language::OpenCl, Language::Python, Language::LlvmIr, Language::Rust];
-
 fuzz_target!(|input: (u8, &[u8])| {
     let (language, bytes) = input;
     if let Ok(text) = std::str::from_utf8(bytes) {
         assert_eq!(Module::parse(text).to_string(), text);
     }
-    for found in uses(bytes, LANGUAGES[usize::from(language) % LANGUAGES.len()]) {
+    for found in uses(bytes, Language::ALL[usize::from(language) % Language::ALL.len()]) {
         assert!(found.span.start <= found.span.end && found.span.end <= bytes.len());
         if let Verdict::Illegal(faults) = found.verdict {
             for fault in faults {

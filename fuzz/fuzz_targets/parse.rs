@@ -33,6 +33,10 @@ fuzz_target!(|text: &str| {
                 assert!(!faults.is_empty());
                 for fault in faults {
                     assert!(text.get(fault.span.clone()).is_some(), "{fault:?}");
+                    // A block that a help says to write closes what it opens.
+                    if let Some((_, block)) = fault.help.as_deref().unwrap_or_default().split_once(":\n{") {
+                        assert!(block.ends_with('}') && block.contains(';'), "{fault:?}");
+                    }
                     for (span, _) in &fault.related {
                         assert!(text.get(span.clone()).is_some(), "{fault:?}");
                     }

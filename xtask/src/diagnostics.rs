@@ -82,6 +82,12 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0403" => "Declare the guard's register as `.pred`.",
         "V0404" => "Rename one of the two, or remove the second declaration.",
         "V0405" => "Write `.reg`, a type and names.",
+        "V0406" => "Give the asm that operand, or correct its number or name.",
+        "V0407" => "Use the constraint `r` (`reg32` in Rust) with a 32-bit integer.",
+        "V0408" => {
+            "Use the constraint `r` for a register, and `n` for a constant that completes a modifier or selector."
+        }
+        "V0409" => "Convert the expression to a 32-bit integer.",
         "V0501" => "Raise `.version` to the one that the message names.",
         "V0502" => "Raise `.target` to the one that the message names.",
         "V0601" => "Remove the instruction, or run a kernel without it. docs/run.md lists what is supported.",
@@ -93,6 +99,9 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0607" => "Align the address to the size of the access.",
         "V0608" => "Write to memory that may be written, by the state space of its address.",
         "V0609" => "Look for a loop without end, or raise `--limit`.",
+        "V0630" => "Give the launch more time with `--timeout`, or find out why it takes so long.",
+        "V0631" => "Nothing, if you stopped it.",
+        "V0632" => "Make buffers or the grid smaller, use fewer `--cores`, or raise `--memory`.",
         "V0610" => "Make all threads reach the barrier, or make the one that is waited for arrive.",
         "V0611" => "Look at the failed `assert` or the `trap` on the line that the message names.",
         "V0612" => "Correct the launch file. `vop explain V0612` shows a complete one.",
@@ -100,7 +109,10 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0614" => "Test for zero before the division.",
         "V0615" => "Move the barrier out of the divergent branch.",
         "V0616" => "Bound the recursion, or raise `--stack`.",
-        "V0617" => "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag.",
+        "V0617" => {
+            "Put a barrier between the two accesses, or make both atomic. Between blocks, release and acquire a flag."
+        }
+        "V0640" => "Define the variable `.visible` in one module, and declare it alike in the others.",
         "V0618" => "Write the memory before it is read, or give the buffer contents.",
         "V0619" => "Correct the option. `vop explain V0619` shows all spellings.",
         "V0620" => "Read only lanes that the mask names and that have not ended, or ignore the result.",
@@ -122,6 +134,8 @@ fn advice(code: &str) -> Option<&'static str> {
         "V0710" => "Check the digits. Leave them if the byte is meant to be broadcast.",
         "V0711" => "Remove the comment, or move it to the line that it is about.",
         "V0712" => "Write `// vop: allow(V0701)`, with codes of findings that can be allowed there.",
+        "V0713" => "Declare the operand as read and written, `+r`, or write it first.",
+        "V0714" => "Declare the operand as an output.",
         _ => return None,
     })
 }

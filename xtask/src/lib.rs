@@ -6,6 +6,7 @@ pub mod crates;
 mod diagnostics;
 pub mod divergence;
 pub mod docs;
+pub mod fold;
 pub mod golden;
 pub mod gpu;
 pub mod lowering;

@@ -4,6 +4,7 @@
 mod dependencies;
 mod divergence;
 mod docs;
+mod fold;
 mod golden;
 mod gpu;
 mod listings;

@@ -1,16 +1,20 @@
 //! Columns of Parquet files: integers of 8, 16 or 32 bits, all of which Parquet keeps as `INT32`.
 
 use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom, Take};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::Int32Type;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnDescriptor, Type};
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type};
 
 use crate::format::{Description, Opening, ReadElements, WriteElements};
 use crate::{Element, error::Why};
@@ -44,9 +48,130 @@ fn element(column: &ColumnDescriptor) -> Option<Element> {
     }
 }
 
+/// Bytes of a page, unpacked: writers make pages of 1 MiB. A file of a few bytes may ask for 2 GiB.
+const MAX_PAGE: u64 = 256 << 20;
+
+/// Reads from a damaged file, at which the library may panic.
+fn careful<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged".to_owned()))
+}
+
+/// A file that gives no more than it has, whatever its metadata says.
+struct Bounded {
+    file: File,
+    len: u64,
+    /// Whether pages are read, whose headers are looked at first.
+    pages: Arc<AtomicBool>,
+}
+
+impl Bounded {
+    fn at(&self, start: u64) -> Result<File, ParquetError> {
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(file)
+    }
+}
+
+impl Length for Bounded {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Bounded {
+    type T = BufReader<Take<File>>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        let left = self.len.checked_sub(start).ok_or_else(|| ParquetError::EOF("it ends before a page".to_owned()))?;
+        if self.pages.load(Ordering::Relaxed) {
+            let mut header = Vec::new();
+            self.at(start)?.take(32).read_to_end(&mut header)?;
+            if let Some(bytes) = page_bytes(&header).filter(|bytes| *bytes > MAX_PAGE) {
+                let message = format!("a page of it has {bytes} bytes, more than {MAX_PAGE}");
+                return Err(ParquetError::General(message));
+            }
+        }
+        Ok(BufReader::new(self.at(start)?.take(left)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes, ParquetError> {
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
+            return Err(ParquetError::EOF("it ends within a page".to_owned()));
+        }
+        let mut bytes = Vec::with_capacity(length);
+        self.at(start)?.take(length as u64).read_to_end(&mut bytes)?;
+        match bytes.len() == length {
+            true => Ok(bytes.into()),
+            false => Err(ParquetError::EOF("it ends within a page".to_owned())),
+        }
+    }
+}
+
+/// The number of bytes, unpacked, that the header of a page gives: a structure of Thrift's compact protocol, whose first fields are the
+/// type of the page, this number, and the number of bytes packed, each a 32-bit integer.
+fn page_bytes(header: &[u8]) -> Option<u64> {
+    const NEXT_I32: u8 = 0x15;
+    let mut bytes = header.iter().copied();
+    let mut field = || {
+        if bytes.next()? != NEXT_I32 {
+            return None;
+        }
+        let mut value = 0u64;
+        for shift in (0..35).step_by(7) {
+            let byte = bytes.next()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                // Zigzag: the sign is the lowest bit.
+                return Some((value >> 1, value & 1 == 1));
+            }
+        }
+        None
+    };
+    let (_kind, (bytes, negative)) = (field()?, field()?);
+    (!negative).then_some(bytes)
+}
+
+/// Gives pages whose numbers agree with their bytes.
+struct Pages(Box<dyn PageReader>);
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let page = self.0.get_next_page()?;
+        if let Some(Page::DictionaryPage { buf, num_values, encoding, .. }) = &page {
+            let plain = matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY);
+            if !plain || u64::from(*num_values) * 4 > buf.len() as u64 {
+                return Err(ParquetError::General("its dictionary is damaged".to_owned()));
+            }
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.0.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.0.skip_next_page()
+    }
+}
+
+impl Iterator for Pages {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
 /// Opens a column by its name. The name may be left out if one column fits.
-pub(crate) fn open(file: File, name: Option<&str>) -> Result<Opening, Why> {
-    let reader = SerializedFileReader::new(file).map_err(text)?;
+pub(crate) fn open(file: File, len: u64, name: Option<&str>) -> Result<Opening, Why> {
+    Ok(careful(|| open_column(file, len, name))?)
+}
+
+fn open_column(file: File, len: u64, name: Option<&str>) -> Result<Opening, String> {
+    let pages = Arc::new(AtomicBool::new(false));
+    let reader = SerializedFileReader::new(Bounded { file, len, pages: Arc::clone(&pages) }).map_err(text)?;
+    pages.store(true, Ordering::Relaxed);
     let metadata = reader.metadata();
     let columns = metadata.file_metadata().schema_descr().columns();
     let listed = |columns: &[&str]| columns.join(", ");
@@ -59,7 +184,7 @@ pub(crate) fn open(file: File, name: Option<&str>) -> Result<Opening, Why> {
         None => match fit.as_slice() {
             [only] => names.iter().position(|name| name == only).unwrap_or(0),
             [] => return Err("it has no column of 8, 16 or 32-bit integers".into()),
-            _ => return Err(format!("it has several columns, write FILE.parquet:COLUMN: {}", listed(&fit)).into()),
+            _ => return Err(format!("it has several columns, write FILE.parquet:COLUMN: {}", listed(&fit))),
         },
     };
     let Some(element) = element(&columns[column]) else {
@@ -69,13 +194,14 @@ pub(crate) fn open(file: File, name: Option<&str>) -> Result<Opening, Why> {
             (_, Some(logical)) => format!("{} as {logical:?}", column.physical_type()),
             (_, None) => column.physical_type().to_string(),
         };
-        return Err(format!("column `{name}` holds {kind}: words and lanes are integers of 8, 16 or 32 bits").into());
+        return Err(format!("column `{name}` holds {kind}: words and lanes are integers of 8, 16 or 32 bits"));
     };
     let rows = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
     let rows = rows.sum::<Option<u64>>().ok_or("its metadata has a negative number of rows")?;
     let column = Column {
         name: columns[column].path().string(),
         nullable: columns[column].max_def_level(),
+        description: Arc::clone(&columns[column]),
         reader,
         column,
         element,
@@ -87,8 +213,9 @@ pub(crate) fn open(file: File, name: Option<&str>) -> Result<Opening, Why> {
 }
 
 struct Column {
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<Bounded>,
     column: usize,
+    description: ColumnDescPtr,
     name: String,
     element: Element,
     /// The definition level of a value that is not null.
@@ -102,6 +229,12 @@ struct Column {
 
 impl ReadElements for Column {
     fn read(&mut self, bytes: &mut [u8]) -> Result<(), String> {
+        careful(|| self.read_some(bytes))
+    }
+}
+
+impl Column {
+    fn read_some(&mut self, bytes: &mut [u8]) -> Result<(), String> {
         let wanted = bytes.len() / self.element.size();
         let mut values = Vec::with_capacity(wanted);
         let mut levels = Vec::new();
@@ -111,10 +244,8 @@ impl ReadElements for Column {
                 None if self.group < self.reader.num_row_groups() => {
                     let group = self.reader.get_row_group(self.group).map_err(text)?;
                     self.group += 1;
-                    match group.get_column_reader(self.column).map_err(text)? {
-                        ColumnReader::Int32ColumnReader(rows) => self.rows.insert(rows),
-                        _ => return Err(format!("column `{}` changes its type", self.name)),
-                    }
+                    let pages = Pages(group.get_column_page_reader(self.column).map_err(text)?);
+                    self.rows.insert(ColumnReaderImpl::new(Arc::clone(&self.description), Box::new(pages)))
                 }
                 None => return Err(format!("column `{}` ends before its last row", self.name)),
             };

@@ -132,7 +132,7 @@ impl<'a> Named<'a> {
             }
             Format::Png => picture::open(BufReader::new(file), len, MAX_INTERLACED)?,
             #[cfg(feature = "parquet")]
-            Format::Parquet => column::open(file, self.column)?,
+            Format::Parquet => column::open(file, len, self.column)?,
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => return Err(Why::NotBuiltIn),
         };

@@ -396,3 +396,64 @@ fn descriptors_are_read() {
     // A file that does not tell its length.
     assert!(read_file("/proc/self/status".as_ref(), LIMIT).unwrap().starts_with(b"Name:"));
 }
+
+/// A Parquet file whose bytes are changed at random is refused or read, and takes no memory that its size does not explain.
+#[cfg(all(feature = "parquet", target_os = "linux"))]
+#[test]
+fn damaged_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let name = format!("{}:x", path.display());
+    let named = Named::parse(&name).unwrap();
+    let array = array(Element::I16, &[3000]);
+    let Created { staged, output: Output::InOrder(mut elements) } = named.create(&array.description).unwrap() else {
+        panic!()
+    };
+    elements.write(&array.bytes).unwrap();
+    elements.finish().unwrap();
+    staged.commit().unwrap();
+    let good = std::fs::read(&path).unwrap();
+    let before = peak();
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % below
+    };
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..800 {
+        let mut damaged = good.clone();
+        for _ in 0..=random(3) {
+            // Headers of pages are at the start, the metadata at the end.
+            let at = match random(3) {
+                0 => random(60),
+                1 => good.len() - 1 - random(400.min(good.len() - 1)),
+                _ => random(good.len()),
+            };
+            match random(3) {
+                0 => damaged[at] ^= 1 << random(8),
+                1 => damaged[at] = [0, 0xff, 0x7f, 0x80][random(4)],
+                _ => damaged.insert(at, [0, 0xff, 0x7f, 0x80][random(4)]),
+            }
+        }
+        if round % 7 == 0 {
+            damaged.truncate(random(damaged.len()));
+        }
+        std::fs::write(&path, damaged).unwrap();
+        match named.open() {
+            Err(_) => refused += 1,
+            Ok(Opened { content: Content::InOrder(mut elements), .. }) => {
+                let mut bytes = vec![0; 6000];
+                if elements.read(&mut bytes).is_ok() { read += 1 } else { refused += 1 }
+            }
+            Ok(_) => panic!("no column"),
+        }
+    }
+    std::panic::set_hook(hook);
+    assert!(read > 10 && refused > 100, "{read} and {refused}: the damage is not of both kinds");
+    let grown = peak() - before;
+    assert!(grown < 600 << 20, "{grown} bytes");
+}

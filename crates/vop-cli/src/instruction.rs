@@ -1,5 +1,7 @@
 //! One instruction and the values of its operands, as the command line gives them.
 
+use std::num::NonZeroUsize;
+
 use vop::{Instruction, Parser, Places, Semantics};
 
 use crate::{Failure, output};
@@ -49,6 +51,11 @@ pub(crate) fn value(text: &str) -> Result<u32, String> {
             "`{text}` is not a number: write decimal, hexadecimal or binary, such as -5, 0xfffffffb or 0b101"
         )),
     }
+}
+
+/// A number of cores.
+pub(crate) fn cores(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a number of cores is a whole number from 1".to_owned())
 }
 
 /// The values of a, b and c: those given, in order, and the immediates of the text ([`Instruction::inputs`]); `-` is none.

@@ -67,10 +67,18 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let shown: Vec<Mnemonic> = match &args.mnemonic {
         None => Mnemonic::ALL.to_vec(),
         Some(name) => {
+            // What is said of an unknown name is what `vop explain` says, with its exit status.
             let known = Mnemonic::from_name(name);
-            vec![known.ok_or_else(|| {
-                Failure::Misuse(format!("`{name}` is not a video instruction; `vop list` prints them"))
-            })?]
+            vec![match known {
+                Some(mnemonic) => mnemonic,
+                None if name.contains(['.', ' ']) => {
+                    return Err(Failure::Misuse(format!("`{name}` is not a mnemonic alone, such as `vadd4`")));
+                }
+                None => {
+                    crate::instruction::read(name)?;
+                    return Err(Failure::Misuse(format!("`{name}` is not a mnemonic; `vop list` prints them")));
+                }
+            }]
         }
     };
     let mut out = output::stdout();

@@ -53,9 +53,13 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
 /// The page of a command. Its examples stay as they are laid out.
 fn page(command: Command) -> Result<Vec<u8>, Failure> {
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    // The page of a subcommand is called as its file is, `vop-check`.
+    let title = command.get_display_name().unwrap_or(command.get_name()).to_owned();
     let has_subcommands = command.get_subcommands().next().is_some();
     // Its version section needs one.
-    let man = Man::new(command.version(env!("CARGO_PKG_VERSION")));
+    let man = Man::new(command.version(env!("CARGO_PKG_VERSION")))
+        .title(title)
+        .source(format!("vop {}", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;

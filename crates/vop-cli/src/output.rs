@@ -72,6 +72,10 @@ pub(crate) fn error(why: &str) {
     notice(&format!("\x1b[1;31merror\x1b[0m\x1b[1m: {why}\x1b[0m\n"));
 }
 
+pub(crate) fn warning(why: &str) {
+    notice(&format!("\x1b[1;33mwarning\x1b[0m\x1b[1m: {why}\x1b[0m\n"));
+}
+
 /// The whole of a file of text, or of standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     vop_arrays::read_text_file(path, vop_arrays::MAX_TEXT).map_err(|error| Failure::Misuse(error.to_string()))
@@ -162,9 +166,16 @@ fn cannot_read(path: &Path, error: &io::Error) -> Failure {
     Failure::Misuse(format!("cannot read {}: {error}", path.display()))
 }
 
-/// A field of a line: tabs and line ends in it become blanks.
+/// Bytes of a message in a line, about: a message may quote a name of a megabyte.
+const MAX_FIELD: usize = 1000;
+
+/// A message as a field of a line: tabs and line ends in it become blanks, and a long one is cut off.
 pub(crate) fn field(text: &str) -> Cow<'_, str> {
     const ENDS: [char; 3] = ['\t', '\n', '\r'];
+    if text.len() > MAX_FIELD {
+        let end = (0..=MAX_FIELD).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        return format!("{}…", text[..end].replace(ENDS, " ")).into();
+    }
     if text.contains(ENDS) { text.replace(ENDS, " ").into() } else { text.into() }
 }
 

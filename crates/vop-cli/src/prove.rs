@@ -195,7 +195,12 @@ fn all(args: &Args, timeout: Duration) -> Result<Outcome, Failure> {
         return Ok(Outcome::Fine);
     }
     let mut cache = match &args.cache {
-        Some(path) => Cache::load(path).map_err(Failure::Misuse)?,
+        Some(path) if path.exists() => {
+            let bytes = output::read(path)?;
+            let read = Cache::parse(&String::from_utf8_lossy(&bytes));
+            read.map_err(|why| Failure::Misuse(format!("cannot read the cache {}: {why}", path.display())))?
+        }
+        Some(_) => Cache::default(),
         None => Cache::default(),
     };
     let mut sampled = Vec::new();

@@ -231,3 +231,41 @@ fn a_panic_ends_the_work_on_one_file() {
         assert!(said.contains("a.ptx: this is a bug in vop"), "{said}");
     }
 }
+
+/// What a killed run leaves is removed by the next run that writes to the folder, and not before: another may still write.
+#[test]
+fn a_killed_run_is_swept_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::File::create(folder.join("long.raw")).unwrap().set_len(4 << 30).unwrap();
+    std::fs::write(folder.join("short.raw"), [0; 8]).unwrap();
+    let temporary = || {
+        let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(".vop-")).collect::<Vec<_>>()
+    };
+    let begun = |output: &str| {
+        let before = temporary();
+        let child = vop(folder).args(["map", "vadd.u32.u32.u32", "long.raw", "1", "-o", output]).spawn().unwrap();
+        let start = Instant::now();
+        while temporary().iter().all(|name| before.contains(name)) {
+            assert!(start.elapsed() < Duration::from_secs(60), "nothing is written");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child
+    };
+    let mut killed = begun("killed.raw");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = temporary();
+    assert_eq!(left.len(), 1);
+    let mut running = begun("running.raw");
+    let during = temporary();
+    assert!(during.len() == 1 && during != left, "the first is gone, the second writes");
+    let output = ended(vop(folder).args(["map", "vadd.u32.u32.u32", "short.raw", "1", "-o", "d.raw"]));
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(temporary(), during, "a run that goes on is left alone");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let output = ended(vop(folder).args(["map", "vadd.u32.u32.u32", "short.raw", "1", "-o", "d.raw"]));
+    assert!(output.status.success() && temporary().is_empty(), "{output:?}");
+}

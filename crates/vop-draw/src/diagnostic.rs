@@ -1,5 +1,6 @@
 //! Draws diagnostics on the text they are about.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -159,7 +160,7 @@ impl Drawing<'_> {
             let related = drawn.iter();
             let related = related.map(|(span, label)| AnnotationKind::Context.span(window.place(span)).label(*label));
             let primary = AnnotationKind::Primary.span(window.place(&span)).label(label);
-            let mut snippet = Snippet::source(window.text).line_start(window.first_line);
+            let mut snippet = Snippet::source(window.plain()).line_start(window.first_line);
             if window.cut {
                 // Columns of the snippet are not the file's.
                 let (line, column) = source.lines.position(span.start);
@@ -230,6 +231,11 @@ impl<'a> Window<'a> {
         self.start <= place.start && place.end <= self.start + self.text.len()
     }
 
+    /// The text as it is drawn: a line ends with a line feed alone, since a carriage return would be drawn as a mark.
+    fn plain(&self) -> Cow<'a, str> {
+        if self.text.contains('\r') { self.text.replace('\r', "").into() } else { self.text.into() }
+    }
+
     /// A place in the source as one in the window, between characters.
     fn place(&self, range: &Range<usize>) -> Range<usize> {
         let at = |offset: usize| {
@@ -237,7 +243,10 @@ impl<'a> Window<'a> {
             (0..=offset).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0)
         };
         let start = at(range.start);
-        start..at(range.end).max(start)
+        let end = at(range.end).max(start);
+        // Those that are not drawn.
+        let returns = |end: usize| self.text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\r').count();
+        start - returns(start)..end - returns(end)
     }
 }
 

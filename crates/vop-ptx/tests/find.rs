@@ -38,6 +38,8 @@ fn kind(found: &Found) -> &'static str {
         FoundKind::Partial(PartialReason::Macro) => "partial (macro)",
         FoundKind::Partial(PartialReason::Format) => "partial (format)",
         FoundKind::Partial(PartialReason::CutShort) => "partial (cut short)",
+        FoundKind::Partial(PartialReason::Operand) => "partial (operand)",
+        FoundKind::Label => "label",
     }
 }
 
@@ -80,7 +82,10 @@ fn positions_are_those_of_the_letters() {
             }
             for (i, byte) in found.text.bytes().enumerate().take_while(|(_, b)| b.is_ascii_alphanumeric() || *b == b'.')
             {
-                let at = found.source_offset(i);
+                let at = match found.definition_span(i..i + 1) {
+                    Some(place) => place.start,
+                    None => found.source_offset(i),
+                };
                 // An escape sequence stands for a letter as a whole.
                 let is_escape = source[at] == b'\\';
                 assert!(is_escape || source[at] == byte, "{}: {} at {i} is not at {at}", path.display(), found.text);
@@ -180,6 +185,53 @@ fn endless_nesting_is_read_in_time() {
     }
 }
 
+/// What macros would make without end, or of exponential size, is left as it is.
+#[test]
+fn macros_are_expanded_in_time() {
+    use std::fmt::Write as _;
+    let use_of = |define: &str, use_: &str| {
+        format!("{define}\nvoid f() {{ asm({use_} \"vadd4.u32.u32.u32 %0, %1, %2, %3;\"); }}\n")
+    };
+    let mut doubling = String::new();
+    let mut chain = String::from("#define C0 \"\"\n");
+    let mut nested = String::from("x");
+    for i in 0..100 {
+        writeln!(doubling, "#define D{} D{i} D{i}", i + 1).unwrap();
+    }
+    for i in 0..20_000 {
+        writeln!(chain, "#define C{} C{i}", i + 1).unwrap();
+    }
+    for _ in 0..2_000 {
+        nested = format!("F({nested})");
+    }
+    doubling.push_str("#define D0 \"x\"\n");
+    let many_uses = "S(vadd, 4)\n".repeat(20_000);
+    let many_definitions = "#if A\n#define M \"vadd4\"\n#endif\n".repeat(5_000);
+    let unread = format!(
+        "#define ADD(op) asm(#op \"4.u32.u32.u32 %0, %1, %2, %3;\")\n{}void f() {{ {} }}",
+        "#define N(op) asm(\"v\" #op \"4.u32.u32.u32 %0, %1, %2, %3;\")\n".repeat(500),
+        "ADD(MINE); ".repeat(5_000)
+    );
+    for source in [
+        use_of("#define A A A\n#define B C\n#define C B", "A B"),
+        use_of(&doubling, "D100"),
+        use_of(&chain, "C20000"),
+        use_of("#define F(x) #x x x", &nested),
+        use_of("#define F(x) x(x)(x)", "F(F)"),
+        use_of("#define F(...) F(__VA_ARGS__, __VA_ARGS__) #__VA_ARGS__", "F(1, 2, 3)"),
+        use_of("#define F(a, b) a##b##a", &format!("F({}, y)", "x".repeat(100_000))),
+        use_of("#define S(x, n) asm(\"v\" #x #n \".u32.u32.u32 %0, %1, %2, %3;\")", &format!("); {many_uses} asm(")),
+        use_of(&many_definitions, "M"),
+        unread,
+        "#define F(x) #x\nF(".repeat(20_000),
+        format!("asm(\"vadd.u32.u32.u32 %0, %1.b%2, 0;\" : \"=r\"(d) : \"r\"(a), \"n\"({}1{}));", "(".repeat(50_000), ")".repeat(50_000)),
+        format!("enum {{ {} }};\nasm(\"vadd.u32.u32.u32 %0, %1.b%2, 0;\" : \"=r\"(d) : \"r\"(a), \"n\"(E0));", "E, ".repeat(50_000)),
+        "template<int I> void f() { asm(\"vadd.u32.u32.u32 %0, %1.b%2, 0;\" : \"=r\"(d) : \"r\"(a), \"n\"(I)); }\nf<1>();".repeat(2_000),
+    ] {
+        let _ = find(source.as_bytes(), Language::Cuda);
+    }
+}
+
 #[test]
 fn files_without_a_mnemonic_are_passed_over() {
     for no in [
@@ -193,6 +245,7 @@ fn files_without_a_mnemonic_are_passed_over() {
         "my_vset.x",
         "vsetvl",
         "invadd.",
+        "#define X(vmin, vmax) (vmin, \"v\")",
         "vshl",
     ] {
         assert!(!may_contain(no.as_bytes()), "{no}");
@@ -209,6 +262,9 @@ fn files_without_a_mnemonic_are_passed_over() {
         "vmad%d.",
         "vset\\\n.u32",
         "\"vavrg4\"\n\".u32\"",
+        "#define OP(op) asm(\"v\" #op \"4\" T32)",
+        "#define OP(op) asm(STR(v##op) T32)",
+        "#define OP(op) asm(STR(op) T32)\nOP(vadd)",
     ] {
         assert!(may_contain(yes.as_bytes()), "{yes}");
     }

@@ -292,12 +292,35 @@ fn reading_is_linear_on_hostile_text() {
         ".target a, ",
         "add/**/.u32 ",
         ".entry k .x ",
+        ".func f ",
+        ".func f() .noreturn .global .b32 ",
+        ";",
+        "(",
+        "[",
+        ".",
+        "0",
+        "{ .reg .b32 a; ",
     ];
     for bit in bits {
         // Were it quadratic, this would take hours.
         let text = bit.repeat(400_000);
         assert_eq!(Module::parse(text.as_str()).to_string(), text);
     }
+}
+
+#[test]
+fn text_that_is_no_ptx_takes_few_statements() {
+    for bit in [";", "{", "}", "(;", "{ ", "] ;\n"] {
+        let module = sound(&bit.repeat(200_000));
+        assert!(module.statements().len() < 20_000, "{bit:?}: {} statements", module.statements().len());
+        assert!(module.scopes().len() <= 1001, "{bit:?}: {} scopes", module.scopes().len());
+    }
+    // Deep scopes are closed by their own braces.
+    let deep = format!("{}add.u32 a, b, c; {}ret;", "{".repeat(5000), "}".repeat(5000));
+    let module = sound(&deep);
+    let last = module.statements().last().expect("there is one");
+    assert_eq!((module.slice(&last.span), last.scope), ("ret;", ScopeId::MODULE));
+    assert_eq!(count(&module, "instruction"), 2);
 }
 
 struct Random(u64);
@@ -621,6 +644,40 @@ fn headers_of_all_kinds() {
     assert_eq!(module.register(scope, "%n1", usize::MAX), Some(Type::scalar(Scalar::U32)));
     assert_eq!(module.register(scope, "%n2", usize::MAX), None);
     assert_eq!((module.slice(&d.header), module.slice(&e.header)), (".visible .func d;", ".visible .func e();"));
+}
+
+#[test]
+fn declarations_of_functions_need_no_semicolon() {
+    let text = "
+        .visible .func f (.param .u32 a) // ptxas takes this
+        .shared .align 4 .b8 mt[16];
+        .func (.reg .u32 x) g (.reg .u32 a) .noreturn
+        .extern .func h
+        .file 1 \"a.cu\"
+        .entry i (.param .u64 p) .maxntid 4, 1
+        .weak .const .u32 c = 1;
+        .func j ()
+        .reg .b32 %r;
+        .func l () .pragma \"nounroll\";
+        .section .debug_str { .b8 1 }
+        .func m (.param .u32 a)
+        .alias g, f;
+        .func n (.param .u32 a)
+        #line 4
+        .func o (.param .u32 a)
+        @@DWARF .byte 1
+        .entry k { ret; }
+        .func z (.param .u32 a)";
+    let module = sound(text);
+    assert_eq!(count(&module, "other"), 0);
+    let functions: Vec<(&str, bool)> =
+        module.functions().iter().map(|f| (module.slice(&f.name), f.body.is_some())).collect();
+    let declared = ["f", "g", "h", "i", "j", "l", "m", "n", "o"].map(|name| (name, false));
+    assert_eq!(functions, [&declared[..], &[("k", true), ("z", false)]].concat());
+    assert_eq!(module.slice(&module.functions()[0].header), ".visible .func f (.param .u32 a)");
+    assert_eq!(module.slice(&module.functions()[3].directives[0]), ".maxntid 4, 1");
+    let variables = module.scope(ScopeId::MODULE).variables();
+    assert_eq!(variables.iter().map(|v| module.slice(&v.name)).collect::<Vec<_>>(), ["mt", "c"]);
 }
 
 #[test]

@@ -40,6 +40,11 @@ fn report(source: &[u8], language: Language) -> String {
         let legal = matches!(found.verdict, Verdict::Legal(_) | Verdict::LegalFragment(_));
         assert!(legal || found.lints.is_empty());
         assert!(!legal || found.faults().next().is_none());
+        match &found.verdict {
+            Verdict::Unjudged(reason) => line(format!("not judged {} {}: {reason}", at(&found.span), found.text)),
+            Verdict::Label => line(format!("label {} {}", at(&found.span), found.text)),
+            _ => {}
+        }
         for lint in found.faults().chain(&found.lints) {
             line(format!("{} {}: {}", lint.code, at(&lint.span), lint.message));
             for (span, label) in &lint.related {

@@ -300,6 +300,7 @@ pub(crate) fn check<'py>(
             Verdict::LegalFragment(form) => ("fragment", Some(*form), None),
             Verdict::Illegal(_) => ("illegal", None, None),
             Verdict::Unjudged(reason) => ("unjudged", None, Some(PartialReason::to_string(reason))),
+            Verdict::Label => ("label", None, None),
         };
         let place = lines.range(&found.span);
         dict.set_item("text", &found.text)?;

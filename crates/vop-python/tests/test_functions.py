@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
 
@@ -145,6 +146,20 @@ def test_check_files() -> None:
     for read in (vop.check, vop.check_file):
         with pytest.raises(FileNotFoundError):
             read(Path("nowhere.cu"))
+
+
+def test_check_files_that_are_none(tmp_path: Path) -> None:
+    pipe, long = tmp_path / "pipe.ptx", tmp_path / "long.ptx"
+    os.mkfifo(pipe)
+    with long.open("wb") as file:
+        file.truncate(1 << 40)
+    for read in (vop.check, vop.check_file):
+        with pytest.raises(OSError, match="it is no plain file"):
+            read(pipe)
+        with pytest.raises(OSError, match="at most 268435456 are read"):
+            read(long)
+        with pytest.raises(IsADirectoryError):
+            read(tmp_path)
 
 
 def test_check_files_of_other_names(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ pub(crate) enum Op {
         steps: u32,
         counts: u32,
     },
+    /// What only computes, where ptxas's code disagrees with the manual.
+    ComputeEither(Box<ComputeEither>),
     /// A video instruction.
     Video(Box<Video>),
     /// The divisor must not be zero.
@@ -74,12 +76,22 @@ pub(crate) enum Op {
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     AsyncCopy(Box<AsyncCopy>),
+    /// The step that follows reads memory that others may change, as a loop does that waits for them; without an access, `nanosleep`.
+    Poll(Option<Box<Access>>),
     /// Nothing to do where every write is seen at once; the check for races sees it.
     Fence(Fence),
-    /// Nothing to do: prefetches, `nanosleep`.
+    /// Nothing to do: prefetches.
     Nothing,
     /// `trap`, `brkpt`.
     Trap(&'static str),
+}
+
+/// Two readings of an instruction: the launch chooses.
+#[derive(Clone, Debug)]
+pub(crate) struct ComputeEither {
+    pub(crate) manual: Loop,
+    pub(crate) ptxas: Loop,
+    pub(crate) operands: Operands,
 }
 
 #[derive(Clone, Debug)]
@@ -352,14 +364,13 @@ pub(crate) struct Collective {
 
 /// What the mask of a collective has to do with `activemask`: see [`active`](super::decode::active).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum FromActive {
-    /// Nothing, as far as can be seen.
-    #[default]
-    No,
-    /// It may be what `activemask` gave.
-    Mask,
-    /// It may be what `activemask` gave, and the lane that `shfl` reads does not depend on that.
-    MaskAlone,
+pub(crate) struct FromActive {
+    /// Whether it may be what `activemask` gave.
+    pub(crate) mask: bool,
+    /// Whether what `activemask` gives is used for nothing but masks.
+    pub(crate) only: bool,
+    /// Whether the lane that `shfl` reads does not depend on what `activemask` gives.
+    pub(crate) lane_is_free: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -468,6 +479,10 @@ impl Op {
             }
         };
         match self {
+            Op::ComputeEither(compute) => {
+                compute.operands.sources.iter_mut().for_each(|slot| see(slot, Source));
+                compute.operands.results.iter_mut().for_each(|slot| see(slot, Result));
+            }
             Op::Compute { operands, .. } => {
                 operands.sources.iter_mut().for_each(|slot| see(slot, Source));
                 operands.results.iter_mut().for_each(|slot| see(slot, Result));
@@ -524,6 +539,7 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
+            Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. }
             | Op::Join
             | Op::Branch(_)
@@ -600,6 +616,10 @@ pub struct Kernel {
     pub(crate) videos: Vec<vop::Form>,
     /// The index of a function by the index of its definition among the module's functions, for calls by address.
     pub(crate) by_address: Vec<Option<u32>>,
+    /// The program whose variables must be in the memory of a launch, if it has any.
+    pub(crate) home: Option<u64>,
+    /// Whether it keeps addresses of buffers, or generic addresses, in 32 bits.
+    pub(crate) short: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) parameter_bytes: usize,
     /// The content of the block's area: immediates.
@@ -718,7 +738,7 @@ impl Kernel {
     /// The place of a statement of the kernel, with the line of the source code that `.loc` says it was compiled from.
     #[cold]
     pub(crate) fn place(&self, statement: u32) -> Option<Place> {
-        let mut place = Place::new(self.module.text(), self.span(statement)?);
+        let mut place = Place::in_module(&self.module, self.span(statement)?);
         let index = *self.statements.get(statement as usize)?;
         place.source = self
             .module

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use vop::RunErrorKind;
+use vop_ptx::module::Module;
 
 /// A line of the source code that PTX was compiled from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,26 +35,52 @@ pub struct Place {
     pub line: usize,
     /// Column of the span's start in characters, from 1.
     pub column: usize,
-    /// The statement, or the piece of the launch file, blanks collapsed.
+    /// The statement, or the piece of the launch file, blanks collapsed. What is long is cut off.
     pub text: String,
     /// Where PTX came from, if it says so (`.loc`).
     pub source: Option<SourcePlace>,
 }
 
+/// Characters of a statement that a place keeps.
+const MAX_TEXT: usize = 240;
+
 impl Place {
     pub(crate) fn new(source: &str, span: Range<usize>) -> Place {
         let before = source.get(..span.start).unwrap_or(source);
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        let words: Vec<&str> = source.get(span.clone()).unwrap_or("").split_whitespace().collect();
-        Place {
-            file: None,
-            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
-            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
-            text: words.join(" "),
-            source: None,
-            span,
+        let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
+        let column = before.get(line_start..).unwrap_or("").chars().count() + 1;
+        let text = summary(source.get(span.clone()).unwrap_or(""));
+        Place { file: None, line, column, text, source: None, span }
+    }
+
+    /// A place in a module, which knows where its lines start.
+    pub(crate) fn in_module(module: &Module, span: Range<usize>) -> Place {
+        let (line, column) = module.line_col(span.start);
+        let text = summary(module.text().get(span.clone()).unwrap_or(""));
+        Place { file: None, line, column, text, source: None, span }
+    }
+}
+
+/// A text with its blanks collapsed, cut off where it is long.
+fn summary(text: &str) -> String {
+    let mut all = String::new();
+    let mut kept = 0;
+    for word in text.split_whitespace() {
+        if !all.is_empty() {
+            all.push(' ');
+            kept += 1;
+        }
+        for c in word.chars() {
+            if kept == MAX_TEXT {
+                all.push('…');
+                return all;
+            }
+            all.push(c);
+            kept += 1;
         }
     }
+    all
 }
 
 /// One thread of a launch.

@@ -92,8 +92,8 @@ impl Heap {
         self.set(at + 8, check(at, word));
     }
 
-    /// Allocates bytes: their offset, a multiple of 16; none if there is no room.
-    pub(crate) fn allocate(&self, bytes: u64) -> Result<Option<u64>, HeapFault> {
+    /// Allocates bytes: their offset, a multiple of 16; none if there is no room. Adds the headers that the search passes to `passed`.
+    pub(crate) fn allocate(&self, bytes: u64, passed: &mut u64) -> Result<Option<u64>, HeapFault> {
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(need) = bytes.max(1).checked_add(2 * HEADER - 1).map(|n| n & !(HEADER - 1)) else { return Ok(None) };
         let start = self.word(8);
@@ -106,11 +106,13 @@ impl Heap {
                 (at, wrapped) = (HEADER, true);
                 continue;
             }
+            *passed += 1;
             let (mut size, used) = self.block(at)?;
             if !used {
                 while at + size < self.end
                     && let (next, false) = self.block(at + size)?
                 {
+                    *passed += 1;
                     size += next;
                 }
                 if size >= need {
@@ -230,12 +232,18 @@ impl HeapLog {
         Arc::new(Site { thread, ..site.clone() })
     }
 
-    pub(crate) fn allocate(&mut self, heap: &Heap, bytes: u64, site: Arc<Site>) -> Result<Option<u64>, HeapFault> {
-        let mut offset = heap.allocate(bytes)?;
+    pub(crate) fn allocate(
+        &mut self,
+        heap: &Heap,
+        bytes: u64,
+        site: Arc<Site>,
+        passed: &mut u64,
+    ) -> Result<Option<u64>, HeapFault> {
+        let mut offset = heap.allocate(bytes, passed)?;
         while offset.is_none() && !self.held.is_empty() {
             // All at once: a full heap is searched from end to end.
             self.release_held(heap)?;
-            offset = heap.allocate(bytes)?;
+            offset = heap.allocate(bytes, passed)?;
         }
         if let Some(offset) = offset {
             self.forget(offset, bytes.max(1));
@@ -306,7 +314,7 @@ mod tests {
     use crate::memory::Bytes;
 
     fn with_heap(bytes: usize, test: impl Fn(&Heap)) {
-        let mut memory = Bytes::zeros(bytes);
+        let mut memory = Bytes::try_zeros(bytes).expect("memory");
         seal(memory.as_mut_slice());
         let region = Region { start: memory.as_mut_ptr(), len: bytes as u64, read_only: false };
         test(&Heap::of(region).expect("a heap"));
@@ -316,7 +324,7 @@ mod tests {
     fn allocations_are_apart_and_come_back() {
         with_heap(4096, |heap| {
             let mut taken = Vec::new();
-            while let Ok(Some(at)) = heap.allocate(40) {
+            while let Ok(Some(at)) = heap.allocate(40, &mut 0) {
                 assert!(at.is_multiple_of(16) && at + 40 <= 4096);
                 assert!(taken.iter().all(|other: &u64| other.abs_diff(at) >= 40 + HEADER));
                 taken.push(at);
@@ -328,17 +336,17 @@ mod tests {
                 assert_eq!(heap.release(*at), Err(HeapFault::NotAllocated));
             }
             // All are one again.
-            let all = heap.allocate(4096 - 2 * HEADER).expect("sound");
+            let all = heap.allocate(4096 - 2 * HEADER, &mut 0).expect("sound");
             assert_eq!(all, Some(2 * HEADER));
-            assert_eq!(heap.allocate(0), Ok(None));
-            assert_eq!(heap.allocate(u64::MAX), Ok(None));
+            assert_eq!(heap.allocate(0, &mut 0), Ok(None));
+            assert_eq!(heap.allocate(u64::MAX, &mut 0), Ok(None));
         });
     }
 
     #[test]
     fn what_is_no_allocation_is_not_freed() {
         with_heap(1024, |heap| {
-            let at = heap.allocate(100).expect("sound").expect("room");
+            let at = heap.allocate(100, &mut 0).expect("sound").expect("room");
             for wrong in [0, 8, 16, at + 16, at + 8, at - 16, 1024, 4096, u64::MAX] {
                 assert_eq!(heap.release(wrong), Err(HeapFault::NotAllocated), "{wrong}");
             }
@@ -349,11 +357,11 @@ mod tests {
     #[test]
     fn an_overwritten_header_is_noticed() {
         with_heap(1024, |heap| {
-            let at = heap.allocate(32).expect("sound").expect("room");
+            let at = heap.allocate(32, &mut 0).expect("sound").expect("room");
             heap.set(at + 32, 0);
-            assert_eq!(heap.allocate(8), Err(HeapFault::Corrupt(at + 32)));
+            assert_eq!(heap.allocate(8, &mut 0), Err(HeapFault::Corrupt(at + 32)));
         });
-        let mut memory = Bytes::zeros(64);
+        let mut memory = Bytes::try_zeros(64).expect("memory");
         assert!(Heap::of(Region { start: memory.as_mut_ptr(), len: 64, read_only: false }).is_err());
     }
 }

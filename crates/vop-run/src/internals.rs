@@ -17,7 +17,14 @@ impl Instruction {
     /// `None` if it is none, or a modifier is not one of it.
     pub fn new(opcode: &str, operands: usize, immediates: &[Option<u64>]) -> Option<Instruction> {
         let mut parts = Opcode::new(opcode);
-        pure::pure(&mut parts, operands, immediates).filter(|_| parts.rest().is_none()).map(Instruction)
+        let dialect = pure::Dialect::default();
+        pure::pure(&mut parts, operands, immediates, dialect).filter(|_| parts.rest().is_none()).map(Instruction)
+    }
+
+    /// What ptxas's code makes of it, if that is not what the manual says.
+    pub fn by_ptxas(&self) -> Option<Instruction> {
+        let compute = self.0.by_ptxas?;
+        Some(Instruction(Pure { compute, ..self.0.clone() }))
     }
 
     /// The types of its results.

@@ -66,13 +66,15 @@ mod memory;
 mod opcode;
 mod pure;
 mod special;
+mod symbol;
 mod types;
 
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
-pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, Now, Progress, Report};
+pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, Now, Progress, Report, Stop};
 pub use engine::{Profile, StatementProfile};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use job::{RunOptions, Summary, run_launch_file};
 pub use level::Level;
 pub use memory::{BufferId, Memory};
+pub use symbol::{demangled, demangled_name};

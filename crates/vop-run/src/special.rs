@@ -45,17 +45,28 @@ pub(crate) enum Named {
     Clock {
         high: bool,
     },
-    /// A register that is not supported.
-    Unsupported,
+    /// A register that is not supported, as this construct is not.
+    Unsupported(&'static str),
 }
 
+/// What kernels find out from `%envreg1` and `%envreg2`, which hold the address of what blocks wait at.
+const COOPERATIVE: &str = "cooperative grids (`grid.sync()`, `cudaLaunchCooperativeKernel`)";
+
+/// The vectors among special registers, without their `%`.
+const VECTORS: [&str; 8] =
+    ["tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"];
+
 impl Special {
+    /// Whether this is the name of a vector of four special registers.
+    pub(crate) fn is_vector(name: &str) -> bool {
+        name.strip_prefix('%').is_some_and(|name| VECTORS.contains(&name))
+    }
+
     /// What a special register's name means, without its `%`; `None` if it is not the name of one.
     pub(crate) fn named(name: &str) -> Option<Named> {
-        let axis = |suffix: &str| ["x", "y", "z"].iter().position(|axis| *axis == suffix);
         if let Some((name, suffix)) = name.split_once('.') {
-            let axis = axis(suffix)?;
-            return Some(Named::Special(match name {
+            let axis = ["x", "y", "z", "w"].iter().position(|axis| *axis == suffix)?;
+            let special = match name {
                 "tid" => Special::Tid(axis),
                 "ntid" => Special::Ntid(axis),
                 // Without clusters every block is a cluster of its own.
@@ -64,7 +75,23 @@ impl Special {
                 "cluster_ctaid" => Special::Zero,
                 "cluster_nctaid" => Special::One,
                 _ => return None,
-            }));
+            };
+            // The fourth component is there and is zero.
+            return Some(Named::Special(if axis == 3 { Special::Zero } else { special }));
+        }
+        // Registers that the environment and the counters of a GPU set: 0, as where nothing sets them.
+        let number = |prefix: &str, count: u32| {
+            let digits = name.strip_prefix(prefix)?;
+            let number: u32 = digits.parse().ok()?;
+            (digits == number.to_string() && number < count).then_some(number)
+        };
+        match number("envreg", 32) {
+            Some(1 | 2) => return Some(Named::Unsupported(COOPERATIVE)),
+            Some(_) => return Some(Named::Special(Special::Zero)),
+            None => {}
+        }
+        if number("pm", 8).is_some() || (0..8).any(|i| name == format!("pm{i}_64")) {
+            return Some(Named::Special(Special::Zero));
         }
         Some(Named::Special(match name {
             "laneid" => Special::Laneid,
@@ -77,7 +104,7 @@ impl Special {
             "lanemask_gt" => Special::LaneMaskGt,
             "dynamic_smem_size" => Special::DynamicSharedSize,
             "total_smem_size" | "aggr_smem_size" => Special::TotalSharedSize,
-            "gridid" | "smid" | "cluster_ctarank" | "is_explicit_cluster" => Special::Zero,
+            "current_graph_exec" | "gridid" | "smid" | "cluster_ctarank" | "is_explicit_cluster" => Special::Zero,
             "nsmid" | "cluster_nctarank" => Special::One,
             "reserved_smem_offset_begin" | "reserved_smem_offset_0" | "reserved_smem_offset_1" => {
                 return Some(Named::ReservedShared { end: false });
@@ -87,9 +114,6 @@ impl Special {
             }
             "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => {
                 return Some(Named::Clock { high: name.ends_with("hi") });
-            }
-            _ if ["pm", "envreg", "current_"].iter().any(|prefix| name.starts_with(prefix)) => {
-                return Some(Named::Unsupported);
             }
             _ => return None,
         }))

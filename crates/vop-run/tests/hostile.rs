@@ -159,6 +159,8 @@ fn run(text: &str, random: &mut Random) -> (usize, usize) {
         options.stack = [512 * 1024, 4096, 100][random.below(3)];
         options.check_races = random.below(4) == 0;
         options.check_uninitialized = random.below(4) == 0;
+        options.check_warp = random.below(4) == 0;
+        options.check_heap = random.below(4) == 0;
         options.profile = random.below(4) == 0;
         options.trace =
             (random.below(4) == 0).then_some(ThreadId { block: [0; 3], thread: [random.below(40) as u32, 0, 0] });

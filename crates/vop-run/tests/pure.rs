@@ -39,7 +39,7 @@ fn immediate(text: &str) -> (u64, Option<u64>) {
     (value, Some(value))
 }
 
-fn found(opcode: &str, types: &[Vec<Scalar>], sources: &[&str], level: Level) -> String {
+fn found(opcode: &str, types: &[Vec<Scalar>], sources: &[&str], level: Level, by_ptxas: bool) -> String {
     let results = &types[0];
     let parsed: Vec<(u64, Option<u64>)> = sources
         .iter()
@@ -54,6 +54,7 @@ fn found(opcode: &str, types: &[Vec<Scalar>], sources: &[&str], level: Level) ->
     let Some(instruction) = Instruction::new(opcode, results.len() + sources.len(), &immediates) else {
         return "unknown".to_owned();
     };
+    let instruction = instruction.by_ptxas().filter(|_| by_ptxas).unwrap_or(instruction);
     assert_eq!(instruction.results().len(), results.len(), "{opcode}");
     assert_eq!(instruction.sources().len(), sources.len(), "{opcode}");
     let mut values = Vec::new();
@@ -83,7 +84,10 @@ fn rows() {
     for path in common::data("run", "tsv").into_iter().chain(more) {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let [opcode, types, sources, result] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let row: Vec<&str> = line.split('\t').collect();
+            let ([opcode, types, sources, result] | [opcode, types, sources, result, _]) = row[..] else {
+                panic!("{line}")
+            };
             // What is refused is refused by the decoder, and video instructions are the library's.
             if result.starts_with("refused") || opcode.starts_with('v') {
                 continue;
@@ -94,18 +98,44 @@ fn rows() {
                 .collect();
             let sources: Vec<&str> = sources.split(' ').collect();
             rows += 1;
-            for level in Level::available() {
-                let found = found(opcode, &types, &sources, level);
+            for (level, by_ptxas) in Level::available().flat_map(|level| [(level, false), (level, true)]) {
+                let found = found(opcode, &types, &sources, level, by_ptxas);
+                let expected = row.get(4).filter(|_| by_ptxas).unwrap_or(&result);
                 // A float may be written as bits.
-                let same = |(found, expected): (&str, &str)| bits(found, types[0][0]) == bits(expected, types[0][0]);
-                if found != result && (types[0].len() > 1 || found == "unknown" || !same((&found, result))) {
-                    failures += &format!("{opcode} {}: {found}, expected {result} ({level:?})\n", sources.join(" "));
+                let same = |found: &str| bits(found, types[0][0]) == bits(expected, types[0][0]);
+                if found != *expected && (types[0].len() > 1 || found == "unknown" || !same(&found)) {
+                    let by = if by_ptxas { "by ptxas" } else { "by the manual" };
+                    failures +=
+                        &format!("{opcode} {}: {found}, expected {expected} ({by}, {level:?})\n", sources.join(" "));
                 }
             }
         }
     }
     assert!(rows > 200, "{rows}");
     assert!(failures.is_empty(), "{failures}");
+}
+
+/// The examples of docs/run.md where ptxas's code disagrees with the manual.
+#[test]
+fn documented_disagreements() {
+    let page = include_str!("../../../docs/run.md");
+    let (_, section) = page.split_once("## Where ptxas's code disagrees").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let mut rows = 0;
+    for line in section.lines() {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [opcode, sources, manual, ptxas] = cells[..] else { continue };
+        let Some(opcode) = opcode.strip_prefix('`').and_then(|opcode| opcode.strip_suffix('`')) else { continue };
+        let sources: Vec<u64> = sources.split(' ').map(|source| u64::from_str_radix(source, 16).unwrap()).collect();
+        let instruction = Instruction::new(opcode, sources.len() + 1, &vec![None; sources.len() + 1]).unwrap();
+        for level in Level::available() {
+            let found =
+                [&instruction, &instruction.by_ptxas().unwrap()].map(|i| format!("{:x}", i.run(level, &sources)[0]));
+            assert_eq!(found, [manual, ptxas], "{opcode} {sources:x?}");
+        }
+        rows += 1;
+    }
+    assert_eq!(rows, 9);
 }
 
 fn at_every_level(opcode: &str, operands: usize, sources: &[u64]) -> [u64; 2] {

@@ -59,6 +59,23 @@ fn every_code_has_a_case() {
     assert!(missing.is_empty(), "no case for {missing:?}");
 }
 
+/// A text that is no PTX may be as long as a disk is large: neither its faults nor its blocks are collected without end.
+#[test]
+fn long_texts_have_a_bounded_number_of_faults() {
+    for bit in ["{", "}", ";", "add.u32 a, b, c; ", "vadd2; ", "(", "{ a: ", "}; "] {
+        let text = bit.repeat(100_000);
+        let faults = Parser::new().parse(&text).expect_err("no instruction");
+        assert!((1..=2001).contains(&faults.len()), "{bit:?}: {} faults", faults.len());
+        assert!(faults.is_sorted_by_key(|fault| fault.span.start), "{bit:?}");
+        let faults = Parser::new().parse_all(&text).expect_err("none is legal");
+        assert!((1..=2001).contains(&faults.len()), "{bit:?}: {} faults", faults.len());
+    }
+    let nested = |depth| format!("{}vadd2.u32.u32.u32 d, a, b, c;{}", "{".repeat(depth), "}".repeat(depth));
+    assert!(Parser::new().parse(&nested(1000)).is_ok());
+    let faults = Parser::new().parse(&nested(1001)).expect_err("too deep");
+    assert!(faults.iter().all(|fault| fault.code == Code::V0105));
+}
+
 #[test]
 fn codes_are_distinct_and_found_by_name() {
     let names: HashSet<&str> = Code::ALL.iter().map(|code| code.name()).collect();

@@ -8,6 +8,7 @@ pub(crate) mod dependencies;
 pub(crate) mod dist;
 pub(crate) mod divergence;
 pub(crate) mod docs;
+pub(crate) mod fold;
 pub(crate) mod golden;
 pub(crate) mod gpu;
 mod graph;

@@ -98,6 +98,7 @@ impl Configs {
                 let here = std::env::current_dir()?;
                 let mut builder = GitignoreBuilder::new(std::fs::canonicalize(&here).unwrap_or(here));
                 for pattern in patterns {
+                    closed(pattern).map_err(|why| Failure::Misuse(format!("--exclude: {why}")))?;
                     let line = builder.add_line(None, pattern);
                     line.map_err(|error| Failure::Misuse(format!("--exclude: {}", without_line(&error))))?;
                 }
@@ -187,7 +188,7 @@ fn read(path: &Path) -> Result<Option<Config>, String> {
     let source = SourceText { lines: &lines, path: Some(&name) };
     let wrong = |span: std::ops::Range<usize>, why: &str| format!("{}: {why}", source.locate(&span));
     let faulty = |error: toml::de::Error| {
-        let why = error.message().trim().replace("unknown field", "unknown key");
+        let why = in_words(error.message().trim());
         wrong(error.span().unwrap_or(0..0), &why)
     };
     let keys = if path.file_name().is_some_and(|name| name == "pyproject.toml") {
@@ -213,6 +214,7 @@ fn read(path: &Path) -> Result<Option<Config>, String> {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let mut patterns = GitignoreBuilder::new(folder);
     for pattern in &keys.exclude {
+        closed(pattern.get_ref()).map_err(|why| wrong(pattern.span(), &why))?;
         patterns.add_line(None, pattern.get_ref()).map_err(|error| wrong(pattern.span(), &without_line(&error)))?;
     }
     let exclude = patterns.build().map_err(|error| format!("{name}: {}", without_line(&error)))?;
@@ -222,6 +224,48 @@ fn read(path: &Path) -> Result<Option<Config>, String> {
         allow: keys.allow.iter().map(|item| value(item, lint_code, &wrong)).collect::<Result<_, _>>()?,
         exclude: Some(exclude).filter(|exclude| !exclude.is_empty()),
     }))
+}
+
+/// The words of the reader of TOML, as users of the file say it.
+fn in_words(message: &str) -> String {
+    let mut words = message.replace("unknown field", "unknown key");
+    for (theirs, ours) in [
+        ("invalid type: ", "wrong type: "),
+        ("expected a sequence", "expected a list of strings"),
+        ("expected a borrowed string", "expected a string"),
+        ("expected struct Keys", "expected a table"),
+        ("expected struct Tools", "expected a table"),
+        ("expected struct PyProject", "expected a table"),
+        ("floating point `", "the number `"),
+        ("integer `", "the number `"),
+        ("boolean `", "`"),
+        ("string \"", "the string \""),
+        ("sequence, expected", "a list, expected"),
+        ("map, expected", "a table, expected"),
+    ] {
+        words = words.replace(theirs, ours);
+    }
+    words
+}
+
+/// Refuses a `[` that no `]` closes, which would stand for itself.
+fn closed(pattern: &str) -> Result<(), String> {
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['[', '\\']) {
+        if rest[at..].starts_with('\\') {
+            let skipped = rest[at + 1..].chars().next().map_or(0, char::len_utf8);
+            rest = &rest[at + 1 + skipped..];
+            continue;
+        }
+        // A `]` right behind the bracket, or behind its `!`, is one of the characters.
+        let class = rest[at + 1..].trim_start_matches(['!', '^']);
+        let first = class.chars().next().map_or(0, char::len_utf8);
+        let Some(end) = class[first..].find(']') else {
+            return Err(format!("faulty pattern `{pattern}`: `[` has no `]`; for the character itself write `\\[`"));
+        };
+        rest = &class[first + end + 1..];
+    }
+    Ok(())
 }
 
 /// What is wrong with a pattern, without a number of a line, which would count patterns.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use vop::Severity;
 
 use super::report::{Finding, Report};
+use super::sarif::in_cell;
 
 pub(super) fn report(report: &Report) -> String {
     // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
@@ -13,12 +14,18 @@ pub(super) fn report(report: &Report) -> String {
     let mut text = String::new();
     for (path, finding) in report.shown() {
         let remarks = finding.remarks(path).into_iter().map(|remark| format!("\n{remark}")).collect::<String>();
-        let Finding { place, diagnostic, .. } = finding;
+        let Finding { cell, place, diagnostic, .. } = finding;
         let command = match diagnostic.code.severity() {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Note => "notice",
         };
+        if let Some(cell) = cell {
+            let message = format!("{}{}{remarks}", diagnostic.message, in_cell(&finding.cell, place));
+            let (path, line, code) = (property(path), cell.file_line, diagnostic.code);
+            let _ = writeln!(text, "::{command} file={path},line={line},title={code}::{}", data(&message));
+            continue;
+        }
         let _ = writeln!(
             text,
             "::{command} file={},line={},endLine={},col={},endColumn={},title={}::{}",
@@ -30,6 +37,11 @@ pub(super) fn report(report: &Report) -> String {
             diagnostic.code,
             data(&format!("{}{remarks}", diagnostic.message)),
         );
+    }
+    if !report.skipped.is_empty() {
+        let names = data(&report.skipped.join(", "));
+        let _ =
+            writeln!(text, "::notice::files of no known kind mention a video instruction and are not read: {names}");
     }
     text
 }

@@ -8,8 +8,11 @@ use crate::json;
 
 pub(super) fn report(report: &Report) -> Value {
     let instructions = report.seen.iter().map(|seen| {
-        let Seen { path, at, text, verdict, findings, allowed } = seen;
+        let Seen { path, cell, at, text, verdict, findings, allowed } = seen;
         let mut value = json!({ "path": path, "line": at.line, "column": at.column, "text": text });
+        if let Some(cell) = cell {
+            value["cell"] = json!(cell.number);
+        }
         match verdict {
             Verdict::Legal(form) => {
                 value["verdict"] = json!("legal");
@@ -24,6 +27,7 @@ pub(super) fn report(report: &Report) -> Value {
                 value["verdict"] = json!("not judged");
                 value["reason"] = json!(reason.to_string());
             }
+            Verdict::Label => value["verdict"] = json!("label"),
         }
         if let Some(costs) = costs(report, seen) {
             value["costs"] = costs;
@@ -33,33 +37,41 @@ pub(super) fn report(report: &Report) -> Value {
         value
     });
     let summary = report.summary().into_iter().map(|(form, count, first)| {
-        let first_at = format!("{}:{}", first.path, first.at.line);
+        let first_at = format!("{}:{}", first.name(), first.at.line);
         let mut value = json!({ "form": form, "count": count, "first": first_at });
         if let Some(costs) = costs(report, first) {
             value["costs"] = costs;
         }
         value
     });
-    let suppressions = report.allowing.iter().map(|Allowing { path, at, suppression }| {
+    let suppressions = report.allowing.iter().map(|Allowing { path, cell, at, suppression }| {
         let codes = suppression.codes.iter();
         let codes: Vec<_> = codes.map(|one| json!({ "code": one.code.name(), "used": one.used })).collect();
-        json!({
+        let mut value = json!({
             "path": path,
             "line": at.line,
             "column": at.column,
             "scope": if suppression.whole_file { "file" } else { "line" },
             "codes": codes,
-        })
+        });
+        if let Some(cell) = cell {
+            value["cell"] = json!(cell);
+        }
+        value
     });
     let about_comments = report.about_comments.iter().map(|(path, one)| {
         let mut value = finding(one);
         value["path"] = json!(path);
+        if let Some(cell) = one.cell {
+            value["cell"] = json!(cell.number);
+        }
         value
     });
     json!({
         "files": report.files,
         "targets": report.targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "unread": report.unread,
+        "skipped": report.skipped,
         "instructions": instructions.collect::<Vec<_>>(),
         "forms": summary.collect::<Vec<_>>(),
         "suppressions": suppressions.collect::<Vec<_>>(),

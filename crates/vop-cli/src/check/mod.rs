@@ -6,6 +6,7 @@
 mod config;
 mod github;
 mod json;
+mod notebook;
 mod report;
 mod sarif;
 mod text;
@@ -18,16 +19,18 @@ use std::sync::{Arc, Mutex};
 use vop::{Code, Diagnostic, Semantics, Severity, Target};
 use vop_draw::SourceText;
 use vop_ptx::find::Language;
-use vop_ptx::uses;
+use vop_ptx::uses::{self, FileUses, Verdict};
 
 use self::config::{Config, Configs};
-use self::report::Report;
+use self::report::{Document, Report};
+use self::walk::Kind;
 use crate::progress::Progress;
 use crate::{Failure, Outcome, bug, output};
 
 /// Find every video instruction in files and folders and judge it.
 ///
-/// Reads PTX, CUDA C++ and its headers, OpenCL, Python, LLVM IR and Rust, and there the PTX in string literals. In PTX
+/// Reads PTX, CUDA C++ and its headers, OpenCL, Python, LLVM IR, MLIR, Rust, Julia, Go, D, Zig and Nim, and there the PTX in
+/// string literals; also notebooks, code blocks of Markdown, and Jinja templates of CUDA C++ and PTX. In PTX
 /// modules it also judges the registers' types and the module's `.version` and `.target`. It also warns about legal code that
 /// is probably a mistake, and about code that ptxas compiles to something else than the manual says.
 ///
@@ -158,18 +161,41 @@ enum LanguageName {
     Python,
     Llvm,
     Rust,
+    Mlir,
+    Julia,
+    Go,
+    D,
+    Zig,
+    Nim,
+    Markdown,
+    /// A Jinja template of CUDA C++, or of PTX.
+    Jinja,
+    JinjaPtx,
+    /// A Jupyter notebook, each cell in its own language.
+    Notebook,
 }
 
-impl From<LanguageName> for Language {
-    fn from(name: LanguageName) -> Language {
-        match name {
+impl From<LanguageName> for Kind {
+    fn from(name: LanguageName) -> Kind {
+        let language = match name {
             LanguageName::Ptx => Language::Ptx,
             LanguageName::Cuda => Language::Cuda,
             LanguageName::Opencl => Language::OpenCl,
             LanguageName::Python => Language::Python,
             LanguageName::Llvm => Language::LlvmIr,
             LanguageName::Rust => Language::Rust,
-        }
+            LanguageName::Mlir => Language::Mlir,
+            LanguageName::Julia => Language::Julia,
+            LanguageName::Go => Language::Go,
+            LanguageName::D => Language::D,
+            LanguageName::Zig => Language::Zig,
+            LanguageName::Nim => Language::Nim,
+            LanguageName::Markdown => Language::Markdown,
+            LanguageName::Jinja => Language::JinjaCuda,
+            LanguageName::JinjaPtx => Language::JinjaPtx,
+            LanguageName::Notebook => return Kind::Notebook,
+        };
+        Kind::Source(language)
     }
 }
 
@@ -180,13 +206,14 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         (None, false) => Configs::upward(&args.exclude)?,
     };
     let choice = walk::Choice {
-        language: args.language.map(Language::from),
+        kind: args.language.map(Kind::from),
         no_ignore: args.no_ignore,
         force_exclude: args.force_exclude,
     };
     let walking = Mutex::new(Progress::new(None, "files found"));
     let found = |count: usize| walking.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).at(count);
-    let (files, unread) = walk::files(&args.path, &choice, &Arc::new(Mutex::new(configs)), &found)?;
+    let found = walk::files(&args.path, &choice, &Arc::new(Mutex::new(configs)), &found)?;
+    let (files, unread) = (found.files, found.unread);
     drop(walking);
     let mut report = Report {
         level: args.level.into(),
@@ -194,11 +221,15 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         files: 0,
         files_with: 0,
         unread,
+        skipped: found.skipped.iter().map(|path| name(path)).collect(),
         seen: Vec::new(),
         allowing: Vec::new(),
         about_comments: Vec::new(),
     };
     report.unread.iter().for_each(|why| output::error(why));
+    for folder in &found.excluded {
+        output::warning(&format!("nothing is checked in {}: what there is is excluded", folder.display()));
+    }
     let mut drawer = text::Drawer::default();
     let mut progress = Progress::new(Some(files.len()), "files");
     let mut buffer = Vec::new();
@@ -219,25 +250,46 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             let missing: Vec<Target> = missing.copied().collect();
             report.targets.extend(missing);
         }
+        report.files += 1;
+        let before = report.seen.len();
         let checked = bug::caught(&path, || {
             bug::trip(&file.path);
-            report.add(
-                &path,
-                &uses::text(&buffer),
-                uses::read(&buffer, file.language),
-                |finding| reports(finding.code, &args, &file.config),
-                |finding, instruction, lines| {
-                    if draws(finding) {
-                        let source = SourceText { lines, path: Some(&path) };
-                        progress.suspend(|| drawer.draw(finding, instruction, source));
+            let mut add = |document: Document<'_>, uses: FileUses| {
+                let name = document.name();
+                report.add(
+                    &document,
+                    uses,
+                    |finding| reports(finding.code, &args, &file.config),
+                    |finding, instruction, lines| {
+                        if draws(finding) {
+                            let source = SourceText { lines, path: Some(&name) };
+                            progress.suspend(|| drawer.draw(finding, instruction, source));
+                        }
+                    },
+                );
+            };
+            match file.kind {
+                Kind::Source(language) => {
+                    let text = uses::text(&buffer);
+                    add(Document { path: &path, text: &text, cell: None }, uses::read(&buffer, language));
+                }
+                Kind::Notebook => {
+                    for cell in &notebook::cells(&buffer)? {
+                        let uses = uses::read(cell.text.as_bytes(), cell.language);
+                        add(Document { path: &path, text: &cell.text, cell: Some(cell) }, uses);
                     }
-                },
-            );
+                }
+            }
+            Ok(())
         });
+        let checked =
+            checked.and_then(|read: Result<(), String>| read.map_err(|why| format!("cannot read {path}: {why}")));
         if let Err(why) = checked {
             progress.suspend(|| output::error(&why));
             report.unread.push(why);
         }
+        let instructions = report.seen[before..].iter().any(|seen| seen.verdict != Verdict::Label);
+        report.files_with += usize::from(instructions);
     }
     drop(progress);
     let text = match args.format {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::notebook::Cell;
 use vop::{Diagnostic, Form, Severity, Target};
 use vop_draw::{LineRange, Lines};
 use vop_ptx::uses::{FileUses, Suppression, Use, Verdict};
@@ -9,6 +10,8 @@ use vop_ptx::uses::{FileUses, Suppression, Use, Verdict};
 /// An instruction, where it is, and its diagnostics with lines and columns.
 pub(super) struct Seen {
     pub(super) path: String,
+    /// The cell, if the file is a notebook.
+    pub(super) cell: Option<InCell>,
     pub(super) at: LineRange,
     pub(super) text: String,
     pub(super) verdict: Verdict,
@@ -17,21 +20,62 @@ pub(super) struct Seen {
     pub(super) allowed: Vec<Finding>,
 }
 
+/// The cell of a notebook that something stands in. Its lines and columns are those of the cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InCell {
+    /// Its number, from 1.
+    pub(super) number: usize,
+    /// The line of the file that holds its first line.
+    pub(super) file_line: usize,
+}
+
+/// A file, or a cell of a notebook: what is read as one text.
+pub(super) struct Document<'a> {
+    pub(super) path: &'a str,
+    pub(super) text: &'a str,
+    pub(super) cell: Option<&'a Cell>,
+}
+
+impl Document<'_> {
+    /// As it is shown: `a.cu`, `a.ipynb:cell 3`.
+    pub(super) fn name(&self) -> String {
+        shown(self.path, self.cell.map(|cell| cell.number))
+    }
+
+    /// The cell, for what stands on this of its lines.
+    fn place(&self, line: usize) -> Option<InCell> {
+        let cell = self.cell?;
+        let file_line = cell.lines.get(line - 1).or(cell.lines.last()).copied().unwrap_or(1);
+        Some(InCell { number: cell.number, file_line })
+    }
+}
+
+/// A path with the cell of a notebook.
+pub(super) fn shown(path: &str, cell: Option<usize>) -> String {
+    match cell {
+        Some(cell) => format!("{path}:cell {cell}"),
+        None => path.to_owned(),
+    }
+}
+
 /// A diagnostic with its lines and columns, and those of the places related to it.
 pub(super) struct Finding {
+    pub(super) cell: Option<InCell>,
     pub(super) place: LineRange,
     pub(super) related: Vec<LineRange>,
     pub(super) diagnostic: Diagnostic,
 }
 
 impl Finding {
-    pub(super) fn new(diagnostic: Diagnostic, lines: &Lines<'_>) -> Finding {
+    pub(super) fn new(diagnostic: Diagnostic, document: &Document<'_>, lines: &Lines<'_>) -> Finding {
         let related = diagnostic.related.iter().map(|(span, _)| lines.range(span)).collect();
-        Finding { place: lines.range(&diagnostic.span), related, diagnostic }
+        let place = lines.range(&diagnostic.span);
+        Finding { cell: document.place(place.line), place, related, diagnostic }
     }
 
     /// What is said beside the message, a line each: the related places, why, and what to do.
     pub(super) fn remarks(&self, path: &str) -> Vec<String> {
+        let path = shown(path, self.cell.map(|cell| cell.number));
         let related = self.diagnostic.related.iter().zip(&self.related);
         let related = related.map(|((_, label), place)| format!("{label}: {path}:{}:{}", place.line, place.column));
         let notes = self.diagnostic.notes.iter().map(|note| format!("note: {note}"));
@@ -42,6 +86,7 @@ impl Finding {
 /// A comment that allows findings, and where it is.
 pub(super) struct Allowing {
     pub(super) path: String,
+    pub(super) cell: Option<usize>,
     pub(super) at: LineRange,
     pub(super) suppression: Suppression,
 }
@@ -57,6 +102,8 @@ pub(super) struct Report {
     pub(super) files_with: usize,
     /// Why files and folders were not read.
     pub(super) unread: Vec<String>,
+    /// Files of folders that are of no known kind, and that mention a video instruction.
+    pub(super) skipped: Vec<String>,
     pub(super) seen: Vec<Seen>,
     pub(super) allowing: Vec<Allowing>,
     /// Findings about comments, with the paths of their files.
@@ -64,39 +111,44 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Adds what a file holds. `reports` says which findings count; `found` is told each that does, with its instruction.
+    /// Adds what a file, or a cell of one, holds. `reports` says which findings count; `found` is told each that does, with its instruction.
     pub(super) fn add(
         &mut self,
-        path: &str,
-        text: &str,
+        document: &Document<'_>,
         file: FileUses,
         reports: impl Fn(&Diagnostic) -> bool,
         mut found: impl FnMut(&Diagnostic, &str, &Lines<'_>),
     ) {
-        self.files += 1;
         if file.uses.is_empty() && file.suppressions.is_empty() && file.lints.is_empty() {
             return;
         }
-        self.files_with += usize::from(!file.uses.is_empty());
-        let lines = Lines::new(text);
+        let path = document.path;
+        let lines = Lines::new(document.text);
         for one in file.uses {
             let findings: Vec<Diagnostic> =
                 one.lints.iter().chain(one.faults()).filter(|finding| reports(finding)).cloned().collect();
             findings.iter().for_each(|finding| found(finding, &one.text, &lines));
-            let placed = |all: Vec<Diagnostic>| all.into_iter().map(|one| Finding::new(one, &lines)).collect();
+            let placed =
+                |all: Vec<Diagnostic>| all.into_iter().map(|one| Finding::new(one, document, &lines)).collect();
             let at = lines.range(&one.span);
             let Use { text, verdict, allowed, .. } = one;
             let (findings, allowed) = (placed(findings), placed(allowed));
-            self.seen.push(Seen { path: path.to_owned(), at, text, verdict, findings, allowed });
+            let cell = document.place(at.line);
+            self.seen.push(Seen { path: path.to_owned(), cell, at, text, verdict, findings, allowed });
         }
         for lint in file.lints.into_iter().filter(|lint| reports(lint)) {
             found(&lint, "", &lines);
-            self.about_comments.push((path.to_owned(), Finding::new(lint, &lines)));
+            self.about_comments.push((path.to_owned(), Finding::new(lint, document, &lines)));
         }
         self.allowing.extend(file.suppressions.into_iter().map(|suppression| {
             let at = lines.range(&suppression.span);
-            Allowing { path: path.to_owned(), at, suppression }
+            Allowing { path: path.to_owned(), cell: document.cell.map(|cell| cell.number), at, suppression }
         }));
+    }
+
+    /// The number of mnemonics that are strings by themselves, and no instructions.
+    pub(super) fn labels(&self) -> usize {
+        self.seen.iter().filter(|seen| seen.verdict == Verdict::Label).count()
     }
 
     pub(super) fn shows(&self, finding: &Diagnostic) -> bool {
@@ -125,7 +177,7 @@ impl Report {
             let name = match &seen.verdict {
                 Verdict::Legal(form) => form.to_string(),
                 Verdict::LegalFragment(form) => format!("{} …", form.opcode()),
-                Verdict::Illegal(_) | Verdict::Unjudged(_) => continue,
+                Verdict::Illegal(_) | Verdict::Unjudged(_) | Verdict::Label => continue,
             };
             forms.entry(name).or_insert((0, seen)).0 += 1;
         }
@@ -136,6 +188,11 @@ impl Report {
 }
 
 impl Seen {
+    /// Its file, with the cell.
+    pub(super) fn name(&self) -> String {
+        shown(&self.path, self.cell.map(|cell| cell.number))
+    }
+
     /// Its form, if its operands are known.
     pub(super) fn form(&self) -> Option<Form> {
         match self.verdict {

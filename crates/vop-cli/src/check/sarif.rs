@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use vop::Code;
 use vop_draw::LineRange;
 
-use super::report::{Finding, Report};
+use super::report::{Finding, InCell, Report};
 
 pub(super) fn report(report: &Report) -> Value {
     let rules = Code::ALL.iter().map(|code| {
@@ -28,18 +28,26 @@ pub(super) fn report(report: &Report) -> Value {
             },
         })
     };
-    let result = |path: &str, Finding { place, related, diagnostic }: &Finding| {
+    // Places in a cell of a notebook are lines of the cell; code scanning shows the file's.
+    let located = |path: &str, cell: &Option<InCell>, place: &LineRange| match cell {
+        Some(cell) => json!({
+            "artifactLocation": { "uri": uri(path) },
+            "region": { "startLine": cell.file_line },
+        }),
+        None => location(path, place),
+    };
+    let result = |path: &str, Finding { cell, place, related, diagnostic }: &Finding| {
         let notes = diagnostic.notes.iter().map(|note| format!("\n{note}")).collect::<String>();
         let help = diagnostic.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
         let mut result = json!({
             "ruleId": diagnostic.code.name(),
             "level": diagnostic.code.severity().name(),
-            "message": { "text": format!("{}{help}{notes}", diagnostic.message) },
-            "locations": [{ "physicalLocation": location(path, place) }],
+            "message": { "text": format!("{}{}{help}{notes}", diagnostic.message, in_cell(cell, place)) },
+            "locations": [{ "physicalLocation": located(path, cell, place) }],
         });
         if !related.is_empty() {
             let related = related.iter().zip(&diagnostic.related).map(|(place, (_, label))| {
-                json!({ "physicalLocation": location(path, place), "message": { "text": label } })
+                json!({ "physicalLocation": located(path, cell, place), "message": { "text": format!("{label}{}", in_cell(cell, place)) } })
             });
             result["relatedLocations"] = related.collect();
         }
@@ -55,7 +63,11 @@ pub(super) fn report(report: &Report) -> Value {
         })
     });
     let results = shown.chain(allowed);
-    let notifications = report.unread.iter().map(|why| json!({ "level": "error", "message": { "text": why } }));
+    let unread = report.unread.iter().map(|why| json!({ "level": "error", "message": { "text": why } }));
+    let skipped = report.skipped.iter().map(|path| {
+        json!({ "level": "note", "message": { "text": format!("{path} mentions a video instruction and is of no known kind") } })
+    });
+    let notifications = unread.chain(skipped);
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -73,6 +85,11 @@ pub(super) fn report(report: &Report) -> Value {
             "results": results.collect::<Vec<_>>(),
         }],
     })
+}
+
+/// Where something stands in a cell, for messages.
+pub(super) fn in_cell(cell: &Option<InCell>, place: &LineRange) -> String {
+    cell.map_or(String::new(), |cell| format!(" (cell {}, line {}, column {})", cell.number, place.line, place.column))
 }
 
 /// A path as a URI reference: relative, or `file://` and absolute.

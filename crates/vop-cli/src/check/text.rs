@@ -46,7 +46,7 @@ pub(super) fn report(report: &Report) -> String {
     let summary = report.summary();
     let width = summary.iter().map(|(form, ..)| form.chars().count()).max().unwrap_or(0);
     // Writing to a String does not fail.
-    let first_at = |first: &Seen| format!("{}:{}", first.path, first.at.line);
+    let first_at = |first: &Seen| format!("{}:{}", first.name(), first.at.line);
     let longest = summary.iter().map(|(.., first)| first_at(first).chars().count()).max().unwrap_or(0);
     // Where rows are too long for the terminal, forms stand above the numbers.
     let stacked = terminal().is_some_and(|columns| width + 7 + 9 * report.targets.len() + 3 + longest > columns);
@@ -65,21 +65,35 @@ pub(super) fn report(report: &Report) -> String {
     }
     for seen in &report.seen {
         if let Verdict::Unjudged(reason) = &seen.verdict {
-            let Seen { path, at, text: instruction, .. } = seen;
+            let Seen { at, text: instruction, .. } = seen;
+            let path = seen.name();
             let _ = writeln!(text, "not judged: {path}:{}:{}: `{instruction}`: {reason}", at.line, at.column);
         }
     }
+    if let [first, rest @ ..] = report.skipped.as_slice() {
+        let names = if rest.is_empty() { first.clone() } else { format!("{first} and {} more", rest.len()) };
+        let verb = if rest.is_empty() { "mentions a mnemonic and is" } else { "mention a mnemonic and are" };
+        let _ = writeln!(
+            text,
+            "skipped: {} of no known kind {verb} not read: {names}",
+            plural(report.skipped.len(), "file")
+        );
+    }
     let rows = text.len();
+    let labels = report.labels();
     let count = |wanted: fn(&Verdict) -> bool| report.seen.iter().filter(|seen| wanted(&seen.verdict)).count();
     let _ = write!(
         text,
         "{} in {}: {} legal, {} illegal, {} not judged",
-        plural(report.seen.len(), "video instruction"),
+        plural(report.seen.len() - labels, "video instruction"),
         if report.files == 1 { "1 file".into() } else { format!("{} of {} files", report.files_with, report.files) },
         count(|verdict| matches!(verdict, Verdict::Legal(_) | Verdict::LegalFragment(_))),
         count(|verdict| matches!(verdict, Verdict::Illegal(_))),
         count(|verdict| matches!(verdict, Verdict::Unjudged(_))),
     );
+    if labels > 0 {
+        let _ = write!(text, ", {} that nothing here assembles", plural(labels, "name"));
+    }
     for severity in [Severity::Warning, Severity::Note] {
         let (count, hidden) = (report.count(severity), severity > report.level);
         if count > 0 {

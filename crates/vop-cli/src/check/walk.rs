@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use vop_ptx::find::Language;
+use vop_ptx::find::{Language, mentions};
 
 use super::config::{Config, Configs};
 use crate::Failure;
@@ -12,32 +12,60 @@ use crate::Failure;
 /// A file to be checked.
 pub(super) struct File {
     pub(super) path: PathBuf,
-    pub(super) language: Language,
+    pub(super) kind: Kind,
     pub(super) config: Arc<Config>,
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Source(Language),
+    /// A Jupyter notebook.
+    Notebook,
+}
+
+impl Kind {
+    fn from_path(path: &Path) -> Option<Kind> {
+        let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
+        if is_notebook { Some(Kind::Notebook) } else { Language::from_path(path).map(Kind::Source) }
+    }
+}
+
+/// What was found on the way.
+pub(super) struct Found {
+    /// The files, in order.
+    pub(super) files: Vec<File>,
+    /// Why some cannot be checked.
+    pub(super) unread: Vec<String>,
+    /// Files of folders that no language is known of, and that mention a video instruction.
+    pub(super) skipped: Vec<PathBuf>,
+    /// Folders all of whose files are excluded.
+    pub(super) excluded: Vec<PathBuf>,
 }
 
 /// How files are chosen.
 pub(super) struct Choice {
     /// The language of all files, whatever their names.
-    pub(super) language: Option<Language>,
+    pub(super) kind: Option<Kind>,
     /// Hidden files and what .gitignore names are read too.
     pub(super) no_ignore: bool,
     /// Excluded paths are left out even if they are named.
     pub(super) force_exclude: bool,
 }
 
-/// The files that paths stand for, in order, and why some cannot be checked.
+/// The files that paths stand for.
 pub(super) fn files(
     paths: &[PathBuf],
     choice: &Choice,
     configs: &Arc<Mutex<Configs>>,
     found: &dyn Fn(usize),
-) -> Result<(Vec<File>, Vec<String>), Failure> {
-    let mut walk = Walk { choice, configs, found, files: Vec::new(), unread: Vec::new() };
+) -> Result<Found, Failure> {
+    let result = Found { files: Vec::new(), unread: Vec::new(), skipped: Vec::new(), excluded: Vec::new() };
+    let mut walk = Walk { choice, configs, found, result };
     for path in paths {
         walk.path(path)?;
     }
-    Ok((walk.files, walk.unread))
+    Ok(walk.result)
 }
 
 struct Walk<'a> {
@@ -45,13 +73,12 @@ struct Walk<'a> {
     configs: &'a Arc<Mutex<Configs>>,
     /// Told how many files have been found.
     found: &'a dyn Fn(usize),
-    files: Vec<File>,
-    unread: Vec<String>,
+    result: Found,
 }
 
 impl Walk<'_> {
     fn unread(&mut self, path: &Path, why: &str) {
-        self.unread.push(format!("cannot read {}: {why}", path.display()));
+        self.result.unread.push(format!("cannot read {}: {why}", path.display()));
     }
 
     fn path(&mut self, path: &Path) -> Result<(), Failure> {
@@ -66,8 +93,8 @@ impl Walk<'_> {
         if !stdin && path.is_dir() {
             return self.folder(path);
         }
-        match self.language(path) {
-            Some(language) => self.add(path.to_owned(), language),
+        match self.kind(path) {
+            Some(kind) => self.add(path.to_owned(), kind),
             None => {
                 self.unread(path, "cannot tell its language from its name; give it with --language");
                 Ok(())
@@ -76,7 +103,7 @@ impl Walk<'_> {
     }
 
     fn folder(&mut self, path: &Path) -> Result<(), Failure> {
-        let before = self.files.len();
+        let before = self.result.files.len();
         let excluded = Arc::new(AtomicUsize::new(0));
         let (configs, counted) = (Arc::clone(self.configs), Arc::clone(&excluded));
         let walk = ignore::WalkBuilder::new(path)
@@ -94,31 +121,51 @@ impl Walk<'_> {
         for entry in walk {
             match entry {
                 Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                    if let Some(language) = self.language(entry.path()) {
-                        self.add(entry.into_path(), language)?;
+                    if let Some(kind) = self.kind(entry.path()) {
+                        self.add(entry.into_path(), kind)?;
+                    } else if mentions_instructions(entry.path()).unwrap_or(false) {
+                        self.result.skipped.push(entry.into_path());
                     }
                 }
                 Ok(_) => {}
                 Err(error) => self.unread(path, &error.to_string()),
             }
         }
-        if self.files.len() == before && excluded.load(Ordering::Relaxed) == 0 {
+        if self.result.files.len() == before && excluded.load(Ordering::Relaxed) > 0 {
+            self.result.excluded.push(path.to_owned());
+        } else if self.result.files.len() == before {
             let hidden = if self.choice.no_ignore { "" } else { " (hidden and ignored ones aside)" };
-            self.unread.push(format!("there is no source file in {}{hidden}", path.display()));
+            self.result.unread.push(format!("there is no source file in {}{hidden}", path.display()));
         }
         Ok(())
     }
 
-    fn language(&self, path: &Path) -> Option<Language> {
-        self.choice.language.or_else(|| Language::from_path(path))
+    fn kind(&self, path: &Path) -> Option<Kind> {
+        self.choice.kind.or_else(|| Kind::from_path(path))
     }
 
-    fn add(&mut self, path: PathBuf, language: Language) -> Result<(), Failure> {
+    fn add(&mut self, path: PathBuf, kind: Kind) -> Result<(), Failure> {
         let config = lock(self.configs).of_file(&path)?;
-        self.files.push(File { path, language, config });
-        (self.found)(self.files.len());
+        self.result.files.push(File { path, kind, config });
+        (self.found)(self.result.files.len());
         Ok(())
     }
+}
+
+/// Whether a file of no known kind mentions a video instruction. Of a large file the beginning is read, and nothing of one that is
+/// no text.
+fn mentions_instructions(path: &Path) -> std::io::Result<bool> {
+    use std::io::Read;
+    const LOOK: u64 = 4096;
+    const MOST: u64 = 1 << 20;
+    let mut file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(LOOK).read_to_end(&mut bytes)?;
+    if bytes.contains(&0) {
+        return Ok(false);
+    }
+    file.take(MOST - LOOK).read_to_end(&mut bytes)?;
+    Ok(mentions(&bytes))
 }
 
 fn lock(configs: &Mutex<Configs>) -> std::sync::MutexGuard<'_, Configs> {

@@ -180,7 +180,23 @@ fn list(format: Format, width: usize) -> String {
 /// Whether it looks like a diagnostic's code, `V0207`.
 fn is_code(text: &str) -> bool {
     let digits = text.strip_prefix(['V', 'v']).unwrap_or_default();
-    digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    // One with too few digits is meant as a code, too: no mnemonic has the form.
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The code that was probably meant: a digit is missing or too many, or it is the nearest number.
+fn nearest_code(name: &str) -> Option<&'static str> {
+    let digits = &name[1..];
+    let one_off = |code: &str| {
+        let (short, long) = if digits.len() < code.len() { (digits, code) } else { (code, digits) };
+        long.len() == short.len() + 1 && (0..long.len()).any(|i| long[..i] == short[..i] && long[i + 1..] == short[i..])
+    };
+    let number: u32 = digits.parse().ok()?;
+    let codes = codes();
+    let one = codes.iter().map(|(code, ..)| *code).filter(|code| one_off(&code[1..]));
+    let distance = |code: &&str| code[1..].parse::<u32>().map_or(u32::MAX, |other| other.abs_diff(number));
+    let near = codes.iter().map(|(code, ..)| *code).min_by_key(distance).filter(|code| distance(code) <= 100);
+    one.min_by_key(distance).or(near)
 }
 
 fn explain_code(name: &str, format: Format, width: usize) -> Result<String, Failure> {
@@ -190,7 +206,10 @@ fn explain_code(name: &str, format: Format, width: usize) -> Result<String, Fail
         Some((kind.code(), Severity::Error, kind.title(), kind.explanation()))
     };
     let Some((code, severity, title, explanation)) = of_text.or_else(of_run) else {
-        return Err(Failure::Misuse(format!("there is no code `{name}`; `vop explain --list` prints all codes")));
+        let meant = nearest_code(name).map_or(String::new(), |code| format!(" did you mean {code}?"));
+        return Err(Failure::Misuse(format!(
+            "there is no code `{name}`;{meant} `vop explain --list` prints all codes"
+        )));
     };
     Ok(match format {
         Format::Text => vop_draw::code_within(code, severity, title, explanation, width),

@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     semantics: instruction::SemanticsArg,
     /// How many cores to use; all of them by default.
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = crate::instruction::cores)]
     cores: Option<NonZeroUsize>,
     /// `text` for people, `json` for programs.
     #[arg(long, value_enum, default_value_t)]

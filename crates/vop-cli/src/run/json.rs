@@ -35,6 +35,14 @@ fn launch(launch: &LaunchSummary) -> Value {
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "findings_left_out": report.findings_left_out,
     });
+    let name = vop_run::demangled(&launch.entry);
+    if name != launch.entry {
+        value["name"] = json!(name);
+    }
+    if !launch.round.is_empty() {
+        let numbers = launch.round.iter().map(|(name, number)| (name.clone(), json!(number.parse::<f64>().ok())));
+        value["for"] = Value::Object(numbers.collect());
+    }
     if !report.trace.is_empty() {
         value["trace"] = json!(report.trace);
     }

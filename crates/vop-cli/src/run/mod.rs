@@ -8,10 +8,13 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+use vop::Severity;
 use vop_run::job::{CommandLine, Comparison, Job, LaunchSummary, RunOptions, Summary, Tolerance};
-use vop_run::job::{parse_bytes, parse_count};
-use vop_run::{Activity, Check, Report, RunErrorKind, RunErrors, ThreadId};
+use vop_run::job::{parse_bytes, parse_count, parse_time};
+use vop_run::{Activity, Check, Finding, Report, RunErrorKind, RunErrors, Stop, ThreadId};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output, render};
@@ -33,8 +36,15 @@ Each --arg is an argument of the kernel, in order:
   out=i32[920,2]=0          one whose elements have this value
   out=i32[920,2]:out.npy    such a buffer, saved after the run; also in=a.npy:b.npy
   out                       the buffer `out` of an earlier argument
+  out+64                    its address and 64 bytes
   u32=640                   a number
   f32=0.5,1                 an array or structure passed by value
+
+Each --variable is a variable of the module, by its name in PTX or C++:
+
+  ns::table=a.npy           filled from a file before the launch
+  table=f32:0.5,1           filled with values
+  counter=:counter.npy      saved after the run
 
 Several launches on the same buffers are described by a launch file (TOML):
 
@@ -72,8 +82,8 @@ pub(crate) struct Args {
     /// A launch file (.toml), or a PTX file (.ptx) and the launch as options.
     file: PathBuf,
 
-    /// The kernel; may be left out if the module has one kernel.
-    #[arg(long, help_heading = LAUNCH)]
+    /// The kernel, by its name in PTX or C++: `scale`, 'scale(float*, int)'; may be left out if the module has one kernel.
+    #[arg(long, visible_alias = "kernel", help_heading = LAUNCH)]
     entry: Option<String>,
     /// Blocks.
     #[arg(long, value_name = "X,Y,Z", help_heading = LAUNCH)]
@@ -84,6 +94,9 @@ pub(crate) struct Args {
     /// An argument of the kernel, in order: NAME=FILE, NAME=TYPE[SHAPE]:SAVE, TYPE=VALUE (see --help).
     #[arg(long = "arg", value_name = "ARG", help_heading = LAUNCH)]
     args: Vec<String>,
+    /// Fill or save a variable of the module: NAME=FILE, NAME=TYPE:VALUE,VALUE, NAME=:SAVE (see --help).
+    #[arg(long = "variable", value_name = "VARIABLE", help_heading = LAUNCH)]
+    variables: Vec<String>,
     /// Bytes of dynamic shared memory: 49152, 48K.
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = LAUNCH)]
     shared: Option<usize>,
@@ -105,11 +118,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', help_heading = EXECUTION)]
     check: Vec<CheckName>,
     /// How many cores to use; all of them by default.
-    #[arg(long, value_name = "COUNT", help_heading = EXECUTION)]
+    #[arg(long, value_name = "COUNT", value_parser = instruction::cores, help_heading = EXECUTION)]
     cores: Option<NonZeroUsize>,
-    /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default.
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, help_heading = EXECUTION)]
+    /// Stop a launch after this number of thread-instructions, as 1e9, 1_000_000 or 10G; 100 billion by default, which take about a minute.
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true, help_heading = EXECUTION)]
     limit: Option<u64>,
+    /// Stop a launch after this time: 90, 1.5s, 500ms, 10m, 2h. There is none by default.
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = EXECUTION)]
+    timeout: Option<Duration>,
+    /// Bytes that buffers and a launch may take together, as 4G; three quarters of the machine's memory by default.
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_hyphen_values = true, help_heading = EXECUTION)]
+    memory: Option<u64>,
     /// Bytes of a thread's stack, as 65536 or 64K; 512K by default, which is the maximum.
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = EXECUTION)]
     stack: Option<usize>,
@@ -219,7 +238,13 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                     output::notice(&render::run_error(error, &command_line));
                 }
             }
-            return Err(if cannot_be_done(&errors) { Failure::Impossible } else { Failure::Said });
+            return Err(if errors.0.iter().any(|error| error.kind == RunErrorKind::Stopped) {
+                Failure::Interrupted
+            } else if cannot_be_done(&errors) {
+                Failure::Impossible
+            } else {
+                Failure::Said
+            });
         }
     };
     let different: Vec<&Comparison> = summary.comparisons.iter().filter(|c| c.differing > 0).collect();
@@ -250,6 +275,7 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
                 ("--grid", args.grid.is_some()),
                 ("--block", args.block.is_some()),
                 ("--arg", !args.args.is_empty()),
+                ("--variable", !args.variables.is_empty()),
                 ("--shared", args.shared.is_some()),
             ];
             if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
@@ -259,6 +285,9 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
             Job::read(&args.file)
         }
         Some("ptx") => {
+            if let Err(error) = std::fs::metadata(&args.file) {
+                return Err(Failure::Misuse(format!("cannot read {}: {error}", args.file.display())));
+            }
             let (Some(grid), Some(block)) = (&args.grid, &args.block) else {
                 return Err(Failure::Misuse(
                     "a .ptx file needs `--grid` and `--block`: --grid 40,23 --block 64".to_owned(),
@@ -271,6 +300,7 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
                 block: block.clone(),
                 shared: args.shared.unwrap_or(0),
                 args: args.args.clone(),
+                variables: args.variables.clone(),
             };
             *command_line = line.text();
             line.job()
@@ -289,6 +319,12 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
             return Ok(Err(error.into()));
         }
     }
+    for (option, given) in [("--tolerance", args.tolerance > 0.0), ("--ulps", args.ulps > 0)] {
+        if given && !job.compares() {
+            let why = "nothing is compared: `--compare` names a file, and so does `expect` in a launch file";
+            return Err(Failure::Misuse(format!("`{option}` has no effect: {why}")));
+        }
+    }
     if let Some(thread) = args.trace.filter(|thread| !job.has_thread(*thread)) {
         return Err(Failure::Misuse(format!("no launch has {thread}")));
     }
@@ -302,6 +338,10 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
     options.tolerance = Tolerance { absolute: args.tolerance, ulps: args.ulps };
     let launch = &mut options.launch;
     launch.instructions = args.limit.unwrap_or(launch.instructions);
+    launch.timeout = args.timeout;
+    launch.memory = args.memory;
+    let stop = Stop::default();
+    launch.stop = Some(Arc::clone(&stop));
     launch.stack = args.stack.unwrap_or(launch.stack);
     launch.cores = args.cores.map(NonZeroUsize::get);
     launch.semantics = args.semantics.semantics;
@@ -312,7 +352,8 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
     launch.progress = Some(Arc::clone(&done));
     let activity = Activity::default();
     launch.activity = Some(activity.clone());
-    let launches = Launches { activity, count: job.launches(), limit: launch.instructions };
+    end_on_interrupt(stop, activity.clone())?;
+    let launches = Launches { activity, count: job.launches(), limit: launch.instructions, timeout: launch.timeout };
     let watched = Watched { done, blocks: job.blocks(), launches: Some(launches) };
     let mut held = String::new();
     let mut line_open = false;
@@ -332,6 +373,17 @@ fn execute(job: &Job, args: &Args) -> Result<(Ran, String), Failure> {
         print("\n")?;
     }
     Ok((result.map(|summary| (summary, job.ptx().to_owned())), held))
+}
+
+/// Ends a launch that runs when the user interrupts it, within a fraction of a second. Between launches, and the second time, the process
+/// ends at once: nothing is lost, as files are written under other names first.
+fn end_on_interrupt(stop: Stop, activity: Activity) -> Result<(), Failure> {
+    let interrupt = move || {
+        if stop.swap(true, Ordering::Relaxed) || activity.now().is_none() {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(interrupt).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 fn print(text: &str) -> std::io::Result<()> {
@@ -361,15 +413,49 @@ fn describe(summary: &Summary, ptx: &Path) -> String {
     }
     for launch in &summary.launches {
         if let Some(found) = &launch.report.profile {
-            text.push_str(&profile::tables(&launch.entry, found, ptx));
+            text.push_str(&profile::tables(&vop_run::demangled_name(&launch.entry), found, ptx));
         }
     }
     text
 }
 
+/// One row of the table: a launch, or all repetitions of one.
+struct Row {
+    kernel: String,
+    grid: String,
+    block: String,
+    instructions: u64,
+    video: u64,
+    seconds: f64,
+}
+
+/// The rows of launches: those that `for` repeats are one.
+fn rows(launches: &[LaunchSummary]) -> Vec<Row> {
+    let together = launches.chunk_by(|a, b| a.index == b.index && !a.round.is_empty());
+    let row = |launches: &[LaunchSummary]| {
+        let first = launches.first()?;
+        let name = vop_run::demangled_name(&first.entry);
+        let kernel = if launches.len() > 1 { format!("{name} x{}", launches.len()) } else { name.into_owned() };
+        let sizes = |of: fn(&LaunchSummary) -> [u32; 3]| match launches.iter().all(|launch| of(launch) == of(first)) {
+            true => size(of(first)),
+            false => "various".to_owned(),
+        };
+        Some(Row {
+            kernel,
+            grid: sizes(|launch| launch.grid),
+            block: sizes(|launch| launch.block),
+            instructions: launches.iter().map(|launch| launch.report.instructions).sum(),
+            video: launches.iter().map(|launch| launch.report.video).sum(),
+            seconds: launches.iter().map(|launch| launch.time.as_secs_f64()).sum(),
+        })
+    };
+    together.filter_map(row).collect()
+}
+
 /// A table of launches; in a terminal that is too narrow for it, two lines for each.
 fn launches(launches: &[LaunchSummary], width: usize) -> String {
-    let name = launches.iter().map(|launch| launch.entry.chars().count()).max().unwrap_or(0).max(6);
+    let rows = rows(launches);
+    let name = rows.iter().map(|row| row.kernel.chars().count()).max().unwrap_or(0).max(6);
     let header = format!(
         "{:<name$} {:>10} {:>9} {:>20} {:>15} {:>8}\n",
         "kernel", "blocks", "threads", "thread-instructions", "video", "seconds"
@@ -377,17 +463,15 @@ fn launches(launches: &[LaunchSummary], width: usize) -> String {
     // 80 columns are also what is assumed where there is no terminal, and long names make lines longer.
     let is_table = width >= 80 || header.chars().count() <= width;
     let mut text = if is_table { header } else { String::new() };
-    for LaunchSummary { entry, grid, block, report, time, .. } in launches {
-        let (grid, block) = (size(*grid), size(*block));
-        let (instructions, video) = (output::grouped(report.instructions), output::grouped(report.video));
-        let seconds = time.as_secs_f64();
+    for Row { kernel, grid, block, instructions, video, seconds } in rows {
+        let (instructions, video) = (output::grouped(instructions), output::grouped(video));
         text.push_str(&if is_table {
-            format!("{entry:<name$} {grid:>10} {block:>9} {instructions:>20} {video:>15} {seconds:>8.2}\n")
+            format!("{kernel:<name$} {grid:>10} {block:>9} {instructions:>20} {video:>15} {seconds:>8.2}\n")
         } else {
             let plural = |size: &str| if size == "1" { "" } else { "s" };
             let (blocks, threads) = (plural(&grid), plural(&block));
             format!(
-                "{entry}: {grid} block{blocks} of {block} thread{threads}\n  {instructions} thread-instructions, {video} video\n  {seconds:.2} s\n"
+                "{kernel}: {grid} block{blocks} of {block} thread{threads}\n  {instructions} thread-instructions, {video} video\n  {seconds:.2} s\n"
             )
         });
     }
@@ -399,7 +483,9 @@ fn trace(launch: &LaunchSummary) -> String {
     if trace.is_empty() {
         return String::new();
     }
-    format!("trace of `{}`:\n{}\n\n", launch.entry, trace.join("\n"))
+    let round: Vec<String> = launch.round.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let round = if round.is_empty() { String::new() } else { format!(" with {}", round.join(", ")) };
+    format!("trace of `{}`{round}:\n{}\n\n", vop_run::demangled_name(&launch.entry), trace.join("\n"))
 }
 
 fn difference(comparison: &Comparison) -> String {
@@ -421,13 +507,44 @@ fn difference(comparison: &Comparison) -> String {
 
 /// What was found while the launches ran on.
 fn findings(summary: &Summary) {
+    // Launches of one kernel mostly find the same at the same places.
+    let mut all: Vec<(&str, Finding)> = Vec::new();
     for LaunchSummary { entry, report, .. } in &summary.launches {
         for found in &report.findings {
-            output::notice(&render::finding(found));
+            let line = |finding: &Finding| finding.error.place.as_ref().map(|place| place.line);
+            let alike = |(of, other): &&mut (&str, Finding)| {
+                *of == entry
+                    && (other.error.kind, other.severity, line(other))
+                        == (found.error.kind, found.severity, line(found))
+                    && line(found).is_some()
+            };
+            match all.iter_mut().find(alike) {
+                Some((_, other)) => other.count += found.count,
+                None => all.push((entry, found.clone())),
+            }
         }
         if report.findings_left_out > 0 {
             let count = counted(report.findings_left_out, "finding");
             output::notice(&format!("\x1b[1;32mnote\x1b[0m: `{entry}` has {count} at other places\n"));
+        }
+    }
+    // Without the check one note for each kernel says that lanes are read that do not take part.
+    let is_unasked =
+        |finding: &Finding| finding.error.kind == RunErrorKind::MissingLane && finding.severity == Severity::Note;
+    let mut said: Vec<&str> = Vec::new();
+    for (entry, finding) in &all {
+        if !is_unasked(finding) {
+            output::notice(&render::finding(finding, None));
+        } else if !said.contains(entry) {
+            said.push(entry);
+            let same = all.iter().filter(|(other, finding)| other == entry && is_unasked(finding));
+            let (places, count) = same.fold((0, 0), |(places, count), (_, found)| (places + 1, count + found.count));
+            let more = format!(
+                "{} at {} in `{entry}`; `--check warp` makes them errors and shows all",
+                counted(count, "such read"),
+                counted(places, "place"),
+            );
+            output::notice(&render::finding(finding, Some(more)));
         }
     }
 }
@@ -442,7 +559,8 @@ fn order_notes(summary: &Summary, ptx: &Path) {
         let lines =
             if first.is_empty() { format!("line {last}") } else { format!("lines {} and {last}", first.join(", ")) };
         output::notice(&format!(
-            "\x1b[1;32mnote\x1b[0m: the order of blocks may show in the result of `{entry}`: atomics at {lines} of {}; `--cores 1` fixes it\n",
+            "\x1b[1;32mnote\x1b[0m: the order of blocks may show in the result of `{}`: atomics at {lines} of {}; `--cores 1` fixes it\n",
+            vop_run::demangled_name(entry),
             ptx.display()
         ));
     }

@@ -29,8 +29,9 @@ pub(crate) struct Watched {
 pub(crate) struct Launches {
     pub(crate) activity: Activity,
     pub(crate) count: usize,
-    /// The limit of thread-instructions of each.
+    /// The limit of thread-instructions of each, and of its time.
     pub(crate) limit: u64,
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl Launches {
@@ -38,8 +39,12 @@ impl Launches {
     fn running(&self) -> Option<String> {
         let now = self.activity.now().filter(|now| now.elapsed >= LONG)?;
         let which = if self.count > 1 { format!(" (launch {} of {})", now.launch, self.count) } else { String::new() };
+        let time = self
+            .timeout
+            .map_or(String::new(), |timeout| format!(", {} of {} s", now.elapsed.as_secs(), timeout.as_secs_f64()));
+        let waiting = now.waiting.map_or(String::new(), |waiting| format!("\n{waiting}"));
         Some(format!(
-            "\n`{}`{which}: {} of {} done, {} thread-instructions in these; the limit is {}",
+            "\n`{}`{which}: {} of {} done, {} of at most {} thread-instructions{time}{waiting}",
             now.entry,
             output::grouped(now.done),
             counted(now.blocks, "block"),

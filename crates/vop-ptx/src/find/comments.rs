@@ -8,11 +8,16 @@ use super::language::Language;
 use super::lex;
 use super::mapped::{Mapped, OffsetMap};
 use super::nested::nested;
-use super::placeholder::Dialect;
+use super::placeholder::{Dialect, decode};
 use super::prefilter::may_contain;
 
-/// What a comment that speaks to vop holds.
-const ADDRESS: &[u8] = b"vop:";
+/// Whether a text holds what a comment that speaks to vop holds: `vop:`, in any case.
+fn speaks(text: &[u8]) -> bool {
+    // Colons behind this letter are rare.
+    memchr::memmem::find_iter(text, b"p:")
+        .chain(memchr::memmem::find_iter(text, b"P:"))
+        .any(|at| at.checked_sub(2).is_some_and(|start| text[start..at].eq_ignore_ascii_case(b"vo")))
+}
 
 /// A comment.
 #[derive(Debug, Clone)]
@@ -34,24 +39,29 @@ impl Comment {
 
 /// The comments of a file that hold `vop:`, in order.
 pub(crate) fn comments(source: &[u8], language: Language) -> Vec<Comment> {
-    if memchr::memmem::find(source, ADDRESS).is_none() {
+    if !speaks(source) {
         return Vec::new();
     }
     let mut found = Vec::new();
     add(&mut found, &Mapped::whole(source), &lex::comments(source, language));
     if language != Language::Ptx {
         for text in lex::texts(source, language) {
+            // What a macro writes stands in its definition.
+            if text.macro_name.is_some() {
+                continue;
+            }
             let bytes = text.mapped.bytes();
             let free = text.dialect == Dialect::Free;
             // A string that is no template and holds no instruction is not PTX.
-            if memchr::memmem::find(bytes, ADDRESS).is_none() || free && !may_contain(bytes) {
+            if !speaks(bytes) || free && !may_contain(bytes) {
                 continue;
             }
             // One that is no template may be CUDA source, which holds strings of its own.
             let comments = lex::comments(bytes, if free { Language::Cuda } else { Language::Ptx });
             add(&mut found, &text.mapped, &comments);
             for inner in if free { nested(&text.mapped) } else { Vec::new() } {
-                add(&mut found, &inner.mapped, &lex::comments(inner.mapped.bytes(), Language::Ptx));
+                let inner = decode(&inner.mapped.through(&text.mapped), inner.dialect);
+                add(&mut found, &inner, &lex::comments(inner.bytes(), Language::Ptx));
             }
         }
     }
@@ -77,7 +87,7 @@ fn add(found: &mut Vec<Comment>, mapped: &Mapped, comments: &[Range<usize>]) {
     let bytes = mapped.bytes();
     let mut lines = Lines::new(bytes, comments);
     for comment in comments {
-        if memchr::memmem::find(&bytes[comment.clone()], ADDRESS).is_none() {
+        if !speaks(&bytes[comment.clone()]) {
             continue;
         }
         let lines = lines.about(comment);

@@ -13,11 +13,11 @@ pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
     let mut texts = Vec::new();
     for (outer, inner) in sources(source, language) {
         if inner == Language::Ptx {
-            texts.push(Text { mapped: outer, dialect: Dialect::Ptx });
+            texts.push(Text::new(outer, Dialect::Ptx));
             continue;
         }
         let all = lex::texts(outer.bytes(), inner).into_iter();
-        texts.extend(all.map(|text| Text { mapped: text.mapped.through(&outer), ..text }));
+        texts.extend(all.map(|text| text.through(&outer)));
     }
     texts
 }

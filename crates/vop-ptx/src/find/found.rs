@@ -2,8 +2,11 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::fill::Filled;
 use super::mapped::OffsetMap;
+use super::operand::Asm;
 
 /// A video instruction in a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,24 @@ pub struct Found {
     /// How much of the instruction the file holds in one place.
     pub kind: FoundKind,
     pub(super) map: OffsetMap,
+    pub(super) context: Context,
+}
+
+/// What is known of the text that holds an instruction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Context {
+    /// The operands of the `asm`.
+    pub(crate) asm: Option<Arc<Asm>>,
+    /// The values of operands that its text has.
+    pub(crate) filled: Vec<Filled>,
+    /// The operands that complete a word of the text though they are registers.
+    pub(crate) registers: Vec<usize>,
+    /// Whether it stands in a macro's body, whose parameters are not known there.
+    pub(crate) definition: bool,
+    /// The name, in its definition, of the macro that writes it.
+    pub(crate) macro_name: Option<Range<usize>>,
+    /// Whether it is a use of a macro whose body holds the whole instruction, which is found there too.
+    pub(crate) repeats: bool,
 }
 
 /// How much of an instruction the file holds in one place.
@@ -25,6 +46,9 @@ pub enum FoundKind {
     Statement,
     /// The mnemonic and its modifiers; a macro or a format pastes the operands.
     Fragment,
+    /// A mnemonic and its modifiers that are a string by themselves, which nothing in the file assembles: a name in a table, a
+    /// message or a test.
+    Label,
     /// The mnemonic or the modifiers themselves are not all there, so the instruction cannot be judged.
     Partial(PartialReason),
 }
@@ -38,6 +62,8 @@ pub enum PartialReason {
     Format,
     /// The string ends behind a dot: `"vadd4."`.
     CutShort,
+    /// An operand of the `asm` fills in a part, and the file does not say its value: `%1.b%2` with `"n"(I)`.
+    Operand,
 }
 
 impl fmt::Display for PartialReason {
@@ -46,6 +72,7 @@ impl fmt::Display for PartialReason {
             Self::Macro => "a macro pastes a part of the mnemonic or its modifiers",
             Self::Format => "formatting fills in a part of the mnemonic or its modifiers",
             Self::CutShort => "the string ends in the middle of the modifiers",
+            Self::Operand => "an operand fills in a part of a modifier or selector, and its value is not known here",
         })
     }
 }
@@ -56,6 +83,24 @@ impl Found {
     #[must_use]
     pub fn source_offset(&self, text_offset: usize) -> usize {
         self.map.source_offset(text_offset)
+    }
+
+    /// What is known of the text around it.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Where the byte at `text_offset` is spelled: as [`Self::source_offset`], except that it is in the macro's definition if a
+    /// macro writes it.
+    pub(crate) fn spelled_offset(&self, text_offset: usize) -> usize {
+        self.map.spelled_offset(text_offset)
+    }
+
+    /// The place in a macro's definition that spells `text_span` or a part of it, if a macro writes it. Then
+    /// [`Self::source_span`] is the place of the macro's use.
+    #[must_use]
+    pub fn definition_span(&self, text_span: Range<usize>) -> Option<Range<usize>> {
+        self.map.origin(text_span)
     }
 
     /// The bytes of the source file that `text_span` of [`Found::text`] came from. Where the span crosses literals, the
@@ -72,6 +117,8 @@ pub(crate) enum Step {
     Video(Found),
     /// Another statement.
     Other(String),
-    /// A place where control may enter or leave: a label, the end of a block, pasted text.
+    /// A place where control may enter or leave: a label, the end of a block.
     Break,
+    /// Pasted text, which may do anything.
+    Unknown,
 }

@@ -9,6 +9,8 @@ pub(super) enum Paste {
     Macro,
     /// A format string's field, or an operator that joins strings.
     Field,
+    /// An operand of the `asm`, whose value is not known.
+    Operand,
 }
 
 /// A run of text from one place. Where text and source are equally long they correspond byte for byte; otherwise
@@ -20,6 +22,8 @@ struct Segment {
     /// Where the literal that holds the source ends; tells the literals of a text apart.
     literal_end: usize,
     paste: Option<Paste>,
+    /// Where the definition of the macro that writes it spells it; the source is then the macro's use.
+    origin: Option<(usize, usize)>,
 }
 
 /// Maps byte offsets of a text to byte offsets of the file.
@@ -43,7 +47,7 @@ impl OffsetMap {
     fn byte_span(&self, offset: usize) -> Range<usize> {
         let Some(index) = self.index(offset.min(self.text_len.saturating_sub(1))) else { return 0..0 };
         let (text, (start, end)) = (self.text_range(index), self.segments[index].source);
-        if text.len() == end - start && offset < text.end {
+        if text.len() == end - start && offset < text.end && self.segments[index].origin.is_none() {
             let at = start + (offset - text.start);
             at..at + 1
         } else {
@@ -69,6 +73,64 @@ impl OffsetMap {
         let literal_end = self.segments[first].literal_end;
         let end = if self.segments[final_].literal_end == literal_end { self.byte_span(last).end } else { literal_end };
         start..end.max(start)
+    }
+
+    /// Where the definition of a macro spells the first byte of `span` that one writes, to the end of its run.
+    pub(super) fn origin(&self, span: Range<usize>) -> Option<Range<usize>> {
+        let first = self.index(span.start.min(self.text_len.saturating_sub(1)))?;
+        let found = (first..self.segments.len())
+            .take_while(|&i| i == first || self.segments[i].text < span.end)
+            .find(|&i| self.segments[i].origin.is_some())?;
+        let (segment, text) = (self.segments[found], self.text_range(found));
+        let (start, end) = segment.origin?;
+        if text.len() != end - start {
+            return Some(start..end);
+        }
+        let from = span.start.max(text.start);
+        let to = span.end.min(text.end).max(from);
+        Some(start + (from - text.start)..start + (to - text.start))
+    }
+
+    /// The place where each run of the text is spelled: in a macro's definition, or in the source.
+    pub(super) fn spelled(&self) -> impl Iterator<Item = Range<usize>> {
+        self.segments.iter().map(|segment| segment.origin.unwrap_or(segment.source)).map(|(start, end)| start..end)
+    }
+
+    /// The places in macros' definitions that spell parts of the text.
+    pub(super) fn origins(&self) -> impl Iterator<Item = Range<usize>> {
+        self.segments.iter().filter_map(|segment| segment.origin).map(|(start, end)| start..end)
+    }
+
+    /// The places where the runs of the text are spelled that are not filled in later.
+    pub(super) fn literals(&self) -> impl Iterator<Item = Range<usize>> {
+        let known = self.segments.iter().filter(|segment| segment.paste.is_none());
+        known.map(|segment| segment.origin.unwrap_or(segment.source)).map(|(start, end)| start..end)
+    }
+
+    /// The place where the byte at `offset` is spelled.
+    pub(super) fn spelled_offset(&self, offset: usize) -> usize {
+        self.origin(offset..offset + 1)
+            .filter(|_| self.has_origin(offset))
+            .map_or_else(|| self.source_offset(offset), |place| place.start)
+    }
+
+    fn has_origin(&self, offset: usize) -> bool {
+        self.index(offset).is_some_and(|i| self.segments[i].origin.is_some())
+    }
+
+    /// Whether a part of the text is filled in later.
+    pub(super) fn has_pastes(&self) -> bool {
+        self.segments.iter().any(|segment| segment.paste.is_some())
+    }
+
+    /// The same text, all of it written by a macro's use.
+    pub(super) fn at_use(mut self, place: &Range<usize>) -> Self {
+        for segment in &mut self.segments {
+            segment.origin = segment.origin.or(Some(segment.source));
+            segment.source = (place.start, place.end);
+            segment.literal_end = place.end;
+        }
+        self
     }
 }
 
@@ -115,30 +177,45 @@ impl Mapped {
         self.map.source_offset(offset)
     }
 
+    /// The bytes of the file that a part of the text came from.
+    pub(super) fn source_span(&self, span: Range<usize>) -> Range<usize> {
+        self.map.source_span(span)
+    }
+
     /// Adds bytes that stand in the file as they are.
     pub(super) fn push_raw(&mut self, file: &[u8], range: Range<usize>, literal_end: usize) {
-        self.push(&file[range.clone()], range, literal_end, None);
+        self.push(&file[range.clone()], range, literal_end, None, None);
     }
 
     /// Adds a text that stands for `source` as a whole.
     pub(super) fn push_unit(&mut self, text: &[u8], source: Range<usize>, literal_end: usize) {
-        self.push(text, source, literal_end, None);
+        self.push(text, source, literal_end, None, None);
     }
 
     /// Adds the name of a text that is filled in later.
     pub(super) fn push_paste(&mut self, name: &[u8], source: Range<usize>, literal_end: usize, by: Paste) {
-        self.push(name, source, literal_end, Some(by));
+        self.push(name, source, literal_end, Some(by), None);
     }
 
-    fn push(&mut self, text: &[u8], source: Range<usize>, literal_end: usize, paste: Option<Paste>) {
+    fn push(
+        &mut self,
+        text: &[u8],
+        source: Range<usize>,
+        literal_end: usize,
+        paste: Option<Paste>,
+        origin: Option<(usize, usize)>,
+    ) {
         if text.is_empty() {
             return;
         }
-        let next = Segment { text: self.text.len(), source: (source.start, source.end), literal_end, paste };
+        let next = Segment { text: self.text.len(), source: (source.start, source.end), literal_end, paste, origin };
         if !self.extends_last(&next, text.len()) {
             self.map.segments.push(next);
         } else if let Some(last) = self.map.segments.last_mut() {
-            last.source.1 = source.end;
+            match (&mut last.origin, next.origin) {
+                (Some(origin), Some(next)) => origin.1 = next.1,
+                _ => last.source.1 = source.end,
+            }
         }
         self.text.extend_from_slice(text);
         self.map.text_len = self.text.len();
@@ -147,12 +224,22 @@ impl Mapped {
     fn extends_last(&self, next: &Segment, text_len: usize) -> bool {
         self.map.segments.last().is_some_and(|last| {
             let one_to_one = |text: usize, source: (usize, usize)| text == source.1 - source.0;
-            last.paste.is_none()
-                && next.paste.is_none()
-                && last.literal_end == next.literal_end
-                && last.source.1 == next.source.0
-                && one_to_one(self.text.len() - last.text, last.source)
-                && one_to_one(text_len, next.source)
+            let is_adjacent = match (last.origin, next.origin) {
+                (None, None) => {
+                    last.source.1 == next.source.0
+                        && one_to_one(self.text.len() - last.text, last.source)
+                        && one_to_one(text_len, next.source)
+                }
+                // Written by one use of a macro, and spelled side by side.
+                (Some(origin), Some(next_origin)) => {
+                    last.source == next.source
+                        && origin.1 == next_origin.0
+                        && one_to_one(self.text.len() - last.text, origin)
+                        && one_to_one(text_len, next_origin)
+                }
+                _ => false,
+            };
+            last.paste.is_none() && next.paste.is_none() && last.literal_end == next.literal_end && is_adjacent
         })
     }
 
@@ -169,13 +256,18 @@ impl Mapped {
             let (whole, segment) = (other.map.text_range(index), other.map.segments[index]);
             let part = at..whole.end.min(range.end);
             let (start, end) = segment.source;
-            let source = if whole.len() == end - start {
+            let source = if whole.len() == end - start && segment.origin.is_none() {
                 start + (part.start - whole.start)..start + (part.end - whole.start)
             } else {
                 start..end
             };
             let literal_end = segment.literal_end.min(literal_end).max(source.end);
-            self.push(&other.text[part.clone()], source, literal_end, segment.paste);
+            let origin = segment.origin.map(|(start, end)| {
+                let one_to_one = whole.len() == end - start;
+                let from = start + (part.start - whole.start);
+                if one_to_one { (from, from + part.len()) } else { (start, end) }
+            });
+            self.push(&other.text[part.clone()], source, literal_end, segment.paste, origin);
             at = part.end;
         }
     }
@@ -184,7 +276,33 @@ impl Mapped {
     pub(super) fn push_instead(&mut self, text: &[u8], other: &Self, range: Range<usize>, paste: Option<Paste>) {
         let source = other.map.source_span(range.clone());
         let literal_end = other.map.index(range.start).map_or(source.end, |i| other.map.segments[i].literal_end);
-        self.push(text, source, literal_end, paste);
+        let origin = other.map.origin(range).map(|place| (place.start, place.end));
+        self.push(text, source, literal_end, paste, origin);
+    }
+
+    /// Adds a piece that a macro may have written. What is spelled inside `place`, the macro's use, keeps its place; the rest
+    /// is at the use.
+    pub(super) fn push_written(&mut self, piece: &Self, place: Option<&Range<usize>>) {
+        for (index, segment) in piece.map.segments.iter().enumerate() {
+            let text = &piece.text[piece.map.text_range(index)];
+            let (start, end) = segment.source;
+            match place.filter(|place| start < place.start || end > place.end) {
+                Some(place) => {
+                    self.push(text, place.clone(), place.end, segment.paste, segment.origin.or(Some((start, end))));
+                }
+                None => self.push(text, start..end, segment.literal_end, segment.paste, segment.origin),
+            }
+        }
+        self.distinct = self.distinct.max(piece.distinct);
+    }
+
+    /// Whether a part of the text is filled in later.
+    pub(super) fn has_pastes(&self) -> bool {
+        self.map.has_pastes()
+    }
+
+    pub(super) fn map(&self) -> &OffsetMap {
+        &self.map
     }
 
     /// This text with its places, which are offsets of the text of `outer`, replaced by the places that `outer` has for them.
@@ -193,11 +311,13 @@ impl Mapped {
         for (index, segment) in self.map.segments.iter().enumerate() {
             let (text, (start, end)) = (self.map.text_range(index), segment.source);
             let literal_end = outer.map.source_span(start..segment.literal_end).end;
-            if segment.paste.is_none() && text.len() == end - start {
+            let origin =
+                segment.origin.map(|(start, end)| outer.map.source_span(start..end)).map(|at| (at.start, at.end));
+            if segment.paste.is_none() && origin.is_none() && text.len() == end - start {
                 result.push_slice_within(outer, start..end, literal_end);
             } else {
                 let source = outer.map.source_span(start..end);
-                result.push(&self.text[text], source.clone(), literal_end.max(source.end), segment.paste);
+                result.push(&self.text[text], source.clone(), literal_end.max(source.end), segment.paste, origin);
             }
         }
         result

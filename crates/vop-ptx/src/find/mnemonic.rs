@@ -10,8 +10,10 @@ pub(super) fn stems() -> impl Iterator<Item = &'static str> {
 }
 
 /// Misspelt mnemonics that are found in programs, and operations that never existed.
-pub(super) const NEAR_STEMS: [&str; 12] =
-    ["varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad", "vcmp", "vneg", "vhadd", "vdot", "vabd"];
+pub(super) const NEAR_STEMS: [&str; 15] = [
+    "varvg", "vavg", "vabsdif", "vabsdiv", "vabs", "vmul", "vsad", "vcmp", "vneg", "vhadd", "vdot", "vabd", "vand",
+    "vxor", "vnot",
+];
 
 /// Other words that begin with a `v` at the start of a PTX or C statement.
 const OTHERS: [&str; 4] = ["vote", "volatile", "void", "vprintf"];

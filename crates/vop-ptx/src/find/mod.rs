@@ -16,23 +16,29 @@
 mod comments;
 mod cursor;
 mod embedded;
+mod fill;
 mod found;
 mod language;
 mod lex;
+mod macros;
 mod mapped;
 mod mnemonic;
 mod nested;
+mod operand;
 mod placeholder;
 mod prefilter;
 mod statement;
 
 pub(crate) use comments::{Comment, comments};
+use found::Context;
 pub(crate) use found::Step;
 pub use found::{Found, FoundKind, PartialReason};
 pub use language::Language;
 pub(crate) use mnemonic::is_meant;
-pub use prefilter::may_contain;
+pub(crate) use operand::{Access, AsmOperand, Class, Scalar};
+pub use prefilter::{may_contain, mentions};
 
+use fill::Version;
 use nested::nested;
 use placeholder::Dialect;
 
@@ -53,45 +59,130 @@ pub fn find(source: &[u8], language: Language) -> Vec<Found> {
 }
 
 fn find_unfiltered(source: &[u8], language: Language) -> Vec<Found> {
+    let mut found = find_all(source, language);
+    found.retain(|f| !f.context.repeats);
+    found
+}
+
+/// As [`find`], with the uses of macros that hold a whole instruction, which is found in the macro's body too.
+pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
     let mut found = Vec::new();
-    for text in lex::texts(source, language) {
+    let mut written = Vec::new();
+    for (text, inner) in prepared(source, language) {
+        let mut outer = text.map(|version| statements(&version, &mut written)).collect::<Vec<_>>().concat();
         // The kernel source inside a string is read first: it knows which of its lines are strings.
-        let inner = if text.dialect == Dialect::Free { find_nested(&text.mapped) } else { Vec::new() };
-        let text = lex::Text { mapped: placeholder::decode(&text.mapped, text.dialect), ..text };
-        let mut outer = statement::statements(&text);
-        let mut starts: Vec<_> = inner.iter().map(|f| f.source_offset(0)).collect();
+        let mut nested = Vec::new();
+        for version in inner {
+            let mut within = statements(&version, &mut written);
+            // Prose quotes words as well.
+            within.retain(|f| version.text.dialect.is_asm() || f.kind == FoundKind::Statement);
+            nested.extend(within);
+        }
+        let mut starts: Vec<_> = nested.iter().map(|f| f.source_offset(0)).collect();
         starts.sort_unstable();
         outer.retain(|f| starts.binary_search(&f.source_offset(0)).is_err());
-        found.extend(inner);
+        found.extend(nested);
         found.extend(outer);
     }
-    found.sort_by_key(|f| f.source_offset(0));
+    macros::prefer_uses(&mut found, written);
+    found.sort_by_key(|f| (f.source_offset(0), f.spelled_offset(0)));
     dedup_versions(&mut found);
     found
+}
+
+/// The instructions of a text. What a macro writes without an instruction in it is kept in `written`.
+fn statements(version: &Version, written: &mut Vec<macros::Written>) -> Vec<Found> {
+    let mut found = statement::statements(&version.text);
+    for one in &mut found {
+        one.context = context(version);
+    }
+    if version.text.macro_name.is_some() {
+        written.extend(macros::Written::of(&version.text, &found));
+    }
+    found
+}
+
+fn context(version: &Version) -> Context {
+    Context {
+        asm: version.text.asm.clone(),
+        filled: version.filled.clone(),
+        registers: version.registers.clone(),
+        definition: version.text.definition,
+        macro_name: version.text.macro_name.clone(),
+        repeats: false,
+    }
+}
+
+/// The strings of a file, their placeholders read, in each version that the values of operands give them; and the strings inside
+/// each, if it is source.
+fn prepared(source: &[u8], language: Language) -> Vec<(impl Iterator<Item = Version> + use<>, Vec<Version>)> {
+    let mut facts = None;
+    let mut all = Vec::new();
+    for text in lex::texts(source, language) {
+        let mut inner = Vec::new();
+        if text.dialect == Dialect::Free {
+            let mut facts = None;
+            for within in nested(&text.mapped) {
+                let mapped = within.mapped.through(&text.mapped);
+                let within = lex::Text { mapped: placeholder::decode(&mapped, within.dialect), ..within };
+                let place = |place: std::ops::Range<usize>| text.mapped.source_span(place);
+                inner.extend(versions(within, text.mapped.bytes(), Language::Cuda, &mut facts, &place));
+            }
+        }
+        let text = lex::Text { mapped: placeholder::decode(&text.mapped, text.dialect), ..text };
+        all.push((versions(text, source, language, &mut facts, &|place| place).into_iter(), inner));
+    }
+    all
+}
+
+/// The versions of a decoded text. `place` takes places of `source` to those of the file.
+fn versions<'a>(
+    text: lex::Text,
+    source: &'a [u8],
+    language: Language,
+    facts: &mut Option<lex::Facts<'a>>,
+    place: &dyn Fn(std::ops::Range<usize>) -> std::ops::Range<usize>,
+) -> Vec<Version> {
+    let is_c = matches!(language, Language::Cuda | Language::OpenCl);
+    let mut versions = fill::versions(text, || is_c.then(|| &*facts.get_or_insert_with(|| lex::Facts::read(source))));
+    for version in &mut versions {
+        let Some(asm) = version.text.asm.take() else { continue };
+        if !may_contain(version.text.mapped.bytes()) {
+            continue;
+        }
+        let mut asm = (*asm).clone();
+        for operand in &mut asm.operands {
+            if operand.class == Class::Word && operand.scalar.is_none() && !version.text.definition {
+                let facts = is_c.then(|| &*facts.get_or_insert_with(|| lex::Facts::read(source)));
+                operand.scalar = facts.and_then(|facts| facts.scalar(&operand.expression));
+            }
+            operand.moved(place);
+        }
+        for filled in &mut version.filled {
+            filled.place = place(filled.place.clone());
+        }
+        version.text.macro_name = version.text.macro_name.take().map(place);
+        version.text.asm = Some(std::sync::Arc::new(asm));
+    }
+    versions
 }
 
 /// The statements of each text that [`find`] finds something in, texts inside texts too.
 pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
-    for text in lex::texts(source, language) {
-        let inner = if text.dialect == Dialect::Free { nested(&text.mapped) } else { Vec::new() };
-        all.extend(inner.iter().map(statement::steps));
-        let mapped = placeholder::decode(&text.mapped, text.dialect);
-        all.push(statement::steps(&lex::Text { mapped, ..text }));
+    for (text, inner) in prepared(source, language) {
+        for version in inner.into_iter().chain(text) {
+            let mut steps = statement::steps(&version.text);
+            for step in &mut steps {
+                if let Step::Video(found) = step {
+                    found.context = context(&version);
+                }
+            }
+            all.push(steps);
+        }
     }
     all.retain(|steps| steps.iter().any(|step| matches!(step, Step::Video(_))));
     all
-}
-
-fn find_nested(outer: &mapped::Mapped) -> Vec<Found> {
-    let texts = nested(outer);
-    let found = texts.iter().flat_map(|inner| {
-        let mut found = statement::statements(inner);
-        // Prose quotes words as well.
-        found.retain(|f| inner.dialect.is_asm() || f.kind == FoundKind::Statement);
-        found
-    });
-    found.collect()
 }
 
 /// A text without the numbers that tell placeholders apart: another branch before it counts on from another.
@@ -108,7 +199,9 @@ fn dedup_versions(found: &mut Vec<Found>) {
     let mut kept: Vec<Found> = Vec::with_capacity(found.len());
     for f in found.drain(..) {
         let at = f.source_offset(0);
-        let seen = kept.iter().rev().take_while(|k| k.source_offset(0) == at).any(|k| {
+        let spelled = f.spelled_offset(0);
+        let same_place = |k: &&Found| k.source_offset(0) == at && k.spelled_offset(0) == spelled;
+        let seen = kept.iter().rev().take_while(same_place).any(|k| {
             k.text == f.text || k.text.contains('$') && without_ordinals(&k.text).eq(without_ordinals(&f.text))
         });
         if !seen {

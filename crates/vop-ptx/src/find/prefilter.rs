@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::cursor::is_ident;
-use super::mnemonic::{NEAR_STEMS, stems};
+use super::mnemonic::{NEAR_STEMS, Word, classify, is_modifier, stems};
 
 /// The beginnings of mnemonics and of misspelt ones: their first four bytes in either case, which keep the vectorised search
 /// precise. Also the types behind a mnemonic that a macro pastes: no other instruction has one type three times.
@@ -16,21 +16,55 @@ fn needles() -> Vec<String> {
     let upper: Vec<String> = needles.iter().map(|needle| needle.to_ascii_uppercase()).collect();
     needles.extend(upper);
     needles.extend([".u32.u32.u32", ".s32.s32.s32"].map(String::from));
+    needles.extend(PIECES.map(String::from));
     needles
 }
+
+/// How a macro begins a mnemonic that it puts together: `"v" #op "4…"`, `v##op`, `CAT(v, op)`.
+const PIECES: [&str; 4] = ["\"v\"", "v##", "v ##", "(v,"];
 
 static SEARCHER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles()).ok());
 
 /// Whether a file in any of the languages may hold a video instruction: a mnemonic that a modifier, a quote or a
-/// placeholder follows. `false` is certain, except for a mnemonic that macros put together from pieces.
+/// placeholder follows, or pieces of one and a macro that may put them together. `false` is certain, except for a mnemonic in
+/// pieces of which none is the beginning of one.
 #[must_use]
 pub fn may_contain(bytes: &[u8]) -> bool {
     // Building the search fails only for unfit needles; then every file is read.
     let Some(searcher) = SEARCHER.as_ref() else { return true };
-    searcher
-        .find_iter(bytes)
-        .any(|hit| bytes[hit.start()] == b'.' || (begins(bytes, hit.start()) && goes_on(&bytes[hit.end()..])))
+    let mut pieces = false;
+    for hit in searcher.find_iter(bytes) {
+        let found = &bytes[hit.start()..hit.end()];
+        let is_piece = PIECES.iter().any(|piece| piece.as_bytes() == found);
+        if found[0] == b'.' || (!is_piece && begins(bytes, hit.start()) && goes_on(&bytes[hit.end()..])) {
+            return true;
+        }
+        pieces |= matches!(found, [b'"' | b'(', ..]) || begins(bytes, hit.start());
+    }
+    pieces && puts_together(bytes)
+}
+
+/// Whether a file has macros and what they may make instructions of.
+fn puts_together(bytes: &[u8]) -> bool {
+    let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();
+    (has("define") || has("concat!")) && (has("asm") && has("32") || has(".u32") || has(".s32"))
+}
+
+/// Whether a text in any language mentions a video instruction: a mnemonic and a modifier, `vadd4.u32`.
+#[must_use]
+pub fn mentions(bytes: &[u8]) -> bool {
+    let Some(searcher) = SEARCHER.as_ref() else { return false };
+    searcher.find_iter(bytes).any(|hit| {
+        let len = bytes[hit.start()..].iter().take(16).take_while(|b| b.is_ascii_alphanumeric()).count();
+        let end = hit.start() + len;
+        let modifier = bytes.get(end).filter(|dot| **dot == b'.').map(|_| &bytes[end + 1..]).unwrap_or_default();
+        let modifier = &modifier[..modifier.iter().take(8).take_while(|b| b.is_ascii_alphanumeric()).count()];
+        len >= 4
+            && begins(bytes, hit.start())
+            && classify(&bytes[hit.start()..end]) == Word::Video
+            && is_modifier(modifier)
+    })
 }
 
 /// Whether a word begins at `start`. A letter before it may be the end of an escape sequence: `\n`, `\0A`, `\x09`.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cursor::{Cursor, is_ident, is_space};
-use super::found::{Found, FoundKind, PartialReason, Step};
+use super::found::{Context, Found, FoundKind, PartialReason, Step};
 use super::lex::{Text, ptx::skip_comment};
 use super::mapped::{Mapped, Paste};
 use super::mnemonic::{self, Word, is_modifier, is_video_type};
@@ -20,9 +20,12 @@ pub(super) fn steps(text: &Text) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut end = 0;
     walk(text, |place, statement| {
-        // A label, the end of a block, or what a macro pastes.
-        let breaks = |i: usize| matches!(bytes.get(i), Some(b':' | b'}')) || text.mapped.paste_at(i).is_some();
-        if (end..place.start).any(breaks) || text.mapped.paste_at(place.start).is_some() {
+        // What a macro pastes, a label, or the end of a block.
+        let pasted = |i: usize| text.mapped.paste_at(i).is_some();
+        let breaks = |i: usize| matches!(bytes.get(i), Some(b':' | b'}'));
+        if (end..place.start).any(pasted) || pasted(place.start) {
+            steps.push(Step::Unknown);
+        } else if (end..place.start).any(breaks) {
             steps.push(Step::Break);
         }
         let ended = (end..place.start).any(|i| matches!(bytes.get(i), Some(b';' | b'{' | b'}')));
@@ -204,12 +207,12 @@ impl<'a> Scanner<'a> {
         let kind = self.judge(head, &operands)?;
         let found = match kind {
             FoundKind::Statement => self.extract(start..operands.range.end, head),
-            FoundKind::Fragment => self.extract(head.word.start..head.end, head),
+            FoundKind::Fragment | FoundKind::Label => self.extract(head.word.start..head.end, head),
             FoundKind::Partial(_) => self.extract(start..operands.range.end, head),
         };
         self.cursor.pos = operands.range.end.max(head.end);
         let (text, map) = found.into_parts();
-        Some(Found { text, kind, map })
+        Some(Found { text, kind, map, context: Context::default() })
     }
 
     /// `"vadd4.u32.u32.u32" OPERANDS ";"`: where nothing else can hold the operands, the paste behind the last modifier does.
@@ -333,9 +336,19 @@ impl<'a> Scanner<'a> {
             return self.in_asm && types >= 3;
         }
         if let Some(at) = self.paste_in(&head.word) {
-            // `"vadd" #N ".u32…"` begins as a mnemonic; `#OP ".u32.u32.u32"` has the types.
-            let begins = mnemonic::classify(&self.bytes()[head.word.start..at]) == Word::Video;
-            return if begins { self.in_asm || types > 0 } else { types >= 3 };
+            // `"vadd" #N ".u32…"` begins as a mnemonic; `#OP ".u32.u32.u32"` has the types, and `#OP "4.u32.u32.eq"` the lanes.
+            let before = &self.bytes()[head.word.start..at];
+            let begins = mnemonic::classify(before) == Word::Video;
+            let pasted_types = head.modifiers.iter().take_while(|part| self.is_type_or_paste(part)).count();
+            let has_lanes = matches!(self.bytes()[head.word.clone()].last(), Some(b'2' | b'4'))
+                && head.word.end.checked_sub(1).is_some_and(|last| self.paste_end(last).is_none());
+            return match before {
+                _ if begins => self.in_asm || types > 0,
+                // `"v" #op "2." #t "." #t`
+                _ if starts_like_video(before) => pasted_types >= 2,
+                [] if has_lanes => types >= 2 || pasted_types >= 3,
+                _ => types >= 3,
+            };
         }
         let word = &self.bytes()[head.word.clone()];
         let Some(first) = self.modifier_bytes(head).next() else {
@@ -351,6 +364,11 @@ impl<'a> Scanner<'a> {
     /// The start of the first paste in a part of the head.
     fn paste_in(&self, part: &Range<usize>) -> Option<usize> {
         part.clone().find(|&i| self.paste_end(i).is_some())
+    }
+
+    /// Whether a modifier is a type, or all of it is pasted.
+    fn is_type_or_paste(&self, part: &Range<usize>) -> bool {
+        is_video_type(&self.bytes()[part.clone()]) || self.paste_end(part.start) == Some(part.end)
     }
 
     fn is_cut_short(&self, head: &Head) -> bool {
@@ -381,10 +399,16 @@ impl<'a> Scanner<'a> {
 
     fn judge_operands(&self, head: &Head, operands: &Operands) -> Option<FoundKind> {
         let cut_off = !self.in_asm && !operands.ended;
+        if operands.range.clone().any(|i| self.text.paste_at(i).is_some_and(|(by, _)| by == Paste::Operand)) {
+            return Some(FoundKind::Partial(PartialReason::Operand));
+        }
         if operands.range.is_empty() {
             // A lone `vadd.u32` is a name in some table as likely as a fragment.
             let whole = self.modifier_bytes(head).filter(|m| is_modifier(m)).count() >= 2;
+            let ends = matches!(self.after_blanks(head.end), b';' | b'}');
             return match (cut_off, self.in_asm || whole) {
+                // A name: all of the string. A blank behind it is for operands.
+                (_, true) if !self.in_asm && !ends && self.is_name(head) => Some(FoundKind::Label),
                 (true, true) => Some(FoundKind::Fragment),
                 (false, true) => Some(FoundKind::Statement),
                 (_, false) => None,
@@ -398,6 +422,15 @@ impl<'a> Scanner<'a> {
         let unknown = pasted && (!enough || self.hides_operands(&operands.range));
         let fragment = unknown || (cut_off && !enough);
         Some(if fragment { FoundKind::Fragment } else { FoundKind::Statement })
+    }
+
+    /// Whether a head is the whole text, or a line of it.
+    fn is_name(&self, head: &Head) -> bool {
+        let bytes = self.bytes();
+        let begins = head.word.start == 0 || bytes[head.word.start - 1] == b'\n';
+        let ends =
+            matches!(self.at(head.end).peek(0), 0 | b'\n') && (self.at(head.end).at_end() || bytes[head.end] != 0);
+        begins && ends && !(0..bytes.len()).any(|i| self.paste_end(i).is_some())
     }
 
     fn count(&self, operands: &Operands) -> usize {
@@ -451,7 +484,9 @@ impl<'a> Scanner<'a> {
                 let name = &self.bytes()[from..end];
                 let last = out.bytes().last().copied().unwrap_or(0);
                 let spelled = if head.word.start <= from && from < head.end {
-                    [b"{", name, b"}"].concat()
+                    // Without the number that tells it from others: no register is named here.
+                    let end = name.iter().position(|&b| b == b'$').filter(|&end| end > 0).unwrap_or(name.len());
+                    [b"{", &name[..end], b"}"].concat()
                 } else if is_ident(last) || matches!(last, b'%' | b'$') {
                     name.to_vec()
                 } else {
@@ -479,9 +514,16 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Whether a word that is pasted to its end may be a video instruction's mnemonic: `v`, `vs`, `vabs`.
+fn starts_like_video(word: &[u8]) -> bool {
+    let word = word.to_ascii_lowercase();
+    !word.is_empty() && mnemonic::stems().any(|stem| stem.as_bytes().starts_with(&word))
+}
+
 fn reason(by: Paste) -> PartialReason {
     match by {
         Paste::Macro => PartialReason::Macro,
         Paste::Field => PartialReason::Format,
+        Paste::Operand => PartialReason::Operand,
     }
 }

@@ -166,8 +166,9 @@ impl Module {
     /// the scopes around it, from the inside out. `%r<10>` declares `%r0` to `%r9`.
     pub fn find_register(&self, scope: ScopeId, name: &str, at: usize) -> Option<FoundRegister> {
         self.outward(scope).find_map(|(id, scope)| {
-            let (index, number) = scope.registers.find(&self.text, name, at)?;
-            Some(FoundRegister { scope: id, index, number, ty: scope.registers.items[index].ty })
+            let registers = &scope.declared.as_ref()?.registers;
+            let (index, number) = registers.find(&self.text, name, at)?;
+            Some(FoundRegister { scope: id, index, number, ty: registers.items[index].ty })
         })
     }
 
@@ -175,8 +176,11 @@ impl Module {
     /// one of the variables that `x<n>` declares finds that declaration.
     pub fn variable(&self, scope: ScopeId, name: &str, at: usize) -> Option<&Variable> {
         self.outward(scope).find_map(|(id, scope)| {
-            if let Some((index, _)) = scope.variables.find(&self.text, name, at) {
-                return Some(&scope.variables.items[index]);
+            let variables = scope.declared.as_ref().map(|declared| &declared.variables);
+            if let Some((variables, (index, _))) =
+                variables.and_then(|all| Some((all, all.find(&self.text, name, at)?)))
+            {
+                return Some(&variables.items[index]);
             }
             let function = &self.pieces.functions[scope.function?];
             let is_body = function.scope == Some(id);
@@ -188,8 +192,9 @@ impl Module {
     /// stand behind its use.
     pub fn label(&self, scope: ScopeId, name: &str) -> Option<usize> {
         self.outward(scope).find_map(|(_, scope)| {
-            let (index, _) = scope.labels.find(&self.text, name, usize::MAX)?;
-            Some(scope.labels.items[index].statement)
+            let labels = &scope.declared.as_ref()?.labels;
+            let (index, _) = labels.find(&self.text, name, usize::MAX)?;
+            Some(labels.items[index].statement)
         })
     }
 
@@ -205,7 +210,9 @@ impl Module {
         let lines = self.lines.get_or_init(|| line_starts(&self.text));
         let line = lines.partition_point(|&start| start <= offset);
         let start = lines[line - 1];
-        let column = self.text[start..].char_indices().take_while(|&(at, _)| start + at < offset).count();
+        let end = offset.clamp(start, self.text.len());
+        // Every byte but those that continue a character.
+        let column = self.text.as_bytes()[start..end].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         // An offset inside a character means that character.
         let inside = offset < self.text.len() && !self.text.is_char_boundary(offset);
         (line, column + usize::from(!inside))

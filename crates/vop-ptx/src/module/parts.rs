@@ -122,6 +122,13 @@ pub struct Scope {
     pub span: Range<usize>,
     /// The function that it belongs to, an index of [`Module::functions`](super::Module::functions).
     pub function: Option<usize>,
+    /// What it declares: most scopes of odd texts declare nothing, and there may be many of these.
+    pub(super) declared: Option<Box<Declared>>,
+}
+
+/// What a scope declares.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Declared {
     pub(super) registers: Declarations<Register>,
     pub(super) variables: Declarations<Variable>,
     pub(super) labels: Declarations<Label>,
@@ -129,30 +136,36 @@ pub struct Scope {
 
 impl Scope {
     pub(super) fn new(parent: Option<ScopeId>, span: Range<usize>, function: Option<usize>) -> Scope {
-        let (registers, variables, labels) = Default::default();
-        Scope { parent, span, function, registers, variables, labels }
+        Scope { parent, span, function, declared: None }
+    }
+
+    /// To declare something in it.
+    pub(super) fn declared(&mut self) -> &mut Declared {
+        self.declared.get_or_insert_default()
     }
 
     pub(super) fn sort(&mut self, text: &str) {
-        self.registers.sort(text);
-        self.variables.sort(text);
-        self.labels.sort(text);
+        if let Some(declared) = &mut self.declared {
+            declared.registers.sort(text);
+            declared.variables.sort(text);
+            declared.labels.sort(text);
+        }
     }
 
     /// The registers that it declares itself, in order of position. The body of a function begins with those formal
     /// parameters that are registers.
     pub fn registers(&self) -> &[Register] {
-        &self.registers.items
+        self.declared.as_ref().map_or(&[], |declared| &declared.registers.items)
     }
 
     /// The variables that it declares itself, in order of position. Formal parameters are in [`Function::parameters`].
     pub fn variables(&self) -> &[Variable] {
-        &self.variables.items
+        self.declared.as_ref().map_or(&[], |declared| &declared.variables.items)
     }
 
     /// The labels that stand in it, in order of position.
     pub fn labels(&self) -> &[Label] {
-        &self.labels.items
+        self.declared.as_ref().map_or(&[], |declared| &declared.labels.items)
     }
 }
 

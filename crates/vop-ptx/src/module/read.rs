@@ -13,6 +13,9 @@ pub(super) fn read(text: &str) -> Pieces {
         pieces: Pieces::default(),
         scope: ScopeId::MODULE,
         awaiting_body: None,
+        depth: 0,
+        too_deep: 0,
+        others: 0,
     };
     reader.pieces.scopes.push(Scope::new(None, 0..text.len(), None));
     // Editors on Windows put a byte order mark in front.
@@ -38,7 +41,17 @@ struct Reader<'a> {
     scope: ScopeId,
     /// The function whose header has just been read: the `{` that is next opens its body.
     awaiting_body: Option<usize>,
+    /// The number of open scopes, and of opened braces within the last that is allowed.
+    depth: usize,
+    too_deep: usize,
+    /// The number of statements that were not understood.
+    others: usize,
 }
+
+/// Scopes may be nested this deep: each is looked at for each name. What is beyond is text that is not understood.
+const MAX_DEPTH: usize = 1000;
+/// More statements that are not understood are joined where they follow one another: text that is no PTX at all may be long.
+const MANY_OTHERS: usize = 10_000;
 
 /// What is said in front of the names of a declaration.
 struct Head {
@@ -86,6 +99,19 @@ impl Reader<'_> {
         // A `}` that closes nothing is a statement of its own.
         let span = start..span.end.max(start + 1);
         self.cursor.at = end.at.max(span.end);
+        self.push_other(span);
+    }
+
+    fn push_other(&mut self, span: Range<usize>) {
+        self.others += 1;
+        if self.others > MANY_OTHERS
+            && let Some(last) = self.pieces.statements.last_mut()
+            && last.kind == StatementKind::Other
+            && last.scope == self.scope
+        {
+            last.span.end = span.end;
+            return;
+        }
         self.push(StatementKind::Other, span);
     }
 
@@ -93,7 +119,7 @@ impl Reader<'_> {
     fn other_line(&mut self, start: usize) -> Option<()> {
         self.cursor.skip_line();
         let end = self.trim_end(start, self.cursor.at);
-        self.push(StatementKind::Other, start..end);
+        self.push_other(start..end);
         Some(())
     }
 
@@ -102,6 +128,13 @@ impl Reader<'_> {
     fn open_scope(&mut self) -> Option<()> {
         let start = self.cursor.at;
         self.cursor.at += 1;
+        if self.depth == MAX_DEPTH {
+            self.too_deep += 1;
+            self.awaiting_body = None;
+            self.push_other(start..start + 1);
+            return Some(());
+        }
+        self.depth += 1;
         let function = self.awaiting_body.take();
         let id = ScopeId(self.pieces.scopes.len() as u32);
         let mut scope = Scope::new(Some(self.scope), start..self.text.len(), function.or(self.scope().function));
@@ -110,7 +143,10 @@ impl Reader<'_> {
             let function = &mut self.pieces.functions[index];
             function.body = Some(opens + 1..opens + 1);
             function.scope = Some(id);
-            scope.registers.items.extend(function.register_parameters());
+            let parameters: Vec<Register> = function.register_parameters().collect();
+            if !parameters.is_empty() {
+                scope.declared().registers.items.extend(parameters);
+            }
         }
         self.pieces.scopes.push(scope);
         self.scope = id;
@@ -122,6 +158,12 @@ impl Reader<'_> {
         let parent = self.scope().parent?;
         let start = self.cursor.at;
         self.cursor.at += 1;
+        if self.too_deep > 0 {
+            self.too_deep -= 1;
+            self.push_other(start..start + 1);
+            return Some(());
+        }
+        self.depth -= 1;
         self.end_scope(start + 1);
         self.push(StatementKind::ScopeClose, start..start + 1);
         self.scope = parent;
@@ -158,7 +200,7 @@ impl Reader<'_> {
             if self.cursor.peek() == b':' && self.cursor.peek_at(1) != b':' {
                 self.cursor.at += 1;
                 let statement = self.pieces.statements.len();
-                self.scope().labels.items.push(Label { name: name.clone(), statement });
+                self.scope().declared().labels.items.push(Label { name: name.clone(), statement });
                 self.push(StatementKind::Label { name }, start..self.cursor.at);
                 return Some(());
             }
@@ -399,13 +441,13 @@ impl Reader<'_> {
 
     fn registers(&mut self, start: usize) -> Option<()> {
         let head = self.head(None, Space::Reg)?;
-        let first = self.scope().registers.items.len();
+        let first = self.scope().declared().registers.items.len();
         let complete = self.register_names(head.ty);
         if complete.is_none() {
-            self.scope().registers.items.truncate(first);
+            self.scope().declared().registers.items.truncate(first);
             return None;
         }
-        let declared = first..self.scope().registers.items.len();
+        let declared = first..self.scope().declared().registers.items.len();
         self.push(StatementKind::Registers { declared }, start..self.cursor.at);
         Some(())
     }
@@ -414,7 +456,7 @@ impl Reader<'_> {
         loop {
             let name = self.cursor.name()?;
             let count = self.count()?;
-            self.scope().registers.items.push(Register { ty, name, count });
+            self.scope().declared().registers.items.push(Register { ty, name, count });
             if self.cursor.eat(b';') {
                 return Some(());
             }
@@ -426,13 +468,13 @@ impl Reader<'_> {
 
     fn variables(&mut self, start: usize, linkage: Option<Linkage>, space: Space) -> Option<()> {
         let head = self.head(linkage, space)?;
-        let first = self.scope().variables.items.len();
+        let first = self.scope().declared().variables.items.len();
         let complete = self.variable_names(&head);
         if complete.is_none() {
-            self.scope().variables.items.truncate(first);
+            self.scope().declared().variables.items.truncate(first);
             return None;
         }
-        let declared = first..self.scope().variables.items.len();
+        let declared = first..self.scope().declared().variables.items.len();
         self.push(StatementKind::Variables { declared }, start..self.cursor.at);
         Some(())
     }
@@ -443,7 +485,7 @@ impl Reader<'_> {
             if self.cursor.eat(b'=') {
                 variable.initializer = Some(self.initializer()?);
             }
-            self.scope().variables.items.push(variable);
+            self.scope().declared().variables.items.push(variable);
             if self.cursor.eat(b';') {
                 return Some(());
             }
@@ -548,7 +590,8 @@ impl Reader<'_> {
         let parameters = self.parameters()?;
         let directives = self.header_directives()?;
         let has_body = self.cursor.peek() == b'{';
-        let end = self.cursor.at + usize::from(!has_body);
+        // A declaration may do without its `;`, see `header_directives`.
+        let end = self.cursor.at + usize::from(self.cursor.peek() == b';');
         self.cursor.at = end;
         let header = start..self.trim_end(start, end);
         let statement = self.pieces.statements.len();
@@ -582,20 +625,32 @@ impl Reader<'_> {
         }
     }
 
-    /// The directives between the parameters and the body or the `;`, where the cursor stays.
+    /// The directives between the parameters and what ends the header, where the cursor stays: the body, the `;`, or, as ptxas
+    /// asks for no `;` behind a declaration, what can only be the next statement of the module.
     fn header_directives(&mut self) -> Option<Vec<Range<usize>>> {
         let mut directives = Vec::new();
         self.cursor.skip_trivia();
         while self.cursor.peek() == b'.' {
             let start = self.cursor.at;
-            let pragma = self.cursor.dot_name()? == "pragma";
+            let word = self.cursor.dot_name()?;
+            if starts_statement_of_module(word) {
+                self.cursor.at = start;
+                return Some(directives);
+            }
+            let pragma = word == "pragma";
             let end = self.header_arguments()?;
             directives.push(start..end);
             if pragma && self.cursor.peek() == b';' {
                 self.skip_semicolon_of_pragma();
             }
         }
-        matches!(self.cursor.peek(), b'{' | b';').then_some(directives)
+        let ends = match self.cursor.peek() {
+            b'{' | b';' => true,
+            // `#line 3` and `@@DWARF`, or nothing more.
+            b'#' | b'@' => true,
+            _ => self.cursor.at_end() && directives.is_empty(),
+        };
+        ends.then_some(directives)
     }
 
     /// Up to the next directive, the body or the `;`; answers where the last argument ends.
@@ -624,4 +679,10 @@ impl Reader<'_> {
             self.cursor.at = semicolon;
         }
     }
+}
+
+/// Whether a directive with this name stands in a module and never in the header of a function.
+fn starts_statement_of_module(word: &str) -> bool {
+    let other = ["reg", "entry", "func", "file", "section", "alias", "version", "target", "address_size"];
+    Linkage::from_name(word).is_some() || Space::from_name(word).is_some() || other.contains(&word)
 }

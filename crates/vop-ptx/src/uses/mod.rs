@@ -1,7 +1,9 @@
 //! The video instructions of a file, found and judged, and the comments that allow findings: what `vop check` reports.
 
+mod operands;
 mod packed;
 mod suppression;
+mod unwritten;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -44,6 +46,8 @@ pub struct Use {
     pub allowed: Vec<Diagnostic>,
     /// From its first byte to its last; `span` ends with the literal that it begins in.
     extent: Range<usize>,
+    /// Where the definition of the macro that writes it spells it.
+    definition: Option<Range<usize>>,
 }
 
 /// Whether a [`Use`] is legal.
@@ -57,6 +61,9 @@ pub enum Verdict {
     Illegal(Vec<Diagnostic>),
     /// It cannot be judged from the file alone.
     Unjudged(PartialReason),
+    /// It is no instruction of a program but a mnemonic with modifiers in a string of its own, which nothing in the file
+    /// assembles: a name in a table, a message or a test.
+    Label,
 }
 
 /// Finds and judges every video instruction of a file, in its order, and applies the comments that allow findings. In PTX
@@ -102,30 +109,54 @@ pub fn text(source: &[u8]) -> Cow<'_, str> {
 
 fn in_source(source: &[u8], language: Language) -> Vec<Use> {
     let mut linter = Linter::default();
-    let mut uses: Vec<Use> =
-        find::find(source, language).into_iter().map(|found| judged(found, source, &mut linter)).collect();
-    if uses.iter().any(Use::sums_lanes) {
-        lint_packed(source, language, &mut uses);
+    let mut uses: Vec<Use> = Vec::new();
+    let mut reads_outputs = false;
+    for found in find::find_all(source, language) {
+        let repeats = found.context().repeats;
+        let (found, reads_output) = judged(found, source, &mut linter);
+        reads_outputs |= reads_output;
+        // A use of a macro says what the macro's body says, except of its own operands.
+        if !repeats || matches!(found.verdict, Verdict::Illegal(_)) {
+            uses.push(found);
+        }
+    }
+    if reads_outputs || uses.iter().any(Use::sums_lanes) {
+        let texts = find::steps(source, language);
+        lint_packed(source, &texts, &mut uses);
+        lint_unwritten(source, &texts, &mut uses);
     }
     uses
 }
 
-fn judged(found: Found, source: &[u8], linter: &mut Linter) -> Use {
+/// Judges an instruction. Also says whether it reads an operand that the `asm` is only to write.
+fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
     let (whole, bare) = (Parser::new(), Parser::new().allow_bare());
     let in_file = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
-        diagnostics.into_iter().map(|diagnostic| diagnostic.moved(|span| found.source_span(span))).collect()
+        diagnostics.into_iter().map(|diagnostic| placed(diagnostic, &found)).collect()
     };
     let (parsed, fragment) = match found.kind {
         FoundKind::Statement => (Ok(whole.parse_with_places(&found.text)), false),
         FoundKind::Fragment => (Ok(bare.parse_with_places(&found.text)), true),
-        FoundKind::Partial(reason) => (Err(reason), false),
+        FoundKind::Partial(reason) => (Err(Verdict::Unjudged(reason)), false),
+        FoundKind::Label => (Err(Verdict::Label), false),
     };
+    let mut reads_output = false;
     let (verdict, lints) = match parsed {
         Ok(Ok((instruction, places))) => {
-            let verdict = if fragment { Verdict::LegalFragment } else { Verdict::Legal };
-            let mut lints = linter.lint(&found.text, &instruction, &places);
-            lints.iter_mut().for_each(|lint| as_file_writes(lint, &found, source));
-            (verdict(instruction.form), in_file(lints))
+            let faults = if fragment { Vec::new() } else { operands::faults(&found, source, &instruction, &places) };
+            if faults.is_empty() {
+                reads_output = operands::reads_output(&found, source, &instruction, &places);
+                let verdict = if fragment { Verdict::LegalFragment } else { Verdict::Legal };
+                let mut lints = linter.lint(&found.text, &instruction, &places);
+                lints.iter_mut().for_each(|lint| as_file_writes(lint, &found, source));
+                let mut lints = in_file(lints);
+                if !fragment {
+                    lints.extend(operands::lints(&found, source, &instruction, &places));
+                }
+                (verdict(instruction.form), lints)
+            } else {
+                (Verdict::Illegal(faults), Vec::new())
+            }
         }
         Ok(Err(faults)) if fragment && is_cut_short(&faults, &found.text) => {
             (Verdict::Unjudged(PartialReason::CutShort), Vec::new())
@@ -134,11 +165,31 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> Use {
             faults.iter_mut().for_each(|fault| as_file_writes(fault, &found, source));
             (Verdict::Illegal(in_file(faults)), Vec::new())
         }
-        Err(reason) => (Verdict::Unjudged(reason), Vec::new()),
+        Err(Verdict::Unjudged(PartialReason::Operand)) => (operands::incomplete(&found), Vec::new()),
+        Err(verdict) => (verdict, Vec::new()),
     };
     let span = found.source_span(0..found.text.len());
-    let extent = found.source_offset(0)..found.source_offset(found.text.len());
-    Use { text: found.text, span, verdict, lints, allowed: Vec::new(), extent }
+    let extent = found.source_offset(0)..found.source_offset(found.text.len()).max(span.end);
+    let definition = found.definition_span(0..found.text.len());
+    (Use { text: found.text, span, verdict, lints, allowed: Vec::new(), extent, definition }, reads_output)
+}
+
+/// A diagnostic of a text with its places in the file: at the use, with the places that a macro's definition and the values of
+/// operands have in it.
+fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
+    let definition = found.definition_span(diagnostic.span.clone());
+    let mut placed = diagnostic.moved(|span| found.source_span(span));
+    let context = found.context();
+    let name = context.macro_name.clone().filter(|_| !context.definition);
+    if let Some(place) = definition {
+        placed = placed.related(place, "written by this macro");
+    } else if let Some(place) = name {
+        placed = placed.related(place, "in this macro");
+    }
+    for filled in &context.filled {
+        placed = placed.related(filled.place.clone(), filled.says.clone());
+    }
+    placed
 }
 
 /// Writes the names of registers in a diagnostic as the file writes them: `{c}`, not `%c`.
@@ -167,12 +218,19 @@ fn as_file_writes(lint: &mut Diagnostic, found: &Found, source: &[u8]) {
     let is_block = help.contains('\n');
     if is_block && names.iter().any(|(name, in_file)| name.contains('$') && !in_file.contains('$')) {
         // Each of those takes the next argument, and a block names registers several times.
-        *help = format!("write it in base PTX: `vop explain {}` says more", lint.code);
+        *help = match lint.code {
+            Code::V0701 | Code::V0709 => format!("write it in base PTX: `vop explain {}` says more", lint.code),
+            _ => help.split_once(":\n").map_or(help.as_str(), |(what, _)| what).to_owned(),
+        };
     } else {
         // Where braces hold names, those of a block are doubled.
         *help = renamed(
             help,
-            is_block && names.iter().any(|(_, in_file)| in_file.contains('{') && !in_file.contains("${")),
+            is_block
+                && names.iter().any(|(_, in_file)| {
+                    // Not those of JavaScript's, MLIR's and Jinja's operands.
+                    in_file.contains('{') && !["${", "{$", "{{"].iter().any(|other| in_file.contains(other))
+                }),
         );
     }
 }
@@ -183,10 +241,12 @@ fn names_in_file(found: &Found, source: &[u8]) -> Vec<(String, String)> {
     let mut at = 0;
     for part in found.text.split_inclusive(|c| !is_name(c)) {
         let word = part.trim_end_matches(|c| !is_name(c));
-        let in_file = source.get(found.source_span(at..at + word.len())).map(String::from_utf8_lossy);
+        let place = at..at + word.len();
+        let spelled = found.definition_span(place.clone()).unwrap_or_else(|| found.source_span(place));
+        let in_file = source.get(spelled).map(String::from_utf8_lossy);
         at += part.len();
         // What macros and operators paste stands outside the string.
-        let in_file = in_file.filter(|text| text.starts_with(['%', '$', '{']) && *text != word);
+        let in_file = in_file.filter(|text| text.starts_with(['%', '$', '{', '`']) && *text != word);
         if let (Some(in_file), true) = (in_file, word.starts_with('%')) {
             names.push((word.to_owned(), in_file.into_owned()));
         }
@@ -199,8 +259,8 @@ fn is_name(c: char) -> bool {
 }
 
 /// Adds the lints that depend on the statements around an instruction.
-fn lint_packed(source: &[u8], language: Language, uses: &mut [Use]) {
-    for steps in find::steps(source, language) {
+fn lint_packed(source: &[u8], texts: &[Vec<find::Step>], uses: &mut [Use]) {
+    for steps in texts {
         let found: Vec<Option<&Found>> = steps
             .iter()
             .map(|step| match step {
@@ -216,22 +276,38 @@ fn lint_packed(source: &[u8], language: Language, uses: &mut [Use]) {
                 }
                 find::Step::Video(_) => packed::Step::Break,
                 find::Step::Other(text) => packed::effect(text, str::to_owned),
-                find::Step::Break => packed::Step::Break,
+                find::Step::Break | find::Step::Unknown => packed::Step::Break,
             })
             .collect();
         for mistaken in packed::find(&read) {
             let (Some(sum), Some(other)) = (found[mistaken.sum], found[mistaken.other]) else { continue };
             let mut lint = mistaken.diagnostic(&read, |span| sum.source_span(span), |span| other.source_span(span));
             lint.iter_mut().for_each(|lint| as_file_writes(lint, sum, source));
-            let start = sum.source_offset(0);
-            // They are sorted; versions of a text may have several in one place.
-            let first = uses.partition_point(|found| found.span.start < start);
-            let here = uses[first..].iter_mut().take_while(|found| found.span.start == start);
-            if let (Some(lint), Some(found)) = (lint, here.into_iter().find(|found| found.text == sum.text)) {
+            if let (Some(lint), Some(found)) = (lint, use_of(uses, sum)) {
                 found.add_lint(lint);
             }
         }
     }
+}
+
+/// Adds the lints about operands that are read before they are written.
+fn lint_unwritten(source: &[u8], texts: &[Vec<find::Step>], uses: &mut [Use]) {
+    for steps in texts {
+        for (found, lint) in unwritten::find(steps, source) {
+            if let Some(of) = use_of(uses, found) {
+                of.add_lint(lint);
+            }
+        }
+    }
+}
+
+/// The use that an instruction of a text is.
+fn use_of<'u>(uses: &'u mut [Use], found: &Found) -> Option<&'u mut Use> {
+    let start = found.source_offset(0);
+    // They are sorted; versions of a text, and what a macro writes, may have several in one place.
+    let first = uses.partition_point(|found| found.span.start < start);
+    let here = uses[first..].iter_mut().take_while(|found| found.span.start == start);
+    here.into_iter().find(|one| one.text == found.text)
 }
 
 impl Use {
@@ -310,7 +386,7 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         };
         let text = one_line(text);
         let (span, extent) = (statement.span.clone(), statement.span.clone());
-        uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent });
+        uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition: None });
         indexes.push(index);
     }
     lint_packed_in_module(module, &mut uses, &indexes);

@@ -14,7 +14,7 @@ use crate::find::{self, Comment, Language};
 /// bracket may say why.
 ///
 /// - `vop: allow(…)` is about the instructions of its own line. If nothing but comments stands there, it is about the next
-///   line that holds more. It allows lints and errors.
+///   line that holds more. It allows lints and errors. In a macro's body it is about what the macro's uses write there.
 /// - `vop: allow-file(…)` is about all instructions of the file. It allows lints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -97,11 +97,13 @@ impl Rules {
     /// Moves what is allowed from the lints of a use to [`Use::allowed`], and copies its faults there.
     fn apply(&mut self, found: &mut Use) {
         let statement = found.extent.clone();
+        let definition = found.definition.clone();
         let mut is_allowed = |finding: &Diagnostic| {
             let everywhere = self.file.get_mut(&finding.code).map(|used| *used = true).is_some();
             let at_statement = self.allows(&statement, finding.code);
             let at_finding = self.allows(&finding.span, finding.code);
-            everywhere || at_statement || at_finding
+            let at_definition = definition.as_ref().is_some_and(|place| self.allows(place, finding.code));
+            everywhere || at_statement || at_finding || at_definition
         };
         let mut allowed: Vec<Diagnostic> =
             found.all_faults().iter().filter(|fault| is_allowed(fault)).cloned().collect();
@@ -150,7 +152,12 @@ const SYNTAX: &str = "write `vop: allow(V0701)` or `vop: allow-file(V0701, V0702
 fn read(comment: &Comment, lints: &mut Vec<Diagnostic>) -> Option<Suppression> {
     let text = comment.text.as_str();
     let opening = |c: char| c.is_whitespace() || matches!(c, '/' | '*' | '#' | ';' | '!');
-    let address = text.trim_start_matches(opening).strip_prefix("vop:")?;
+    let address = text.trim_start_matches(opening);
+    // In any case: `VOP:` is meant.
+    let (name, address) = address.split_at_checked(4)?;
+    if !name.eq_ignore_ascii_case("vop:") {
+        return None;
+    }
     let order = address.trim_start();
     let word = order.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_')).next().unwrap_or_default();
     let start = text.len() - order.len();

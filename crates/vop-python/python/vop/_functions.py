@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from collections.abc import Mapping
 from typing import Any, SupportsIndex, TypeAlias
 
@@ -218,8 +220,7 @@ def check(source: str | bytes | os.PathLike[str], *, language: str | None = None
     ('illegal', 'V0207', 'drop one')
     """
     if isinstance(source, os.PathLike):
-        with open(source, "rb") as file:
-            return _uses(_vop.check(file.read(), False, language, name or os.fspath(source)))
+        return _uses(_vop.check(_read(source), False, language, name or os.fspath(source)))
     if isinstance(source, str):
         if _names_a_file(source):
             raise VopError(
@@ -272,8 +273,23 @@ def check_file(path: str | os.PathLike[str], *, language: str | None = None) -> 
     >>> use.verdict, use.line, use.diagnostics[0].code
     ('illegal', 1, 'V0203')
     """
+    return _uses(_vop.check(_read(path), False, language, os.fspath(path)))
+
+
+# As the command `vop check`.
+_MAX_BYTES = 256 << 20
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """The content of a source file. A device, a pipe or a longer file is refused before it is opened."""
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):
+        code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+        raise OSError(code, "it is no plain file", os.fspath(path))
+    if found.st_size > _MAX_BYTES:
+        raise OSError(errno.EFBIG, f"it has {found.st_size} bytes: at most {_MAX_BYTES} are read", os.fspath(path))
     with open(path, "rb") as file:
-        return _uses(_vop.check(file.read(), False, language, os.fspath(path)))
+        return file.read(_MAX_BYTES)
 
 
 def _uses(found: list[dict[str, Any]]) -> list[Use]:

@@ -205,8 +205,9 @@ class Use:
         The line, from 1.
     column : int
         The column, from 1, in characters.
-    verdict : {"legal", "fragment", "illegal", "unjudged"}
+    verdict : {"legal", "fragment", "illegal", "unjudged", "label"}
         ``"fragment"``: it is legal and its operands are elsewhere. ``"unjudged"``: `reason` says why.
+        ``"label"``: a name in a string of its own, which nothing in the source assembles.
     form : Form or None
         What it computes, if it is legal.
     reason : str or None
@@ -219,7 +220,7 @@ class Use:
     span: tuple[int, int] = field(repr=False)
     line: int
     column: int = field(repr=False)
-    verdict: Literal["legal", "fragment", "illegal", "unjudged"]
+    verdict: Literal["legal", "fragment", "illegal", "unjudged", "label"]
     form: Form | None = field(repr=False)
     reason: str | None = field(repr=False)
     diagnostics: tuple[Diagnostic, ...] = field(repr=False)

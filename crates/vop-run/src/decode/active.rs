@@ -2,14 +2,15 @@
 //!
 //! The value of `activemask` is not determined: it has the lanes that happen to execute it together, and the manual lets any lane run
 //! alone. Code that works with any such set is right, as CUDA's `coalesced_threads()` is: it counts and numbers the lanes of the mask.
-//! Code that reads a lane by a number which does not depend on the mask takes for granted that this lane is in it.
+//! Code that reads a lane by a number which does not depend on the mask takes for granted that this lane is in it. Code that uses the
+//! value for nothing but masks does not know which lanes it has: it takes for granted that these are all.
 //!
 //! The search follows registers through what computes, regardless of the order of steps. What comes from memory, from calls and from
 //! other lanes may depend on anything, and where branches depend on the mask, so may everything: there nothing is claimed.
 
 use std::collections::HashSet;
 
-use crate::code::{Collective, CollectiveKind, FromActive, FunctionCode, Formal, Op, Role, Step};
+use crate::code::{Collective, CollectiveKind, Formal, FromActive, FunctionCode, Linear, Op, Role, Step};
 use crate::column::Slot;
 use crate::memory::Space;
 
@@ -43,7 +44,7 @@ pub(super) fn mark(steps: &mut [Step], code: &FunctionCode) {
                 Op::Clock { .. } | Op::StackAddress { .. } => (false, false),
                 _ => (false, true),
             };
-            for slot in results {
+            for slot in results.into_iter().filter(|slot| slot.register_width().is_some()) {
                 if is_from_active {
                     active.insert(slot);
                 }
@@ -61,13 +62,26 @@ pub(super) fn mark(steps: &mut [Step], code: &FunctionCode) {
             && step.guard.is_some_and(|guard| active.contains(&guard.slot))
     };
     let decides = steps.iter().any(branches);
+    // A copy of the value is the value.
+    let looks_at = |step: &Step| match &step.op {
+        Op::Compute { operands, linear, .. } => {
+            let [first, rest @ ..] = operands.sources;
+            let copies = *linear == Linear::Sum && rest.iter().all(|slot| *slot == rest[2]);
+            active.contains(&first) && !copies || rest.iter().any(|slot| active.contains(slot))
+        }
+        Op::Store(store) => store.sources.iter().any(|slot| active.contains(slot)),
+        Op::Atomic(atomic) => atomic.sources.as_flattened().iter().any(|slot| active.contains(slot)),
+        Op::Call(_) | Op::System(_) | Op::Video(_) => true,
+        _ => false,
+    };
+    let only = !decides && !steps.iter().any(looks_at);
     for step in steps {
         if let Op::Warp(collective) = &mut step.op
             && collective.members.is_some_and(|members| active.contains(&members))
         {
             let [_, lane, clamp] = collective.sources;
             let depends = [lane, clamp].iter().any(|slot| active.contains(slot) || unknown.contains(slot));
-            collective.from_active = if depends || decides { FromActive::Mask } else { FromActive::MaskAlone };
+            collective.from_active = FromActive { mask: true, only, lane_is_free: !depends && !decides };
         }
     }
 }

@@ -121,6 +121,7 @@ impl Decoder<'_, '_> {
                 access.order = order;
                 let phase = self.source(operands[2], if parity { word } else { double })?;
                 let (object, none) = (self.fresh(Width::Double), self.none());
+                self.emit_poll(Some(access));
                 self.emit_fold(access, |object, _| object, Some(object), none, MbarrierUse::Wait);
                 let complete =
                     if parity { binary(mbarrier::is_parity_complete) } else { binary(mbarrier::is_complete) };

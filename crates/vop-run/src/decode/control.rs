@@ -5,9 +5,20 @@ use vop_ptx::module::{FunctionKind, Scalar, StatementKind, lex};
 use super::function::{Decoder, Register, Variable, width_of};
 use super::instruction::Known;
 use crate::code::{Actual, Call, CallTarget, Op, System, SystemFunction};
+use crate::column::Width;
 use crate::error::RunError;
+use crate::lanes::unary;
+use crate::memory::{FUNCTION_BASE, SHORT_FUNCTION_BASE};
 use crate::opcode::Opcode;
 use crate::types::Kind;
+
+/// What kernels need that start other kernels.
+const LAUNCHES: &str = "launches from the device (dynamic parallelism)";
+
+/// The types of the registers that a parameter is passed in.
+fn components(formal: &vop_ptx::module::Variable) -> impl Iterator<Item = Scalar> {
+    std::iter::repeat_n(formal.ty.scalar, usize::from(formal.ty.vector.max(1)))
+}
 
 impl Decoder<'_, '_> {
     fn label(&self, name: &str) -> Result<usize, RunError> {
@@ -70,9 +81,19 @@ impl Decoder<'_, '_> {
         let arguments = rest.next_if(|text| text.starts_with('(')).and_then(inside);
         let (results, arguments) = (list(results), list(arguments));
         if let Some(Register { slot, ty, .. }) = self.lookup(name) {
-            if ty.width() != 64 {
-                return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", ty.name())));
-            }
+            let slot = match ty.width() {
+                64 => slot,
+                32 => {
+                    // A short address of a function, as it would be in 64 bits.
+                    let wide = self.fresh(Width::Double);
+                    let whole = |a: u32| (u64::from(a).wrapping_sub(SHORT_FUNCTION_BASE)).wrapping_add(FUNCTION_BASE);
+                    self.compute(&unary(whole), &[wide], &[slot]);
+                    wide
+                }
+                _ => {
+                    return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", ty.name())));
+                }
+            };
             self.builder.calls_by_address = true;
             let results = self.actuals(&results, None, true)?;
             let arguments = self.actuals(&arguments, None, false)?;
@@ -85,8 +106,7 @@ impl Decoder<'_, '_> {
         if function.kind != FunctionKind::Func {
             return Err(self.malformed(format!("`{name}` is an entry: only functions can be called")));
         }
-        let formals =
-            |list: &[vop_ptx::module::Variable]| list.iter().map(|formal| formal.ty.scalar).collect::<Vec<_>>();
+        let formals = |list: &[vop_ptx::module::Variable]| list.iter().flat_map(components).collect::<Vec<_>>();
         let (parameter_types, result_types) = (formals(&function.parameters), formals(&function.results));
         if (results.len(), arguments.len()) != (result_types.len(), parameter_types.len()) {
             return Err(self.malformed(format!(
@@ -103,13 +123,17 @@ impl Decoder<'_, '_> {
             let function = match name {
                 "vprintf" => SystemFunction::Vprintf,
                 "__assertfail" => SystemFunction::AssertFail,
-                "malloc" => SystemFunction::Malloc { heap: self.builder.program.variables.len() as u32 },
-                "free" => SystemFunction::Free { heap: self.builder.program.variables.len() as u32 },
-                _ => {
-                    let error = self.unsupported(format!("function `{name}` has no body in this module"));
-                    return Err(error.with_help("link the modules first; of the CUDA runtime vop run knows vprintf, __assertfail, malloc and free"));
-                }
+                "malloc" => SystemFunction::Malloc { heap: self.builder.program.origin.heap as u32 },
+                "free" => SystemFunction::Free { heap: self.builder.program.origin.heap as u32 },
+                _ => return Err(self.without_body(name)),
             };
+            if self.builder.program.is_short()
+                && !matches!(function, SystemFunction::Vprintf | SystemFunction::AssertFail)
+            {
+                return Err(
+                    self.unsupported(format!("`{name}` in a module of 32-bit addresses is not supported by vop run"))
+                );
+            }
             let result = results.first().copied().unwrap_or(Actual::Nothing);
             self.emit(Op::System(Box::new(System { function, arguments: arguments.into(), result })));
             return Ok(true);
@@ -118,6 +142,22 @@ impl Decoder<'_, '_> {
         self.emit(Op::Call(Box::new(Call { target, arguments: arguments.into(), results: results.into() })));
         self.emit_join();
         Ok(true)
+    }
+
+    /// The error for a call of a function that is only declared.
+    fn without_body(&mut self, name: &str) -> RunError {
+        let of_runtime = ["cudaLaunch", "cudaGetParameterBuffer", "cudaDevice", "cudaStream", "cudaEvent", "cudaGraph"];
+        let launches = name.starts_with("__cudaCDP") || of_runtime.iter().any(|prefix| name.starts_with(prefix));
+        if launches {
+            return self.unsupported_construct(&format!("function `{name}` of the CUDA runtime"), LAUNCHES);
+        }
+        let error = self.unsupported(format!("function `{name}` has no body in this module"));
+        let help = if name.starts_with("__nv_") {
+            "it is a function of libdevice: let the compiler link that (nvcc does; clang and others take it as a bitcode file)"
+        } else {
+            "link the modules first; of the CUDA runtime vop run knows vprintf, __assertfail, malloc and free"
+        };
+        error.with_help(help)
     }
 
     /// The arguments or results of a call: `.param` variables, or registers and immediates.
@@ -139,7 +179,7 @@ impl Decoder<'_, '_> {
                 actuals.push(Actual::Register(register.slot, width_of(register.ty)));
                 continue;
             }
-            if let Some(Variable::Stack(offset)) = self.variable(text)? {
+            if let Some(Variable::Stack(offset)) = self.variable(text, false)? {
                 let module = self.builder.module;
                 let bytes = module.variable(self.scope, text, self.span.start).and_then(|v| v.bytes());
                 actuals.push(Actual::Stack { offset: offset as u32, bytes: bytes.unwrap_or(0) as u32 });

@@ -10,8 +10,8 @@ use vop_ptx::module::{
 
 use super::allocate::allocate;
 use super::operand::Operand;
-use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED};
-use crate::code::{Formal, GRANULE, Guard, Linear, Op, Pc, Role, Step};
+use super::{Builder, HashMap, MAX_LOCAL, RESERVED_SHARED, numbered_bytes, numbered_offset};
+use crate::code::{Access, ComputeEither, Formal, GRANULE, Guard, Linear, Op, Pc, Role, Step};
 use crate::column::{Area, Operands, Slot, Width};
 use crate::error::{RunError, RunErrorKind};
 use crate::lanes::{Compute, binary, unary};
@@ -22,6 +22,9 @@ use crate::types::{Kind, mask};
 
 /// The numbers of registers that are looked up in tables are less than this.
 const MANY: usize = 1 << 17;
+
+/// Steps without a label after which the engine looks at limits all the same.
+const STRETCH: usize = 512;
 
 /// A register before it has a column: a slot whose offset is the register's number, and the second slot of a `.b128`.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,8 @@ pub(super) struct Decoder<'b, 'p> {
     by_register: HashMap<(ScopeId, usize, Option<u32>), Register>,
     /// Registers of counted declarations (`%r<100>`) by their numbers, where the numbers are small.
     by_number: HashMap<(ScopeId, usize), Vec<Option<Register>>>,
+    /// The components of vectors.
+    by_component: HashMap<(ScopeId, usize, Option<u32>, usize), Register>,
     /// The number of registers of each width.
     pub(super) counts: [u32; 3],
     carry: Option<Slot>,
@@ -83,6 +88,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
             dense,
             by_register: HashMap::default(),
             by_number: HashMap::default(),
+            by_component: HashMap::default(),
             counts: [0; 3],
             carry: None,
             offsets: HashMap::default(),
@@ -110,13 +116,19 @@ impl<'b, 'p> Decoder<'b, 'p> {
         self.error(RunErrorKind::Unsupported, message)
     }
 
+    /// The error for something that is legal, and that this construct of PTX or CUDA makes unsupported.
+    pub(super) fn unsupported_construct(&mut self, what: &str, construct: &'static str) -> RunError {
+        self.builder.construct = Some(construct);
+        self.unsupported(format!("{what} is not supported by vop run: {construct} are not"))
+    }
+
     pub(super) fn kind(&self) -> FunctionKind {
         self.function.kind
     }
 
     pub(super) fn decode(mut self) {
         if let Err(error) = self.decode_body() {
-            self.builder.errors.push(error);
+            self.builder.report(error);
         }
     }
 
@@ -126,15 +138,21 @@ impl<'b, 'p> Decoder<'b, 'p> {
         let body = self.function.body.clone().unwrap_or_default();
         // Where each statement of the body starts among the steps.
         let mut starts = Vec::with_capacity(body.len());
+        let mut look = self.builder.kernel.steps.len() + STRETCH;
         for index in body.clone() {
             let statement = &module.statements()[index];
+            if self.builder.kernel.steps.len() >= look {
+                (self.guard, self.counted) = (None, true);
+                self.emit(Op::Join);
+                look = self.builder.kernel.steps.len() + STRETCH;
+            }
             starts.push(self.builder.kernel.steps.len() as Pc);
             (self.scope, self.span) = (statement.scope, statement.span.clone());
             match &statement.kind {
                 StatementKind::Instruction { guard, opcode, operands } => {
                     self.begin(index);
                     if let Err(error) = self.instruction(guard.as_ref(), opcode, operands) {
-                        self.builder.errors.push(error);
+                        self.builder.report(error);
                     }
                 }
                 StatementKind::Label { .. } => {
@@ -144,7 +162,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 }
                 StatementKind::Other => {
                     let error = self.malformed("this statement is not understood");
-                    self.builder.errors.push(error);
+                    self.builder.report(error);
                 }
                 _ => {}
             }
@@ -163,7 +181,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
                     Some(start) => found.push(*start),
                     None => {
                         let error = self.malformed("a branch leaves the function");
-                        self.builder.errors.push(error);
+                        self.builder.report(error);
                         found.push(self.start);
                     }
                 }
@@ -197,15 +215,18 @@ impl<'b, 'p> Decoder<'b, 'p> {
         let mut formals = [Vec::new(), Vec::new()];
         if is_entry {
             self.offsets = self.builder.lay_out_parameters(function)?;
+            self.lay_out_locals_of_module();
         } else {
             for (formals, list) in formals.iter_mut().zip([&function.parameters, &function.results]) {
                 for variable in list {
-                    formals.push(self.formal(variable)?);
+                    self.formal(variable, formals)?;
                 }
             }
         }
         let index = self.index;
-        let own = module.scopes().iter().filter(|scope| scope.function == Some(index));
+        // Its scopes follow one another.
+        let first = function.scope.map_or(usize::MAX, ScopeId::index);
+        let own = module.scopes().iter().skip(first).take_while(|scope| scope.function == Some(index));
         for variable in own.flat_map(|scope| scope.variables()) {
             match variable.space {
                 Declared::Local | Declared::Param => {
@@ -226,23 +247,45 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Ok((parameters, results))
     }
 
-    fn formal(&mut self, variable: &Declaration) -> Result<Formal, RunError> {
-        if variable.space == Declared::Reg {
-            let name = self.builder.module.slice(&variable.name);
-            let scope = self.scope;
-            // The body begins with those formal parameters that are registers.
-            let at = self.builder.module.scope(scope).span.end;
-            let found = self.builder.module.find_register(scope, name, at);
-            let key = found.map(|found| (found.scope, found.index, found.number));
-            let register = key.and_then(|key| self.register_of(key, variable.ty.scalar));
-            return match register {
-                Some(Register { slot, ty, high: None }) => Ok(Formal::Register(slot, width_of(ty))),
-                _ => Err(self.unsupported(format!("parameter `{name}` is of a kind that vop run does not support"))),
-            };
+    /// Local variables of the module, which each thread has: at the start of its stack, where every function finds them.
+    fn lay_out_locals_of_module(&mut self) {
+        let module = self.builder.module;
+        let variables = module.scope(ScopeId::MODULE).variables().iter();
+        for variable in variables.filter(|variable| variable.space == Declared::Local) {
+            let before = self.stack;
+            if let Ok(offset) = self.on_stack(variable) {
+                if self.stack <= MAX_LOCAL {
+                    self.builder.locals.insert(variable.name.start, offset);
+                } else {
+                    self.stack = before;
+                }
+            }
         }
-        let offset = self.on_stack(variable)?;
-        let bytes = variable.bytes().unwrap_or(0) as u32;
-        Ok(Formal::Stack { offset: offset as u32, bytes })
+    }
+
+    fn formal(&mut self, variable: &Declaration, formals: &mut Vec<Formal>) -> Result<(), RunError> {
+        if variable.space != Declared::Reg {
+            let offset = self.on_stack(variable)?;
+            let bytes = variable.bytes().unwrap_or(0) as u32;
+            formals.push(Formal::Stack { offset: offset as u32, bytes });
+            return Ok(());
+        }
+        let name = self.builder.module.slice(&variable.name);
+        let scope = self.scope;
+        // The body begins with those formal parameters that are registers.
+        let at = self.builder.module.scope(scope).span.end;
+        let found = self.builder.module.find_register(scope, name, at);
+        for component in 0..usize::from(variable.ty.vector) {
+            match found.and_then(|found| self.component_of(&found, component)) {
+                Some(Register { slot, ty, high: None }) => formals.push(Formal::Register(slot, width_of(ty))),
+                _ => {
+                    return Err(
+                        self.unsupported(format!("parameter `{name}` is of a kind that vop run does not support"))
+                    );
+                }
+            }
+        }
+        Ok(())
     }
 
     fn on_stack(&mut self, variable: &Declaration) -> Result<u64, RunError> {
@@ -250,7 +293,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         // `.param .b8 x[]` of a variable number of arguments has no size: nothing of it can be reached.
         let bytes = match variable.bytes() {
             None if variable.space == Declared::Param && variable.dimensions == [None] => Some(0),
-            bytes => bytes.filter(|bytes| *bytes <= MAX_LOCAL && variable.count.is_none()),
+            bytes => numbered_bytes(variable, bytes, align.unwrap_or(1)),
         };
         let (Some(align), Some(bytes)) = (align, bytes) else {
             let name = self.builder.module.slice(&variable.name);
@@ -308,6 +351,17 @@ impl<'b, 'p> Decoder<'b, 'p> {
         self.guard = guard;
     }
 
+    /// The step that follows reads memory as a loop does that waits for others; `None` is a pause in such a loop.
+    pub(super) fn emit_poll(&mut self, access: Option<Access>) {
+        if access.is_some_and(|access| matches!(access.space, Space::Local | Space::Param | Space::Const)) {
+            return;
+        }
+        // It is the step behind that counts.
+        let counted = std::mem::replace(&mut self.counted, access.is_some());
+        self.emit(Op::Poll(access.map(Box::new)));
+        self.counted = counted || access.is_none();
+    }
+
     pub(super) fn mark_part(&mut self) {
         if let Some(step) = self.builder.kernel.steps.last_mut() {
             step.is_part = true;
@@ -352,15 +406,34 @@ impl<'b, 'p> Decoder<'b, 'p> {
 
     /// The computation's step.
     pub(super) fn compute(&mut self, compute: &Compute, results: &[Slot], sources: &[Slot]) {
+        let operands = self.operands(compute, results, sources);
+        let run = compute.at(self.builder.level);
+        self.emit(Op::Compute { run, operands, linear: compute.linear });
+    }
+
+    /// A step that computes by the manual, or what ptxas's code does.
+    pub(super) fn compute_either(
+        &mut self,
+        compute: &Compute,
+        by_ptxas: Option<&Compute>,
+        results: &[Slot],
+        sources: &[Slot],
+    ) {
+        let Some(by_ptxas) = by_ptxas else { return self.compute(compute, results, sources) };
+        let operands = self.operands(compute, results, sources);
+        debug_assert_eq!((compute.sources, compute.results), (by_ptxas.sources, by_ptxas.results));
+        let [manual, ptxas] = [compute, by_ptxas].map(|compute| compute.at(self.builder.level));
+        self.emit(Op::ComputeEither(Box::new(ComputeEither { manual, ptxas, operands })));
+    }
+
+    fn operands(&mut self, compute: &Compute, results: &[Slot], sources: &[Slot]) -> Operands {
         let none = self.none();
         let pick = |list: &[Slot], i: usize| list.get(i).copied().unwrap_or(none);
         debug_assert!(compute.sources.iter().filter(|w| **w != Width::None).count() <= sources.len());
-        let operands = Operands {
+        Operands {
             sources: std::array::from_fn(|i| pick(sources, i)),
             results: std::array::from_fn(|i| pick(results, i)),
-        };
-        let run = compute.at(self.builder.level);
-        self.emit(Op::Compute { run, operands, linear: compute.linear });
+        }
     }
 
     /// The slot that stands for an operand that is not there.
@@ -402,12 +475,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
         if known.is_some() {
             return known;
         }
-        let (slot, high) = match ty {
-            Scalar::B128 => (self.fresh(Width::Double), Some(self.fresh(Width::Double))),
-            _ if ty.bits().is_none() => return None,
-            _ => (self.fresh(width_of(ty)), None),
-        };
-        let register = Register { slot, high, ty };
+        let register = self.new_register(ty)?;
         match number {
             Some(number) => {
                 let all = self.by_number.entry((scope, index)).or_default();
@@ -421,10 +489,22 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Some(register)
     }
 
-    /// A register by its name.
+    fn new_register(&mut self, ty: Scalar) -> Option<Register> {
+        let (slot, high) = match ty {
+            Scalar::B128 => (self.fresh(Width::Double), Some(self.fresh(Width::Double))),
+            _ if ty.bits().is_none() => return None,
+            _ => (self.fresh(width_of(ty)), None),
+        };
+        Some(Register { slot, high, ty })
+    }
+
+    /// A register, or a component of a vector, by its name.
     pub(super) fn lookup(&mut self, name: &str) -> Option<Register> {
-        let found = self.builder.module.find_register(self.scope, name, self.span.start)?;
-        self.found(&found)
+        match self.builder.module.find_register(self.scope, name, self.span.start) {
+            Some(found) => self.found(&found),
+            None if self.builder.program.vectors => self.component(name),
+            None => None,
+        }
     }
 
     fn found(&mut self, found: &FoundRegister) -> Option<Register> {
@@ -434,8 +514,74 @@ impl<'b, 'p> Decoder<'b, 'p> {
         self.register_of((found.scope, found.index, found.number), found.ty.scalar)
     }
 
+    /// `v.x`, `v.r`, …
+    fn component(&mut self, name: &str) -> Option<Register> {
+        let (vector, component) = name.rsplit_once('.')?;
+        let index = ["xyzw", "rgba"].iter().find_map(|names| names.find(component).filter(|_| component.len() == 1))?;
+        let found = self.builder.module.find_register(self.scope, vector, self.span.start)?;
+        if found.ty.vector > 1 { self.component_of(&found, index) } else { None }
+    }
+
+    /// A component of a vector, or the one register where it is none.
+    fn component_of(&mut self, found: &FoundRegister, component: usize) -> Option<Register> {
+        if found.ty.vector == 1 {
+            return self.found(found);
+        }
+        if component >= usize::from(found.ty.vector) {
+            return None;
+        }
+        let key = (found.scope, found.index, found.number, component);
+        if let Some(register) = self.by_component.get(&key) {
+            return Some(*register);
+        }
+        let register = self.new_register(found.ty.scalar)?;
+        self.by_component.insert(key, register);
+        Some(register)
+    }
+
+    /// The components of the operands that name whole vectors: `v` is `{v.x, v.y}`. `None` where no operand does.
+    pub(super) fn with_components(&self, operands: &[&str], specials: bool) -> Option<Vec<String>> {
+        let components = |text: &str| {
+            let vector = match self.builder.module.find_register(self.scope, text, self.span.start) {
+                Some(found) => usize::from(found.ty.vector),
+                None if specials && Special::is_vector(text) => 4,
+                None => 1,
+            };
+            (vector > 1).then(|| {
+                let names: Vec<String> = "xyzw".chars().take(vector).map(|name| format!("{text}.{name}")).collect();
+                names.join(", ")
+            })
+        };
+        let mut any = false;
+        let mut all = Vec::with_capacity(operands.len());
+        for text in operands {
+            if let Some(names) = components(text) {
+                all.push(format!("{{{names}}}"));
+                any = true;
+            } else if let Some(inside) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+                // Arguments and results of a call.
+                let each = lex::split_operands(inside).map(|range| &inside[range]);
+                let each: Vec<String> = each
+                    .map(|text| components(text).inspect(|_| any = true).unwrap_or_else(|| text.to_owned()))
+                    .collect();
+                all.push(format!("({})", each.join(", ")));
+            } else {
+                all.push((*text).to_owned());
+            }
+        }
+        any.then_some(all)
+    }
+
     pub(super) fn undeclared(&self, name: &str) -> RunError {
+        if name.starts_with('%') && name.contains('.') {
+            return self.malformed(format!("`{name}` is no special register and no part of a declared vector"));
+        }
         self.malformed(format!("`{name}` is not declared here"))
+    }
+
+    /// The error for an operand of no known shape, which may well be legal.
+    pub(super) fn odd_operand(&self, text: &str) -> RunError {
+        self.unsupported(format!("an operand of the form `{text}` is not supported by vop run"))
     }
 
     /// The slot of a register whose width must be the type's.
@@ -486,8 +632,8 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 self.emit(Op::Clock { d, width, high });
                 return Ok(Some(d));
             }
-            Some(Named::Unsupported) => {
-                return Err(self.unsupported(format!("special register `{name}` is not supported by vop run")));
+            Some(Named::Unsupported(construct)) => {
+                return Err(self.unsupported_construct(&format!("special register `{name}`"), construct));
             }
         };
         let slot = self.builder.special(special, width);
@@ -499,31 +645,38 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Ok(Some(slot))
     }
 
-    /// Where a variable or parameter stands.
-    pub(super) fn variable(&mut self, name: &str) -> Result<Option<Variable>, RunError> {
-        let module = self.builder.module;
-        let Some(variable) = module.variable(self.scope, name, self.span.start) else { return Ok(None) };
-        if variable.count.is_some() {
-            return Err(self.unsupported(format!("variables declared as `{name}<n>` are not supported by vop run")));
-        }
+    /// The declaration of a variable or parameter.
+    pub(super) fn declaration(&self, name: &str) -> Option<&'p Declaration> {
+        self.builder.module.variable(self.scope, name, self.span.start)
+    }
+
+    /// Where a variable or parameter stands; an address of global memory in 32 bits if it is to be `short`.
+    pub(super) fn variable(&mut self, name: &str, short: bool) -> Result<Option<Variable>, RunError> {
+        let Some(variable) = self.declaration(name) else { return Ok(None) };
+        let number = variable.count.and_then(|_| vop::register_number(name).1);
+        let ahead = numbered_offset(variable, number);
         let is_parameter = self.function.kind == FunctionKind::Entry
             && self.function.parameters.iter().any(|parameter| parameter.name == variable.name);
+        let start = variable.name.start;
+        let local = self.builder.locals.get(&start).copied();
         Ok(Some(match variable.space {
             Declared::Shared => match self.builder.shared_offset(variable)? {
-                Some(offset) => Variable::At(Space::Shared, offset),
+                Some(offset) => Variable::At(Space::Shared, offset + ahead),
                 None => Variable::DynamicShared,
             },
-            Declared::Local | Declared::Param => match self.offsets.get(&variable.name.start) {
-                Some(offset) if is_parameter => Variable::At(Space::Param, *offset),
-                Some(offset) => Variable::Stack(*offset),
-                None => {
-                    return Err(
-                        self.unsupported(format!("variable `{name}` is of a kind that vop run does not support"))
-                    );
+            Declared::Local | Declared::Param => match (self.offsets.get(&start), local) {
+                (_, Some(offset)) => Variable::At(Space::Local, offset + ahead),
+                (Some(offset), _) if is_parameter => Variable::At(Space::Param, *offset),
+                (Some(offset), _) => Variable::Stack(*offset + ahead),
+                (None, None) => {
+                    return Err(self.unsupported(format!(
+                        "variable `{name}` of the .{} space is declared where, or has a size that, vop run does not support",
+                        variable.space.name()
+                    )));
                 }
             },
-            Declared::Const => Variable::At(Space::Const, self.builder.program.address(variable)?),
-            _ => Variable::At(Space::Global, self.builder.program.address(variable)?),
+            Declared::Const => Variable::At(Space::Const, self.builder.program.address(variable, number, short)?),
+            _ => Variable::At(Space::Global, self.builder.program.address(variable, number, short)?),
         }))
     }
 
@@ -550,9 +703,14 @@ impl<'b, 'p> Decoder<'b, 'p> {
             let register = self.found(&found).ok_or_else(|| self.undeclared(text))?;
             return self.slot_of(&register, text, ty);
         }
+        if self.builder.program.vectors
+            && let Some(register) = self.component(text)
+        {
+            return self.slot_of(&register, text, ty);
+        }
         let width = width_of(ty);
         let bad = |decoder: &Self| decoder.malformed(format!("`{text}` is no operand of type .{}", ty.name()));
-        match Operand::parse(text).ok_or_else(|| bad(self))? {
+        match Operand::parse(text).ok_or_else(|| self.odd_operand(text))? {
             Operand::Name(name) => {
                 if name == "WARP_SZ" {
                     return Ok(self.builder.constant(32, width));
@@ -560,7 +718,25 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 if let Some(slot) = self.special(name, width)? {
                     return Ok(slot);
                 }
+                if self.declaration(name).is_some_and(|variable| variable.ty.scalar.bits().is_none()) {
+                    return Err(self.unsupported_construct(&format!("`{name}`"), TEXTURES));
+                }
                 self.address_of(name, 0, ty)?.ok_or_else(|| self.undeclared(name))
+            }
+            Operand::Element(name, register, index) => {
+                let size = self.declaration(name).map_or(1, |variable| variable.ty.scalar.size() as u64);
+                let start = self.address_of(name, index.wrapping_mul(size), ty)?.ok_or_else(|| bad(self))?;
+                let Some(register) = register else { return Ok(start) };
+                let (ahead, of_index) = self.scaled(register, size)?;
+                let ahead = self.as_wide(ahead, of_index, width);
+                Ok(self.sum(start, ahead, width))
+            }
+            // ptxas adds a constant to a register where a number is taken.
+            Operand::Sum(name, offset) if ty.is_integer() && self.lookup(name).is_some() => {
+                let register = self.register(name, ty)?;
+                let offset = self.builder.constant(offset & mask(ty.width()), width);
+                let sum = self.sum(register, offset, width);
+                Ok(self.in_width(sum, ty))
             }
             Operand::Sum(name, offset) => self.address_of(name, offset, ty)?.ok_or_else(|| bad(self)),
             Operand::Not(name) if ty == Scalar::Pred => {
@@ -583,18 +759,20 @@ impl<'b, 'p> Decoder<'b, 'p> {
             return Ok(None);
         }
         let width = width_of(ty);
-        let variable = match self.variable(name)? {
+        let short = ty.width() == 32;
+        let variable = match self.variable(name, short || self.builder.program.is_short())? {
             Some(variable) => variable,
-            None => match self.builder.program.function_address(name) {
-                Some(address) => Variable::At(Space::Global, address),
+            None => match self.builder.program.function_address(name, short) {
+                Some(address) => Variable::At(Space::Generic, address),
                 None => return Ok(None),
             },
         };
         Ok(Some(match variable {
-            Variable::At(Space::Global | Space::Const, _) if ty.width() == 32 => {
-                return Err(self.malformed(format!("the address of `{name}` takes 64 bits")));
+            Variable::At(space, address) => {
+                // What keeps an address of global memory in 32 bits passes it on so.
+                self.builder.kernel.short |= short && space == Space::Global;
+                self.builder.constant(address.wrapping_add(offset) & mask(ty.width()), width)
             }
-            Variable::At(_, address) => self.builder.constant(address.wrapping_add(offset) & mask(ty.width()), width),
             Variable::DynamicShared => {
                 let start = self.builder.special(Special::DynamicShared, width);
                 if offset == 0 {
@@ -610,6 +788,30 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 d
             }
         }))
+    }
+
+    /// A word or double in this width: extended by zeros, or its low word.
+    pub(super) fn as_wide(&mut self, slot: Slot, from: Width, to: Width) -> Slot {
+        let change = match (from, to) {
+            (Width::Word, Width::Double) => unary(|x: u32| u64::from(x)).linear(Linear::Extension),
+            (Width::Double, Width::Word) => pure::low_word(),
+            _ => return slot,
+        };
+        let d = self.fresh(to);
+        self.compute(&change, &[d], &[slot]);
+        d
+    }
+
+    /// The bits of a type in its column, which are those of a word for narrow types.
+    fn in_width(&mut self, slot: Slot, ty: Scalar) -> Slot {
+        let change = match ty.width() {
+            8 => unary(|x: u8| x),
+            16 => unary(|x: u16| x),
+            _ => return slot,
+        };
+        let d = self.fresh(width_of(ty));
+        self.compute(&change, &[d], &[slot]);
+        d
     }
 
     pub(super) fn sum(&mut self, a: Slot, b: Slot, width: Width) -> Slot {
@@ -630,7 +832,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
     /// A source whose register may be wider than the type, as a column of the type's width; immediates are of the type.
     pub(super) fn wider_source(&mut self, text: &str, ty: Scalar) -> Result<Slot, RunError> {
         if let Some(Operand::Name(name)) = Operand::parse(text)
-            && self.builder.module.find_register(self.scope, name, self.span.start).is_some()
+            && self.lookup(name).is_some()
         {
             let register = self.wider_register(name, ty)?;
             if width_of(register.ty) == width_of(ty) {
@@ -643,14 +845,15 @@ impl<'b, 'p> Decoder<'b, 'p> {
         self.source(text, ty)
     }
 
-    /// The function of this name that has a body: its index in the module.
+    /// The function of this name, its definition if there is one: its index in the module.
     pub(super) fn callee(&self, name: &str) -> Option<(usize, &'p Function)> {
-        let module = self.builder.module;
-        let mut named = module.functions().iter().enumerate().filter(|(_, f)| module.slice(&f.name) == name);
-        let first = named.clone().next();
-        named.find(|(_, function)| function.body.is_some()).or(first)
+        let index = *self.builder.program.functions.get(name)?;
+        Some((index, &self.builder.module.functions()[index]))
     }
 }
+
+/// What textures are called with all that belongs to them.
+pub(super) const TEXTURES: &str = "textures and surfaces";
 
 /// How wide the column of a register of this type is.
 pub(super) fn width_of(ty: Scalar) -> Width {

@@ -1,12 +1,12 @@
 //! The content of a variable when its module is loaded (manual, "Initializers").
 
+use std::borrow::Cow;
+
 use vop_ptx::module::{Linkage, Module, Variable, lex};
 
-use super::HashMap;
-use super::MAX_VARIABLES;
 use super::operand::{Operand, constant};
+use super::{HashMap, MAX_VARIABLES, Symbol};
 use crate::error::{RunError, RunErrorKind};
-use crate::memory::Bytes;
 use crate::types::Kind;
 
 /// The content of a variable: some bytes, and zeros behind them. Most large variables are all zeros, which take no memory here.
@@ -17,39 +17,33 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn bytes(&self) -> Bytes {
-        let mut bytes = Bytes::zeros(self.len);
-        bytes.as_mut_slice()[..self.start.len()].copy_from_slice(&self.start);
-        bytes
+    /// That of a variable which is elsewhere.
+    pub(super) fn nothing() -> Content {
+        Content { start: Vec::new(), len: 0 }
+    }
+
+    /// The number of its bytes, and the first of them; the others are zeros.
+    pub(super) fn parts(&self) -> (u64, &[u8]) {
+        (self.len as u64, &self.start)
     }
 }
 
-/// The bytes of a variable: those of its initialiser, then zeros. `total` sums up the sizes of a module's variables.
-pub(super) fn content(
-    module: &Module,
-    variable: &Variable,
-    addresses: &HashMap<&str, u64>,
-    total: &mut u64,
-) -> Result<Content, RunError> {
+/// The dimensions of a variable, and the number of its bytes. `total` sums up the sizes of a module's variables.
+pub(super) fn size(module: &Module, variable: &Variable, total: &mut u64) -> Result<usize, RunError> {
     let name = module.slice(&variable.name);
     let unsupported = |why: &str| RunError::new(RunErrorKind::Unsupported, format!("variable `{name}` {why}"));
     if variable.linkage == Some(Linkage::Extern) {
         return Err(unsupported("is declared .extern: its definition is in another module"));
     }
-    let text = variable.initializer.as_ref().map(|range| module.slice(range));
-    let element = variable.ty.bytes().ok_or_else(|| unsupported("is of an opaque type"))?;
-    let mut dimensions = Vec::new();
-    for (i, dimension) in variable.dimensions.iter().enumerate() {
-        dimensions.push(match (dimension, text) {
-            (Some(n), _) => *n,
-            // An open first dimension is as long as its initialiser.
-            (None, Some(text)) if i == 0 => braced(text).map_or(1, |inside| lex::split_operands(inside).count() as u64),
-            (None, _) => return Err(unsupported("has no size")),
-        });
-    }
-    if variable.ty.vector > 1 {
-        dimensions.push(u64::from(variable.ty.vector));
-    }
+    let element = variable.ty.bytes().ok_or_else(|| {
+        unsupported(match variable.ty.scalar.name() {
+            "texref" | "surfref" | "samplerref" => {
+                "is a texture, sampler or surface: these are not supported by vop run"
+            }
+            _ => "is of an opaque type, which vop run does not support",
+        })
+    })?;
+    let dimensions = dimensions(module, variable).ok_or_else(|| unsupported("has no size"))?;
     let scalar = variable.ty.scalar;
     let bytes = dimensions.iter().try_fold(scalar.size() as u64, |product, n| product.checked_mul(*n));
     let bytes = bytes.filter(|bytes| *bytes <= MAX_VARIABLES - *total && element > 0);
@@ -57,13 +51,45 @@ pub(super) fn content(
         return Err(unsupported("is larger than vop run supports"));
     };
     *total += bytes as u64;
-    let mut start = Vec::new();
-    if let Some(text) = text {
-        let mut fill = Fill { start: &mut start, len: bytes, size: scalar.size(), addresses };
-        fill.level(text, 0, &dimensions)
-            .map_err(|text| unsupported(&format!("has an initialiser that is not understood: `{text}`")))?;
+    Ok(bytes)
+}
+
+/// The number of elements in each dimension, the components of a vector last; `None` if one is left open.
+fn dimensions(module: &Module, variable: &Variable) -> Option<Vec<u64>> {
+    let text = variable.initializer.as_ref().map(|range| module.slice(range));
+    let mut dimensions = Vec::new();
+    for (i, dimension) in variable.dimensions.iter().enumerate() {
+        dimensions.push(match (dimension, text) {
+            (Some(n), _) => *n,
+            // An open first dimension is as long as its initialiser.
+            (None, Some(text)) if i == 0 => braced(text).map_or(1, |inside| lex::split_operands(inside).count() as u64),
+            (None, _) => return None,
+        });
     }
-    Ok(Content { start, len: bytes })
+    if variable.ty.vector > 1 {
+        dimensions.push(u64::from(variable.ty.vector));
+    }
+    Some(dimensions)
+}
+
+/// The bytes of a variable of this size: those of its initialiser, then zeros.
+pub(super) fn content(
+    module: &Module,
+    variable: &Variable,
+    size: usize,
+    symbols: &HashMap<Cow<'_, str>, Symbol>,
+) -> Result<Content, RunError> {
+    let mut start = Vec::new();
+    if let Some(text) = variable.initializer.as_ref().map(|range| module.slice(range)) {
+        let dimensions = dimensions(module, variable).unwrap_or_default();
+        let mut fill = Fill { start: &mut start, len: size, size: variable.ty.scalar.size(), symbols };
+        fill.level(text, 0, &dimensions).map_err(|text| {
+            let name = module.slice(&variable.name);
+            let message = format!("variable `{name}` has an initialiser that vop run does not understand: `{text}`");
+            RunError::new(RunErrorKind::Unsupported, message)
+        })?;
+    }
+    Ok(Content { start, len: size })
 }
 
 fn braced(text: &str) -> Option<&str> {
@@ -80,7 +106,7 @@ struct Fill<'a> {
     len: usize,
     /// Bytes of one element.
     size: usize,
-    addresses: &'a HashMap<&'a str, u64>,
+    symbols: &'a HashMap<Cow<'a, str>, Symbol>,
 }
 
 impl Fill<'_> {
@@ -112,7 +138,7 @@ impl Fill<'_> {
             (Some(Operand::Single(bits)), 8) => f64::from(f32::from_bits(bits)).to_bits(),
             (Some(Operand::Double(value)), 4) => u64::from((value as f32).to_bits()),
             (Some(Operand::Double(value)), 8) => value.to_bits(),
-            (None, 8) => self.address(text).ok_or(text)?,
+            (None, _) => self.address(text).ok_or(text)?,
             _ => return Err(text.to_owned()),
         };
         let end = offset.checked_add(self.size).filter(|end| *end <= self.len).ok_or(text)?;
@@ -124,17 +150,37 @@ impl Fill<'_> {
         Ok(())
     }
 
-    /// `x`, `x+4`, `generic(x)`, `generic(x)+4`: global addresses are generic ones.
+    /// `x`, `x+4`, `generic(x)`, `generic(x)+4`, and a byte of these, `0xff00(x)`. Global addresses are generic ones.
     fn address(&self, text: &str) -> Option<u64> {
-        let (text, offset) = match text.rsplit_once('+') {
-            Some((text, offset)) if !offset.contains(')') => (text.trim(), lex::integer(offset.trim())?),
-            _ => (text, 0),
-        };
-        let inside = text.strip_prefix("generic").map_or(text, str::trim_start);
-        let inside = inside.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inside).trim();
-        if inside != text {
-            return Some(self.address(inside)?.wrapping_add(offset));
+        if text.starts_with(|c: char| c.is_ascii_digit()) {
+            let (mask, address) = text.split_once('(')?;
+            let (mask, address) = (lex::integer(mask.trim())?, address.trim_end().strip_suffix(')')?);
+            let is_byte = (0..8).any(|byte| mask == 0xff << (8 * byte));
+            let address = self.sum(address.trim(), 8).filter(|_| self.size == 1 && is_byte)?;
+            return Some((address & mask) >> mask.trailing_zeros());
         }
-        Some(self.addresses.get(inside)?.wrapping_add(offset))
+        self.sum(text, self.size)
+    }
+
+    /// An address of this many bytes, perhaps with an offset.
+    fn sum(&self, text: &str, size: usize) -> Option<u64> {
+        let (name, rest) =
+            match text.strip_prefix("generic").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
+                Some(inside) => inside.split_once(')')?,
+                None => text.split_at(text.find(['+', '-']).unwrap_or(text.len())),
+            };
+        let symbol = self.symbols.get(name.trim())?;
+        let address = match size {
+            4 => symbol.short?,
+            8 => symbol.whole,
+            _ => return None,
+        };
+        match rest.trim() {
+            "" => Some(address),
+            rest => match constant(rest)? {
+                Operand::Integer(offset) => Some(address.wrapping_add(offset)),
+                _ => None,
+            },
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use vop_ptx::module::{RegistersAt, Scalar, lex};
 
-use super::function::{Decoder, width_of};
+use super::function::{Decoder, TEXTURES, width_of};
 use super::memory::named_scope;
 use super::operand::Operand;
 use crate::code::{Fence, Linear, Op, Scope, Video};
@@ -44,19 +44,30 @@ impl<'p> Decoder<'_, 'p> {
         let module = self.builder.module;
         let text = lex::without_trivia(module.slice(opcode_range));
         let list = module.slice(operands);
-        let operands: Vec<&str> = lex::split_operands(list).map(|range| &list[range]).collect();
+        let mut operands: Vec<&str> = lex::split_operands(list).map(|range| &list[range]).collect();
         // As it stands in the module, which most do.
         let whole = match text {
             Cow::Borrowed(text) => Some(text),
             Cow::Owned(_) => None,
         };
+        // Few modules have vectors of registers, and `%tid` is one of special registers.
+        let of_specials = text.starts_with("mov.v");
+        let components;
+        if (self.builder.program.vectors || of_specials)
+            && let Some(texts) = self.with_components(&operands, of_specials)
+        {
+            components = texts;
+            operands = components.iter().map(String::as_str).collect();
+        }
         if let Some(text) = whole
+            // `d|p` are two results, which is another instruction.
+            && !operands.first().is_some_and(|text| text.contains('|'))
             && let Some(pure) = self.builder.pures.get(&(text, operands.len()))
             // `mov` to or from a vector is another instruction.
             && !operands.iter().any(|text| text.starts_with('{'))
         {
             let pure = Rc::clone(pure);
-            return self.emit_pure(&pure, &flat(&operands));
+            return self.emit_pure(&pure, &operands);
         }
         let mut opcode = Opcode::new(&text);
         if opcode.name.starts_with('v') && opcode.name != "vote" {
@@ -73,19 +84,18 @@ impl<'p> Decoder<'_, 'p> {
         }
     }
 
-    fn unknown(&self, opcode: &str, name: &str) -> RunError {
+    fn unknown(&mut self, opcode: &str, name: &str) -> RunError {
         let kind = match name {
-            "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => {
-                "tensor-core instructions are"
-            }
-            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" => "textures and surfaces are",
-            "mapa" | "getctarank" | "clusterlaunchcontrol" => "clusters are",
-            "cp" | "mbarrier" | "multimem" | "tensormap" => "bulk copies and transaction counts (TMA) are",
+            "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "tensor-core instructions",
+            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" | "suldsust" => TEXTURES,
+            "mapa" | "getctarank" | "clusterlaunchcontrol" | "barrier" => "clusters",
+            "cp" | "mbarrier" | "multimem" | "tensormap" | "st" | "red" => "bulk copies and transaction counts (TMA)",
+            "alloca" | "stacksave" | "stackrestore" => "stacks that grow while a function runs (`alloca`)",
             _ => {
                 return self.unsupported(format!("instruction `{opcode}` is not supported by vop run"));
             }
         };
-        self.unsupported(format!("instruction `{opcode}` is not supported by vop run: {kind} not"))
+        self.unsupported_construct(&format!("instruction `{opcode}`"), kind)
     }
 
     fn by_name(&mut self, opcode: &mut Opcode<'_>, text: Option<&'p str>, operands: &[&str]) -> Known {
@@ -112,6 +122,11 @@ impl<'p> Decoder<'_, 'p> {
             "cp" if opcode.has("async") && !opcode.has("bulk") => self.async_copy(opcode, operands),
             "mbarrier" => self.mbarrier(opcode, operands),
             // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
+            "nanosleep" => {
+                opcode.drop_all(|_| true);
+                self.emit_poll(None);
+                Ok(true)
+            }
             "membar" | "fence" => {
                 // Fences between proxies order nothing among the accesses that vop run knows.
                 let proxy = opcode.modifiers().iter().any(|word| word.starts_with("proxy"));
@@ -120,8 +135,7 @@ impl<'p> Decoder<'_, 'p> {
                 self.emit(if proxy { Op::Nothing } else { Op::Fence(Fence::Memory(scope)) });
                 Ok(true)
             }
-            "nanosleep" | "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority"
-            | "griddepcontrol" | "setmaxnreg" => {
+            "prefetch" | "prefetchu" | "pmevent" | "discard" | "applypriority" | "griddepcontrol" | "setmaxnreg" => {
                 opcode.drop_all(|_| true);
                 self.emit(Op::Nothing);
                 Ok(true)
@@ -163,7 +177,7 @@ impl<'p> Decoder<'_, 'p> {
                 _ => None,
             })
             .collect();
-        let Some(pure) = pure::pure(opcode, flat.len(), &immediates) else { return Ok(false) };
+        let Some(pure) = pure::pure(opcode, flat.len(), &immediates, self.builder.dialect) else { return Ok(false) };
         if opcode.rest().is_some() {
             // The caller names the modifier.
             return Ok(true);
@@ -182,7 +196,7 @@ impl<'p> Decoder<'_, 'p> {
 
     /// The steps of what only computes, for operands of which `p|q` are two.
     fn emit_pure(&mut self, pure: &Pure, flat: &[&str]) -> Result<(), RunError> {
-        let Pure { compute, results, sources, wide, carry_in, carry_out, divisor, then, .. } = pure;
+        let Pure { compute, results, sources, wide, carry_in, carry_out, divisor, then, by_ptxas, .. } = pure;
         let (wide, carry_in, carry_out, divisor) = (*wide, *carry_in, *carry_out, *divisor);
         let count = results.len() + sources.len();
         self.count(flat, count..=count)?;
@@ -220,11 +234,12 @@ impl<'p> Decoder<'_, 'p> {
             destinations.push(carry);
         }
         let mut last = compute;
+        let mut by_ptxas = by_ptxas.as_ref();
         for then in then {
             let taken = last.sources.iter().filter(|width| **width != Width::None).count();
             let between: Vec<Slot> =
                 last.results.into_iter().filter(|width| *width != Width::None).map(|w| self.fresh(w)).collect();
-            self.compute(last, &between, &slots);
+            self.compute_either(last, by_ptxas.take(), &between, &slots);
             slots = between.into_iter().chain(slots.drain(taken..)).collect();
             last = then;
         }
@@ -232,7 +247,7 @@ impl<'p> Decoder<'_, 'p> {
             let unused = self.fresh(last.results[1]);
             destinations.push(unused);
         }
-        self.compute(last, &destinations, &slots);
+        self.compute_either(last, by_ptxas, &destinations, &slots);
         if let Some((register, narrow, ty)) = extend {
             match pure::extend(ty, register.ty.width()) {
                 Some(extend) => self.compute(&extend, &[register.slot], &[narrow]),
@@ -276,8 +291,10 @@ impl<'p> Decoder<'_, 'p> {
             *slot = match operand {
                 Some(vop::Operand::Register(name)) => self.source(name, Scalar::B32)?,
                 Some(vop::Operand::Immediate { value, .. }) => self.builder.constant(u64::from(value), Width::Word),
-                Some(vop::Operand::Sum { .. }) => {
-                    return Err(self.unsupported(format!("the sum in operand c of `{text}` is not supported")));
+                Some(vop::Operand::Sum { register, addend }) => {
+                    let register = self.source(register, Scalar::B32)?;
+                    let addend = self.builder.constant(u64::from(addend), Width::Word);
+                    self.sum(register, addend, Width::Word)
                 }
                 None => continue,
             };

@@ -1,6 +1,6 @@
 //! Loads, stores, atomics, `cp.async`, and what asks about addresses.
 
-use vop_ptx::module::{FunctionKind, Scalar};
+use vop_ptx::module::{FunctionKind, Scalar, Space as Declared};
 
 use super::function::{Decoder, Register, Variable, width_of};
 use super::instruction::Known;
@@ -12,7 +12,7 @@ use crate::code::{
 use crate::column::{Slot, Width};
 use crate::error::RunError;
 use crate::lanes::{binary, unary};
-use crate::memory::{REGION_BITS, Space};
+use crate::memory::{REGION_BITS, SHORT_BITS, Space};
 use crate::opcode::Opcode;
 use crate::pure::{self, fold::fold};
 use crate::special::Special;
@@ -45,9 +45,16 @@ impl Decoder<'_, '_> {
         if bytes as usize > GRANULE {
             return Err(self.malformed(format!("an access of {bytes} bytes: the widest has {}", GRANULE)));
         }
-        let Some(Operand::Memory(name, offset)) = Operand::parse(text) else {
-            return Err(self
-                .malformed(format!("`{text}` is no address: it is written [register], [variable] or with an offset")));
+        let (name, index, offset) = match Operand::parse(text) {
+            Some(Operand::Memory(name, offset)) => (name, None, offset),
+            Some(Operand::Element(name, index, offset)) => (name, Some(index), offset),
+            // A variable that is no array is named in brackets.
+            Some(_) => {
+                return Err(self.malformed(format!(
+                    "`{text}` is no address: it is written [register], [variable] or with an offset"
+                )));
+            }
+            None => return Err(self.odd_operand(text)),
         };
         let none = self.none();
         let mut access = Access {
@@ -60,48 +67,123 @@ impl Decoder<'_, '_> {
             stride: None,
             order: Order::default(),
         };
-        if let Some(Operand::Integer(address)) = constant(name) {
+        if let Some(Operand::Integer(address)) = constant(name).filter(|_| index.is_none()) {
             access.offset = address.wrapping_add(offset);
-        } else if let Some(Register { slot, ty, .. }) = self.lookup(name) {
-            let near = matches!(space, Space::Shared | Space::Local | Space::Param);
-            if !ty.is_integer() || !(ty.width() == 64 || ty.width() == 32 && near) {
-                return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", ty.name())));
-            }
-            (access.base, access.width) = (slot, width_of(ty));
+        } else if let Some(Register { slot, ty, .. }) = self.lookup(name).filter(|_| index.is_none()) {
+            (access.base, access.width) = self.base(name, slot, ty, space)?;
             // Parameters of functions stand on the stack.
             if space == Space::Param && self.in_function() {
                 access.space = Space::Local;
             }
         } else {
-            let Some(variable) = self.variable(name)? else { return Err(self.undeclared(name)) };
-            let (found, stack) = match variable {
-                Variable::At(found, address) => {
-                    access.offset = address.wrapping_add(offset);
-                    (found, false)
-                }
-                Variable::DynamicShared => {
-                    access.base = self.builder.special(Special::DynamicShared, Width::Word);
-                    access.width = Width::Word;
-                    (Space::Shared, false)
-                }
-                Variable::Stack(at) => {
-                    access.offset = at.wrapping_add(offset);
-                    access.in_frame = true;
-                    (Space::Local, true)
-                }
-            };
-            let same = found == space
-                || stack && space == Space::Param
-                || matches!(
-                    (space, found),
-                    (Space::Global, Space::Const) | (Space::Generic, Space::Global | Space::Const)
-                );
-            if !same {
-                return Err(self.malformed(format!("`{name}` is not in the state space that the instruction reaches")));
-            }
-            access.space = if space == Space::Generic { space } else { found };
+            self.access_of_variable(&mut access, name, index)?;
         }
         Ok(access)
+    }
+
+    /// The column of a register that holds an address.
+    fn base(&mut self, name: &str, slot: Slot, ty: Scalar, space: Space) -> Result<(Slot, Width), RunError> {
+        if !ty.is_integer() || !matches!(ty.width(), 32 | 64) {
+            return Err(self.malformed(format!("register `{name}` (.{}) cannot hold the address", ty.name())));
+        }
+        let is_short = self.builder.program.is_short();
+        if ty.width() == 64 && is_short {
+            // Wider registers are cut off.
+            return Ok((self.as_wide(slot, Width::Double, Width::Word), Width::Word));
+        }
+        self.builder.kernel.short |= ty.width() == 32 && matches!(space, Space::Global | Space::Generic);
+        Ok((slot, width_of(ty)))
+    }
+
+    /// Fills in where a variable stands, or an element of one: `index` is there for an element, with its register if it has one.
+    fn access_of_variable(
+        &mut self,
+        access: &mut Access,
+        name: &str,
+        index: Option<Option<&str>>,
+    ) -> Result<(), RunError> {
+        let (declaration, space) = (self.declaration(name), access.space);
+        let (Some(declaration), Some(variable)) = (declaration, self.variable(name, false)?) else {
+            if index.is_some() && self.lookup(name).is_some() {
+                return Err(self.malformed(format!("`{name}` is a register: only an array has elements")));
+            }
+            return Err(self.undeclared(name));
+        };
+        // Indexes count elements, also those of vectors and of inner dimensions.
+        let mut scaled = None;
+        if let Some(register) = index {
+            let size = declaration.ty.scalar.size() as u64;
+            access.offset = access.offset.wrapping_mul(size);
+            if let Some(register) = register {
+                scaled = Some(self.scaled(register, size)?);
+            }
+        }
+        if let Some((base, width)) = scaled {
+            (access.base, access.width) = (base, width);
+        }
+        let (found, stack) = match variable {
+            Variable::At(found, address) => {
+                access.offset = access.offset.wrapping_add(address);
+                if access.width == Width::Word && matches!(found, Space::Global | Space::Const) {
+                    access.base = self.as_wide(access.base, Width::Word, Width::Double);
+                    access.width = Width::Double;
+                }
+                (found, false)
+            }
+            Variable::DynamicShared => {
+                let start = self.builder.special(Special::DynamicShared, Width::Word);
+                access.base = match access.width {
+                    Width::None => start,
+                    width => {
+                        let ahead = self.as_wide(access.base, width, Width::Word);
+                        self.sum(start, ahead, Width::Word)
+                    }
+                };
+                access.width = Width::Word;
+                (Space::Shared, false)
+            }
+            Variable::Stack(at) => {
+                access.offset = access.offset.wrapping_add(at);
+                access.in_frame = true;
+                (Space::Local, true)
+            }
+        };
+        let is_parameter = declaration.space == Declared::Param;
+        let same = match space {
+            // The variable tells the space.
+            Space::Generic => !is_parameter,
+            Space::Param => is_parameter,
+            Space::Global => matches!(found, Space::Global | Space::Const),
+            Space::Local => found == Space::Local,
+            _ => found == space,
+        };
+        if !same {
+            return Err(self.malformed(format!(
+                "`{name}` is in the .{} state space, and the instruction reaches {} memory",
+                declaration.space.name(),
+                space.name()
+            )));
+        }
+        let far = matches!(found, Space::Global | Space::Const);
+        access.space = if space == Space::Generic && far { space } else { found };
+        debug_assert!(!stack || access.space == Space::Local);
+        Ok(())
+    }
+
+    /// The bytes before an element: the register of its index times the bytes of an element, in the register's width.
+    pub(super) fn scaled(&mut self, name: &str, size: u64) -> Result<(Slot, Width), RunError> {
+        let Some(Register { slot, ty, high: None }) = self.lookup(name) else { return Err(self.undeclared(name)) };
+        if !ty.is_integer() || ty.width() < 16 {
+            return Err(self.malformed(format!("register `{name}` (.{}) cannot hold an index", ty.name())));
+        }
+        let width = width_of(ty);
+        let (d, size) = (self.fresh(width), self.builder.constant(size, width));
+        let product = match width {
+            Width::Double => binary(|a: u64, b: u64| a.wrapping_mul(b)),
+            _ => binary(|a: u32, b: u32| a.wrapping_mul(b)),
+        };
+        self.compute(&product, &[d], &[slot, size]);
+        Ok((d, width))
     }
 
     fn in_function(&self) -> bool {
@@ -109,7 +191,7 @@ impl Decoder<'_, '_> {
     }
 
     /// The texts of a vector operand's elements, or of the one operand.
-    fn elements<'t>(&self, text: &'t str, count: usize) -> Result<Vec<&'t str>, RunError> {
+    pub(super) fn elements<'t>(&self, text: &'t str, count: usize) -> Result<Vec<&'t str>, RunError> {
         let elements = match Operand::parse(text) {
             Some(Operand::Vector(parts)) => parts,
             _ => vec![text],
@@ -134,6 +216,9 @@ impl Decoder<'_, '_> {
         self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
         let mut access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
         access.order = order;
+        if order.semantics != OrderSemantics::Weak {
+            self.emit_poll(Some(access));
+        }
         let mut d = Vec::with_capacity(count);
         let mut register_bits = None;
         for text in self.elements(operands[0], count)? {
@@ -223,11 +308,18 @@ impl Decoder<'_, '_> {
         };
         let ty = if packed == Some("bf16") { Scalar::B16 } else { ty };
         let type_name = packed.unwrap_or(ty.name());
+        // A variable tells the space where the instruction does not.
+        let first = usize::from(returns);
+        let named = operands.get(first).and_then(|text| match Operand::parse(text) {
+            Some(Operand::Memory(name, _) | Operand::Element(name, ..)) => self.declaration(name),
+            _ => None,
+        });
+        let is_shared = space == Space::Shared || named.is_some_and(|variable| variable.space == Declared::Shared);
         let kind = match name {
             "exch" => Some(AtomicKind::Exchange),
             "cas" => Some(AtomicKind::CompareAndSwap),
             // In global memory sums of single precision flush subnormals (manual, "atom").
-            "add" if ty == Scalar::F32 && space != Space::Shared => fold("add.ftz", type_name).map(AtomicKind::Fold),
+            "add" if ty == Scalar::F32 && !is_shared => fold("add.ftz", type_name).map(AtomicKind::Fold),
             _ => fold(name, type_name).map(AtomicKind::Fold),
         };
         let wide = ty == Scalar::B128;
@@ -236,7 +328,7 @@ impl Decoder<'_, '_> {
         if (rounded && !floats) || (wide && !matches!(name, "exch" | "cas")) || (count > 1 && returns && !floats) {
             return Ok(false);
         }
-        let (values, first) = (if name == "cas" { 2 } else { 1 }, usize::from(returns));
+        let values = if name == "cas" { 2 } else { 1 };
         let expected = first + 1 + values + usize::from(policy);
         self.count(operands, expected..=expected)?;
         let mut at = self.access(operands[first], space, ty.size() as u32)?;
@@ -270,6 +362,9 @@ impl Decoder<'_, '_> {
                 d => d,
             };
             let returns = d.is_some();
+            if returns {
+                self.emit_poll(Some(access));
+            }
             let atomic = Atomic { access, kind, width: width_of(ty), d, sources, mbarrier: None };
             let step = self.emit(Op::Atomic(Box::new(atomic)));
             let commutes = matches!(kind, AtomicKind::Fold(_)) && (!floats || name != "add");
@@ -345,32 +440,52 @@ impl Decoder<'_, '_> {
 
     pub(super) fn cvta(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         let to = opcode.take("to");
-        let (Some(space), true) = (opcode.take_if(Space::parse), opcode.take("u64")) else { return Ok(false) };
+        let Some(space) = opcode.take_if(Space::parse) else { return Ok(false) };
+        let Some(ty) = opcode.take_of(&["u32", "u64"]) else { return Ok(false) };
         self.count(operands, 2..=2)?;
-        let ty = Scalar::B64;
+        let (ty, base) = match ty {
+            "u64" => (Scalar::B64, space.base()),
+            _ => (Scalar::B32, space.short_base()),
+        };
+        let width = width_of(ty);
         let d = self.destination(operands[0], ty)?;
         let a = self.source(operands[1], ty)?;
-        let base = if to { space.base().wrapping_neg() } else { space.base() };
         if base == 0 {
-            self.copy_register(d, a, Width::Double);
-        } else {
-            let base = self.builder.constant(base, Width::Double);
-            self.compute(&binary(|a: u64, b: u64| a.wrapping_add(b)).linear(Linear::Sum), &[d], &[a, base]);
+            self.copy_register(d, a, width);
+            return Ok(true);
         }
+        // Generic addresses of these spaces in 32 bits are short ones.
+        self.builder.kernel.short |= width == Width::Word;
+        let base = if to { base.wrapping_neg() } else { base };
+        let base = self.builder.constant(base & mask(ty.width()), width);
+        let add = match width {
+            Width::Double => binary(|a: u64, b: u64| a.wrapping_add(b)),
+            _ => binary(|a: u32, b: u32| a.wrapping_add(b)),
+        };
+        self.compute(&add.linear(Linear::Sum), &[d], &[a, base]);
         Ok(true)
     }
 
     pub(super) fn isspacep(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
-        let space = opcode.take_if(|word| match word {
-            "shared::cluster" => Some(Space::Shared),
-            _ => Space::parse(word),
-        });
-        let Some(space) = space else { return Ok(false) };
+        let Some(space) = opcode.take_if(Space::parse) else { return Ok(false) };
         self.count(operands, 2..=2)?;
         let d = self.destination(operands[0], Scalar::Pred)?;
+        // Every address that is in none of the windows is global; constants are there as well.
+        let window = (space.base() >> REGION_BITS) as u32;
+        let short = self.lookup(operands[1]).is_some_and(|register| register.ty.width() == 32);
+        if short {
+            self.builder.kernel.short = true;
+            let a = self.source(operands[1], Scalar::B32)?;
+            let window = self.builder.constant(u64::from(window), Width::Word);
+            let within = |a: u32, window: u32| {
+                let found = a >> SHORT_BITS;
+                found == window || window == 0 && !matches!(found, 1..=3)
+            };
+            self.compute(&binary(within), &[d], &[a, window]);
+            return Ok(true);
+        }
         let a = self.source(operands[1], Scalar::B64)?;
         let compute = match space {
-            // Every address that is in none of the windows is global; constants are there as well.
             Space::Global | Space::Const | Space::Generic => unary(|a: u64| !matches!(a >> REGION_BITS, 1..=3)),
             Space::Shared => unary(|a: u64| a >> REGION_BITS == 1),
             Space::Local => unary(|a: u64| a >> REGION_BITS == 2),

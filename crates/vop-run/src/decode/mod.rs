@@ -14,28 +14,34 @@ mod control;
 mod function;
 mod initializer;
 mod instruction;
+mod load;
 mod memory;
 mod moves;
 mod operand;
 mod sample;
 mod warp;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use vop_ptx::module::{Function, FunctionKind, Linkage, Module, Space as Declared, Variable};
+use vop_ptx::module::{
+    Function, FunctionKind, Linkage, Module, Scalar, Space as Declared, StatementKind, Variable, lex,
+};
 
 use crate::code::{FunctionCode, Kernel, Parameter};
 use crate::column::{Area, Slot, WARP, Width};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors};
-use crate::heap;
 use crate::level::Level;
-use crate::memory::{Bytes, FUNCTION_BASE, Memory, address_of};
-use crate::pure::Pure;
+use crate::memory::{FUNCTION_BASE, Memory, SHORT_FUNCTION_BASE, SHORT_FUNCTIONS, address_of};
+use crate::pure::{Dialect, Pure};
 use crate::special::Special;
+use crate::symbol::{self, shown};
 use function::Decoder;
 use initializer::Content;
+pub(crate) use load::FoundVariable;
+use load::{Elsewhere, Origin};
 
 /// Long kernels look up each name: a hash that is faster than the standard one, and seeded as that is.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -46,22 +52,45 @@ pub struct Program {
     module: Arc<Module>,
     /// The module's `.global` and `.const` variables by where their names stand, in the order of their addresses.
     variables: Vec<GlobalVariable>,
-    /// Indexes of `variables` by where the name stands.
+    /// Indexes of `variables` by where the name stands: the first of those that `x<n>` declares.
     by_name: HashMap<usize, usize>,
+    /// The module's functions by name: the definition, else the first declaration. An alias stands for what it names.
+    functions: HashMap<String, usize>,
+    /// Whether it declares vectors of registers.
+    vectors: bool,
+    /// Where it stands in its memory.
+    origin: Origin,
 }
 
 #[derive(Clone, Debug)]
 struct GlobalVariable {
     name: Range<usize>,
+    /// Its name, with its number if it is one of those that `x<n>` declares.
+    symbol: String,
+    /// Its index among the allocations of its memory, and whether that is another module's variable.
+    index: usize,
+    is_elsewhere: bool,
+    /// Which of those that `x<n>` declares.
+    number: Option<u32>,
     read_only: bool,
+    /// Its address in 32 bits, if they reach it.
+    short: Option<u32>,
     /// The content at load, or the error that a kernel gets which uses the variable.
     content: Result<Content, RunError>,
 }
 
 /// Bytes that a module's variables may take together: a declaration that asks for more is an error, not an attempt.
 const MAX_VARIABLES: u64 = 4 << 30;
+/// Variables that one declaration `x<n>` may make.
+const MAX_NUMBERED: u32 = 1 << 16;
 /// Bytes that one function's variables may take of a thread's stack, or a block's shared variables.
 const MAX_LOCAL: u64 = 512 * 1024;
+
+/// Bytes of a block's shared variables: more than any target has, so that a launch says what is wrong.
+const MAX_SHARED: u64 = 1 << 24;
+
+/// Errors of one kernel that are kept. Each takes some time, as its line is looked for.
+const MAX_ERRORS: usize = 200;
 
 /// Bytes of a kernel's constants: each constant takes one element for every thread of a warp.
 const MAX_CONSTANTS: usize = 64 << 20;
@@ -72,10 +101,17 @@ const RESERVED_SHARED: u64 = 1024;
 impl Program {
     /// Reads PTX. [`Program::kernel`] reports what is wrong with an entry.
     pub fn read(ptx: &str) -> Program {
-        let mut program =
-            Program { module: Arc::new(Module::parse(ptx)), variables: Vec::new(), by_name: HashMap::default() };
-        program.variables = program.lay_out_variables();
-        program.by_name = program.variables.iter().enumerate().map(|(i, v)| (v.name.start, i)).collect();
+        let module = Module::parse(ptx);
+        let functions = functions_by_name(&module);
+        let mut registers = module.scopes().iter().flat_map(|scope| scope.registers());
+        let vectors = registers.any(|register| register.ty.vector > 1);
+        let (module, variables, by_name) = (Arc::new(module), Vec::new(), HashMap::default());
+        let mut program = Program { module, variables, by_name, functions, vectors, origin: Origin::first() };
+        program.variables = program.lay_out_variables(&Elsewhere::default());
+        // Behind the variables, where calls of `malloc` look for it.
+        program.origin.heap = program.variables.len();
+        // The first of those of one declaration is seen last.
+        program.by_name = program.variables.iter().enumerate().rev().map(|(i, v)| (v.name.start, i)).collect();
         program
     }
 
@@ -84,31 +120,23 @@ impl Program {
         &self.module
     }
 
-    /// The names of the entries that have a body, in order.
-    pub fn entries(&self) -> impl Iterator<Item = &str> {
+    /// The names of the entries that have a body, in order, as PTX has them; [`demangled`](crate::demangled) has those of C++.
+    pub fn entries(&self) -> impl Iterator<Item = &str> + Clone {
         let entries = self.module.functions().iter().filter(|f| f.kind == FunctionKind::Entry && f.body.is_some());
         entries.map(|function| self.module.slice(&function.name))
     }
 
     /// Fresh device memory that holds the module's variables with their initial values, and a heap of 64 MiB if the module calls
-    /// `malloc` or `free`.
+    /// `malloc` or `free`. Of a program that [`Memory::load`] returned, the memory is the one that it was loaded into.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
-        for variable in &self.variables {
-            let bytes = variable.content.as_ref().map_or_else(|_| Bytes::default(), Content::bytes);
-            memory.push(self.module.slice(&variable.name), bytes, variable.read_only);
-        }
-        // Behind the variables, where calls of `malloc` look for it.
-        let mut declared = self.module.functions().iter().filter(|function| function.body.is_none());
-        if declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free")) {
-            let mut bytes = Bytes::zeros(heap::HEAP);
-            heap::seal(bytes.as_mut_slice());
-            memory.push_heap(bytes);
-        }
+        self.push_variables(&mut memory);
+        self.push_heap(&mut memory);
         memory
     }
 
-    /// Decodes an entry, for the best SIMD instructions of this CPU.
+    /// Decodes an entry, for the best SIMD instructions of this CPU. A C++ kernel is found by its mangled name and by the name of the
+    /// source: `scale<float>(float*, int)`, and where no other has it also `scale<float>` or `scale`.
     ///
     /// # Errors
     /// If there is no such entry, or if the entry or a function that it may call cannot be run: every such statement is reported.
@@ -125,10 +153,21 @@ impl Program {
             let message = format!("this CPU does not have the instructions of {level:?}");
             return Err(RunError::new(RunErrorKind::Unsupported, message).into());
         }
+        let symbol = match symbol::find(entry, self.entries())[..] {
+            [symbol] => symbol,
+            [] => entry,
+            ref several => {
+                let message = format!("`{entry}` may be any of {} entries", several.len());
+                let names: Vec<String> = several.iter().map(|name| shown(name)).collect();
+                let error = RunError::new(RunErrorKind::UnknownEntry, message);
+                return Err(error.with_help(format!("write which: {}", names.join(", "))).into());
+            }
+        };
         let functions = self.module.functions().iter().enumerate();
-        let mut found = functions.filter(|(_, f)| f.kind == FunctionKind::Entry && self.module.slice(&f.name) == entry);
+        let mut found =
+            functions.filter(|(_, f)| f.kind == FunctionKind::Entry && self.module.slice(&f.name) == symbol);
         let Some((index, _)) = found.find(|(_, f)| f.body.is_some()) else {
-            let entries: Vec<String> = self.entries().map(|name| format!("`{name}`")).collect();
+            let entries: Vec<String> = self.entries().map(shown).collect();
             let help =
                 if entries.is_empty() { "it has none".to_owned() } else { format!("it has {}", entries.join(", ")) };
             return Err(RunError::new(RunErrorKind::UnknownEntry, format!("the module has no entry `{entry}`"))
@@ -139,59 +178,135 @@ impl Program {
     }
 
     fn place(&self, span: &Range<usize>) -> Place {
-        Place::new(self.module.text(), span.clone())
+        Place::in_module(&self.module, span.clone())
     }
 
-    /// The address of a module variable.
-    fn address(&self, variable: &Variable) -> Result<u64, RunError> {
-        match self.by_name.get(&variable.name.start) {
-            Some(&index) => self.variables[index].content.as_ref().map(|_| address_of(index)).map_err(Clone::clone),
-            None => {
-                let message = format!("variables in .{} are not supported by vop run", variable.space.name());
-                Err(RunError::new(RunErrorKind::Unsupported, message).at(self.place(&variable.name)))
-            }
+    /// The address of a module variable, or of one of those that `x<n>` declares; in 32 bits if it is to be `short`.
+    fn address(&self, variable: &Variable, number: Option<u32>, short: bool) -> Result<u64, RunError> {
+        let unsupported =
+            |message: String| Err(RunError::new(RunErrorKind::Unsupported, message).at(self.place(&variable.name)));
+        let name = self.module.slice(&variable.name);
+        let first = self.by_name.get(&variable.name.start);
+        let index = first.and_then(|first| first.checked_add(number.unwrap_or(0) as usize));
+        let Some(found) = index.and_then(|index| self.variables.get(index)) else {
+            return match variable.space {
+                Declared::Tex => unsupported(format!("`{name}` is a texture: textures are not supported by vop run")),
+                space => unsupported(format!("variables in .{} are not supported by vop run", space.name())),
+            };
+        };
+        found.content.as_ref().map_err(Clone::clone)?;
+        match found.short {
+            _ if !short => Ok(address_of(found.index)),
+            Some(short) => Ok(u64::from(short)),
+            None => unsupported(format!("`{name}` stands beyond what 32-bit addresses reach")),
         }
+    }
+
+    /// Whether addresses have 32 bits throughout the module.
+    fn is_short(&self) -> bool {
+        self.module.address_size() == Some(32)
     }
 
     /// The address of a function: of its definition, else of its declaration.
-    fn function_address(&self, name: &str) -> Option<u64> {
-        let functions = self.module.functions();
-        let named = |(i, f): (usize, &Function)| (self.module.slice(&f.name) == name).then_some((i, f.body.is_some()));
-        let mut found = functions.iter().enumerate().filter_map(named);
-        let first = found.clone().next();
-        let (index, _) = found.find(|(_, body)| *body).or(first)?;
-        Some(FUNCTION_BASE + 16 * index as u64)
+    fn function_address(&self, name: &str, short: bool) -> Option<u64> {
+        let index = (self.origin.functions + *self.functions.get(name)?) as u64;
+        match short {
+            false => Some(FUNCTION_BASE + 16 * index),
+            true => (index < SHORT_FUNCTIONS).then_some(SHORT_FUNCTION_BASE + 16 * index),
+        }
     }
 
     /// Every `.global` and `.const` variable, wherever it is declared: functions may have their own.
-    fn lay_out_variables(&self) -> Vec<GlobalVariable> {
-        let variables = || {
-            let all = self.module.scopes().iter().flat_map(|scope| scope.variables());
-            all.filter(|v| matches!(v.space, Declared::Global | Declared::Const))
+    fn lay_out_variables(&self, elsewhere: &Elsewhere) -> Vec<GlobalVariable> {
+        let all = self.module.scopes().iter().flat_map(|scope| scope.variables());
+        let declared = all.filter(|v| matches!(v.space, Declared::Global | Declared::Const));
+        let numbers = |variable: &Variable| match variable.count {
+            Some(count) => (0..count.min(MAX_NUMBERED)).map(Some).collect(),
+            None => vec![None],
         };
-        // Addresses follow from the order alone, so an initialiser may name a variable that comes later.
-        let mut addresses: HashMap<&str, u64> = HashMap::default();
-        for function in self.module.functions() {
-            let name = self.module.slice(&function.name);
-            addresses.extend(self.function_address(name).map(|address| (name, address)));
-        }
-        addresses.extend(variables().enumerate().map(|(i, v)| (self.module.slice(&v.name), address_of(i))));
+        let each: Vec<(&Variable, Option<u32>)> =
+            declared.flat_map(|v| numbers(v).into_iter().map(move |number| (v, number))).collect();
+        // Addresses follow from the sizes alone, so an initialiser may name a variable that comes later.
         let mut total = 0u64;
-        variables()
-            .map(|variable| GlobalVariable {
+        let mut shorts = self.origin.shorts.clone();
+        let mut symbols: HashMap<Cow<'_, str>, Symbol> = HashMap::default();
+        for name in self.functions.keys() {
+            let addresses = self.function_address(name, self.is_short()).zip(self.function_address(name, true));
+            symbols.extend(addresses.map(|(whole, short)| (Cow::from(name), Symbol { whole, short: Some(short) })));
+        }
+        let mut sized = Vec::with_capacity(each.len());
+        for (i, (variable, number)) in each.into_iter().enumerate() {
+            let other = elsewhere.get(&i).copied();
+            let size = other.map_or_else(|| initializer::size(&self.module, variable, &mut total), |_| Ok(0));
+            let short = shorts.place(size.as_ref().map_or(0, |size| *size as u64));
+            let (index, short) = other.unwrap_or((self.origin.variables + i, short));
+            let name = self.module.slice(&variable.name);
+            let name = number.map_or(Cow::from(name), |number| Cow::from(format!("{name}{number}")));
+            let short = short.map(u64::from);
+            let whole = short.filter(|_| self.is_short()).unwrap_or_else(|| address_of(index));
+            let symbol = name.clone().into_owned();
+            symbols.insert(name, Symbol { whole, short });
+            sized.push((variable, number, size, short, symbol, index, other.is_some()));
+        }
+        let variables =
+            sized.into_iter().map(|(variable, number, size, short, symbol, index, is_elsewhere)| GlobalVariable {
                 name: variable.name.clone(),
+                symbol,
+                index,
+                is_elsewhere,
+                number,
                 read_only: variable.space == Declared::Const,
-                content: initializer::content(&self.module, variable, &addresses, &mut total)
+                short: short.and_then(|short| u32::try_from(short).ok()),
+                content: size
+                    .and_then(|size| match is_elsewhere {
+                        true => Ok(Content::nothing()),
+                        false => initializer::content(&self.module, variable, size, &symbols),
+                    })
                     .map_err(|error| error.at(self.place(&variable.name))),
-            })
-            .collect()
+            });
+        variables.collect()
     }
+}
+
+/// The addresses of what an initialiser may name: as wide as the module's are, and in 32 bits.
+#[derive(Clone, Copy, Debug)]
+struct Symbol {
+    whole: u64,
+    short: Option<u64>,
+}
+
+fn functions_by_name(module: &Module) -> HashMap<String, usize> {
+    let mut functions: HashMap<String, usize> = HashMap::default();
+    let defined = |index: usize| module.functions()[index].body.is_some();
+    for (index, function) in module.functions().iter().enumerate() {
+        let known = functions.entry(module.slice(&function.name).to_owned()).or_insert(index);
+        if !defined(*known) && function.body.is_some() {
+            *known = index;
+        }
+    }
+    for statement in module.statements() {
+        if let StatementKind::Directive { name, arguments } = &statement.kind
+            && module.slice(name) == ".alias"
+        {
+            let names: Vec<&str> =
+                lex::split_operands(module.slice(arguments)).map(|r| &module.slice(arguments)[r]).collect();
+            let [alias, aliasee] = names[..] else { continue };
+            let aliasee = functions.get(aliasee).copied().filter(|index| defined(*index));
+            if let (Some(index), Some(known)) = (aliasee, functions.get_mut(alias))
+                && !defined(*known)
+            {
+                *known = index;
+            }
+        }
+    }
+    functions
 }
 
 /// What all functions of a kernel share while they are decoded.
 struct Builder<'p> {
     program: &'p Program,
     module: &'p Module,
+    dialect: Dialect,
     level: Level,
     kernel: Kernel,
     by_constant: HashMap<(u64, bool), Slot>,
@@ -209,7 +324,15 @@ struct Builder<'p> {
     queue: Vec<usize>,
     /// Whether a function may be called by its address.
     calls_by_address: bool,
+    /// Where the module's local variables stand on each thread's stack, by where their names stand.
+    locals: HashMap<usize, u64>,
     errors: Vec<RunError>,
+    /// The construct that the next error is about, if it is one that many statements share.
+    construct: Option<&'static str>,
+    /// By construct or message of what is not supported: the index of the first error, and the number of statements like it.
+    alike: HashMap<Cow<'static, str>, (usize, usize)>,
+    /// The number of errors that were not kept.
+    dropped: usize,
 }
 
 impl<'p> Builder<'p> {
@@ -217,6 +340,7 @@ impl<'p> Builder<'p> {
         Builder {
             program,
             module: &program.module,
+            dialect: Dialect::new(program.module.version(), program.module.target()),
             level,
             kernel: Kernel::empty(Arc::clone(&program.module), level),
             by_constant: HashMap::default(),
@@ -228,8 +352,43 @@ impl<'p> Builder<'p> {
             functions: HashMap::default(),
             queue: Vec::new(),
             calls_by_address: false,
+            locals: HashMap::default(),
             errors: Vec::new(),
+            construct: None,
+            alike: HashMap::default(),
+            dropped: 0,
         }
+    }
+
+    /// Keeps an error. One of what is not supported stands for all statements like it.
+    fn report(&mut self, error: RunError) {
+        let construct = self.construct.take();
+        if error.kind == RunErrorKind::Unsupported {
+            let key = construct.map_or_else(|| Cow::from(error.message.clone()), Cow::from);
+            let (_, count) = self.alike.entry(key).or_insert((self.errors.len(), 0));
+            *count += 1;
+            if *count > 1 {
+                return;
+            }
+        }
+        if self.errors.len() < MAX_ERRORS { self.errors.push(error) } else { self.dropped += 1 }
+    }
+
+    /// All errors in the order of their places.
+    fn into_errors(mut self) -> RunErrors {
+        for (index, count) in self.alike.into_values().filter(|(_, count)| *count > 1) {
+            if let Some(error) = self.errors.get_mut(index) {
+                let others = count - 1;
+                let (are, statements) = if others == 1 { ("is", "statement") } else { ("are", "statements") };
+                error.message += &format!(" (nor {are} {others} more {statements} like it)");
+            }
+        }
+        self.errors.sort_by_key(|error| error.place.as_ref().map(|place| place.span.start));
+        if self.dropped > 0 {
+            let message = format!("{} more errors are not shown", self.dropped);
+            self.errors.push(RunError::new(RunErrorKind::Malformed, message));
+        }
+        RunErrors(self.errors)
     }
 
     fn build(mut self, entry: usize) -> Result<Kernel, RunErrors> {
@@ -237,12 +396,14 @@ impl<'p> Builder<'p> {
         let function = &module.functions()[entry];
         let place = self.program.place(&function.header);
         if let Some(bits) = module.address_size()
-            && bits != 64
+            && !matches!(bits, 32 | 64)
         {
-            let message = format!("modules of {bits}-bit addresses are not supported by vop run");
+            let message = format!("addresses of {bits} bits are not supported by vop run");
             return Err(RunError::new(RunErrorKind::Unsupported, message).at(place).into());
         }
         self.kernel.name = module.slice(&function.name).to_owned();
+        self.kernel.home = Some(self.program.origin.id).filter(|_| !self.program.variables.is_empty());
+        self.kernel.short = self.program.is_short();
         // The first constant is zero: it stands for operands that are not there.
         self.constant(0, Width::Double);
         self.function(entry);
@@ -261,14 +422,14 @@ impl<'p> Builder<'p> {
             }
         }
         (self.kernel.required_block, self.kernel.max_threads) = self.block_limits(function);
-        self.kernel.by_address = vec![None; module.functions().len()];
+        let before = self.program.origin.functions;
+        self.kernel.by_address = vec![None; before + module.functions().len()];
         for (index, dense) in &self.functions {
-            self.kernel.by_address[*index] = Some(*dense);
+            self.kernel.by_address[before + *index] = Some(*dense);
         }
         self.kernel.shared_bytes = self.kernel.shared_bytes.next_multiple_of(self.dynamic_align as usize);
         if !self.errors.is_empty() {
-            self.errors.sort_by_key(|error| error.place.as_ref().map(|place| place.span.start));
-            return Err(RunErrors(self.errors));
+            return Err(self.into_errors());
         }
         Ok(self.kernel)
     }
@@ -394,10 +555,10 @@ impl<'p> Builder<'p> {
                 None
             }
             bytes => {
-                let bytes = bytes.filter(|bytes| *bytes <= MAX_LOCAL && variable.count.is_none());
-                let bytes = bytes.ok_or_else(unsupported)?;
+                let bytes = numbered_bytes(variable, bytes, align).ok_or_else(unsupported)?;
                 let offset = (self.kernel.shared_bytes as u64).next_multiple_of(align);
-                self.kernel.shared_bytes = (offset + bytes) as usize;
+                let end = Some(offset + bytes).filter(|end| *end <= MAX_SHARED).ok_or_else(unsupported)?;
+                self.kernel.shared_bytes = end as usize;
                 Some(offset)
             }
         };
@@ -412,18 +573,19 @@ impl<'p> Builder<'p> {
             let name = self.module.slice(&variable.name).to_owned();
             let error = |kind, message: String| RunError::new(kind, message).at(self.program.place(&variable.name));
             // Kernel parameters end at 32,764 bytes on every target.
-            let bytes = variable
-                .bytes()
-                .filter(|bytes| *bytes > 0 && *bytes <= 32764)
-                .and_then(|bytes| usize::try_from(bytes).ok());
+            // The handle of a texture, sampler or surface, which nothing can use here.
+            let handle = variable.ty.scalar.bits().is_none() && variable.dimensions.is_empty();
+            let bytes = if handle { Some(8) } else { variable.bytes() };
+            let bytes =
+                bytes.filter(|bytes| *bytes > 0 && *bytes <= 32764).and_then(|bytes| usize::try_from(bytes).ok());
             let (Some(bytes), Declared::Param) = (bytes, variable.space) else {
                 return Err(error(
                     RunErrorKind::Unsupported,
                     format!("parameter `{name}` is of a kind that vop run does not support"),
                 ));
             };
-            let align =
-                usize::try_from(variable.alignment()).ok().filter(|align| align.is_power_of_two() && *align <= 4096);
+            let alignment = if handle { 8 } else { variable.alignment() };
+            let align = usize::try_from(alignment).ok().filter(|align| align.is_power_of_two() && *align <= 4096);
             let Some(align) = align else {
                 return Err(error(
                     RunErrorKind::Malformed,
@@ -433,10 +595,27 @@ impl<'p> Builder<'p> {
             let offset = self.kernel.parameter_bytes.next_multiple_of(align);
             self.kernel.parameter_bytes = offset + bytes;
             offsets.insert(variable.name.start, offset as u64);
-            self.kernel.parameters.push(Parameter { name, ty: variable.ty.scalar, bytes, offset });
+            let ty = if handle { Scalar::U64 } else { variable.ty.scalar };
+            self.kernel.parameters.push(Parameter { name, ty, bytes, offset });
         }
         Ok(offsets)
     }
+}
+
+/// Where one of the variables that `x<n>` declares stands behind the first.
+fn numbered_offset(variable: &Variable, number: Option<u32>) -> u64 {
+    let step = variable.bytes().map_or(0, |bytes| bytes.next_multiple_of(variable.alignment().max(1)));
+    u64::from(number.unwrap_or(0)).saturating_mul(step)
+}
+
+/// The bytes of a variable, or of all that `x<n>` declares; none if they are more than a function's variables may take.
+fn numbered_bytes(variable: &Variable, bytes: Option<u64>, align: u64) -> Option<u64> {
+    let one = bytes.filter(|bytes| *bytes <= MAX_LOCAL)?;
+    let all = match variable.count {
+        None => one,
+        Some(count) => one.next_multiple_of(align).checked_mul(u64::from(count))?,
+    };
+    Some(all).filter(|bytes| *bytes <= MAX_LOCAL)
 }
 
 impl Kernel {
@@ -451,6 +630,8 @@ impl Kernel {
             functions: Vec::new(),
             videos: Vec::new(),
             by_address: Vec::new(),
+            home: None,
+            short: false,
             parameters: Vec::new(),
             parameter_bytes: 0,
             constants: Vec::new(),

@@ -16,6 +16,10 @@ impl Decoder<'_, '_> {
     pub(super) fn mov_vector(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         let Some(ty) = opcode.take_type() else { return Ok(false) };
         self.count(operands, 2..=2)?;
+        let count = opcode.take_if(|word| ["v2", "v4"].iter().find(|count| **count == word));
+        if let Some(count) = count {
+            return self.mov_components(ty, if *count == "v2" { 2 } else { 4 }, operands);
+        }
         match (Operand::parse(operands[0]), Operand::parse(operands[1])) {
             (Some(Operand::Vector(parts)), Some(Operand::Vector(_))) => {
                 Err(self.malformed(format!("`mov` of {} parts to parts", parts.len())))
@@ -24,6 +28,36 @@ impl Decoder<'_, '_> {
             (_, Some(Operand::Vector(parts))) => self.pack(ty, operands[0], &parts),
             _ => Ok(false),
         }
+    }
+
+    /// `mov.v4.u32`: each part of the source to that of the destination.
+    fn mov_components(&mut self, ty: Scalar, count: usize, operands: &[&str]) -> Known {
+        let [to, from] = [self.elements(operands[0], count)?, self.elements(operands[1], count)?];
+        let width = width_of(ty);
+        let mut moves = Vec::new();
+        for (to, from) in to.into_iter().zip(from) {
+            let from = self.source(from, ty)?;
+            if to != "_" {
+                moves.push((self.register(to, ty)?, from));
+            }
+        }
+        // A destination may be the source of a later part: all are read before any is written.
+        let overlaps = moves.iter().enumerate().any(|(i, (to, _))| moves[i + 1..].iter().any(|(_, from)| from == to));
+        if overlaps {
+            for (_, from) in &mut moves {
+                let between = self.fresh(width);
+                self.copy_register(between, *from, width);
+                *from = between;
+            }
+        }
+        if moves.is_empty() {
+            self.emit(Op::Nothing);
+        }
+        for (to, from) in moves {
+            self.copy_register(to, from, width);
+            self.mark_part();
+        }
+        Ok(true)
     }
 
     /// The untyped type of one of `count` equal parts.

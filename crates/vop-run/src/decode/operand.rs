@@ -19,6 +19,8 @@ pub(super) enum Operand<'a> {
     Vector(Vec<&'a str>),
     /// `[a]`, `[a+8]`
     Memory(&'a str, u64),
+    /// `x[2]`, `x[%r1+2]`: an element of an array, by a register if there is one and a number.
+    Element(&'a str, Option<&'a str>, u64),
     /// `!p`
     Not(&'a str),
     /// `p|q`
@@ -49,10 +51,25 @@ impl<'a> Operand<'a> {
         if is_name(text) {
             return Some(Operand::Name(text));
         }
-        constant(text).or_else(|| match memory(text)? {
+        constant(text).or_else(|| element(text)).or_else(|| match memory(text)? {
             Operand::Memory(name, offset) if is_name(name) => Some(Operand::Sum(name, offset)),
             _ => None,
         })
+    }
+}
+
+fn element(text: &str) -> Option<Operand<'_>> {
+    let (name, index) = text.strip_suffix(']')?.split_once('[')?;
+    let name = name.trim_end();
+    if !is_name(name) {
+        return None;
+    }
+    if let Some(Operand::Integer(index)) = constant(index.trim()) {
+        return Some(Operand::Element(name, None, index));
+    }
+    match memory(index)? {
+        Operand::Memory(register, offset) if is_name(register) => Some(Operand::Element(name, Some(register), offset)),
+        _ => None,
     }
 }
 
@@ -87,24 +104,117 @@ pub(super) fn constant<'a>(text: &str) -> Option<Operand<'a>> {
     if let Some(value) = lex::integer(digits) {
         return Some(Operand::Integer(if negative { value.wrapping_neg() } else { value }));
     }
+    match hexadecimal(digits) {
+        Some(Operand::Single(bits)) => return Some(Operand::Single(bits ^ u32::from(negative) << 31)),
+        Some(Operand::Double(value)) => return Some(Operand::Double(if negative { -value } else { value })),
+        _ => {}
+    }
+    if let Some(value) = decimal(digits) {
+        return Some(Operand::Double(if negative { -value } else { value }));
+    }
+    let expression = Expression::value(text).map(Operand::Integer);
+    expression.or_else(|| FloatExpression::value(text).map(Operand::Double))
+}
+
+/// `0f3f800000`, `0d3ff0000000000000`
+fn hexadecimal<'a>(text: &str) -> Option<Operand<'a>> {
     let hex = |prefix: [&str; 2], len: usize| {
-        let digits = prefix.iter().find_map(|prefix| digits.strip_prefix(prefix))?;
+        let digits = prefix.iter().find_map(|prefix| text.strip_prefix(prefix))?;
         let all_hex = digits.len() == len && digits.bytes().all(|b| b.is_ascii_hexdigit());
         all_hex.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
     };
     if let Some(bits) = hex(["0f", "0F"], 8) {
-        return Some(Operand::Single(bits as u32 ^ u32::from(negative) << 31));
+        return Some(Operand::Single(bits as u32));
     }
-    if let Some(bits) = hex(["0d", "0D"], 16) {
-        let value = f64::from_bits(bits);
-        return Some(Operand::Double(if negative { -value } else { value }));
+    hex(["0d", "0D"], 16).map(|bits| Operand::Double(f64::from_bits(bits)))
+}
+
+/// `1.5`, `.5`, `1e3`. Rust reads more as a float (`inf`, `nan`, `1`) than PTX writes.
+fn decimal(text: &str) -> Option<f64> {
+    let starts = text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let is_float = starts && text.contains(['.', 'e', 'E']);
+    if is_float { text.parse().ok() } else { None }
+}
+
+/// A constant expression of floating point: sums, differences, products and quotients in double precision.
+struct FloatExpression<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+impl FloatExpression<'_> {
+    fn value(text: &str) -> Option<f64> {
+        let mut expression = FloatExpression { rest: text, depth: 0 };
+        let value = expression.sum()?;
+        expression.rest.trim_start().is_empty().then_some(value)
     }
-    // Rust reads more as a float (`inf`, `nan`) than PTX writes.
-    if digits.starts_with(|c: char| c.is_ascii_digit()) && digits.contains('.') {
-        let value: f64 = digits.parse().ok()?;
-        return Some(Operand::Double(if negative { -value } else { value }));
+
+    fn take(&mut self, tokens: &[char]) -> Option<char> {
+        let rest = self.rest.trim_start();
+        let token = rest.chars().next().filter(|token| tokens.contains(token))?;
+        self.rest = &rest[1..];
+        Some(token)
     }
-    Expression::value(text).map(Operand::Integer)
+
+    fn sum(&mut self) -> Option<f64> {
+        let mut a = self.product()?;
+        while let Some(operator) = self.take(&['+', '-']) {
+            let b = self.product()?;
+            a = if operator == '+' { a + b } else { a - b };
+        }
+        Some(a)
+    }
+
+    fn product(&mut self) -> Option<f64> {
+        let mut a = self.unary()?;
+        while let Some(operator) = self.take(&['*', '/']) {
+            let b = self.unary()?;
+            a = if operator == '*' { a * b } else { a / b };
+        }
+        Some(a)
+    }
+
+    fn unary(&mut self) -> Option<f64> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let value = match self.take(&['+', '-', '(']) {
+            Some('+') => self.unary()?,
+            Some('-') => -self.unary()?,
+            Some(_) => {
+                let value = self.sum()?;
+                self.take(&[')'])?;
+                value
+            }
+            None => {
+                let rest = self.rest.trim_start();
+                let (number, after) = rest.split_at(number_length(rest));
+                self.rest = after;
+                match number {
+                    "" => return None,
+                    number => decimal(number).or_else(|| match hexadecimal(number)? {
+                        Operand::Single(bits) => Some(f64::from(f32::from_bits(bits))),
+                        Operand::Double(value) => Some(value),
+                        _ => None,
+                    })?,
+                }
+            }
+        };
+        self.depth -= 1;
+        Some(value)
+    }
+}
+
+/// How long a number is that a text starts with: a sign behind an `e` belongs to it.
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_hexadecimal = ["0f", "0F", "0d", "0D", "0x", "0X"].iter().any(|prefix| text.starts_with(prefix));
+    let belongs = |at: usize| match bytes[at] {
+        b'+' | b'-' => at > 0 && matches!(bytes[at - 1], b'e' | b'E') && !is_hexadecimal,
+        b => b.is_ascii_alphanumeric() || b == b'.',
+    };
+    (0..bytes.len()).position(|at| !belongs(at)).unwrap_or(bytes.len())
 }
 
 /// An integer constant expression, as assembly in CUDA C++ has them (`32-2`): the operators of C on 64 bits, which are unsigned if
@@ -290,11 +400,28 @@ mod tests {
             ("%p1|%p2", Operand::Pair("%p1", "%p2")),
             ("table+16", Operand::Sum("table", 16)),
             ("table-4", Operand::Sum("table", -4i64 as u64)),
+            ("table[2]", Operand::Element("table", None, 2)),
+            ("table [ 1 + 1 ]", Operand::Element("table", None, 2)),
+            ("table[-1]", Operand::Element("table", None, -1i64 as u64)),
+            ("table[%r1]", Operand::Element("table", Some("%r1"), 0)),
+            ("table[%r1 + 2]", Operand::Element("table", Some("%r1"), 2)),
+            ("%v1.x", Operand::Name("%v1.x")),
+            ("1e3", Operand::Double(1000.0)),
+            (".5", Operand::Double(0.5)),
+            ("5.", Operand::Double(5.0)),
+            ("-1.5e-3", Operand::Double(-0.0015)),
+            ("1.0+2.0*3.0", Operand::Double(7.0)),
+            ("-(1.5)", Operand::Double(-1.5)),
+            ("1e-1+0f3f800000", Operand::Double(1.1)),
+            ("(1.0 - 2.5) / 2.0", Operand::Double(-0.75)),
         ];
         for (text, operand) in cases {
             assert_eq!(Operand::parse(text), Some(operand), "{text}");
         }
-        for text in ["", "[", "[]", "1.5.5", "%r1 %r2", "0f3F80", "(1+%r2)", "[%rd1*2]", "1.5+1", "!", "!|", "a|1"] {
+        for text in [
+            "", "[", "[]", "1.5.5", "%r1 %r2", "table[]", "table[1", "[1]table", "1.0 2.0", "(1.0", "1.0+", "x[1][2]",
+            "0f3F80", "(1+%r2)", "[%rd1*2]", "1.5+x", "!", "!|", "a|1",
+        ] {
             assert_eq!(Operand::parse(text), None, "{text}");
         }
     }

@@ -141,7 +141,7 @@ impl Decoder<'_, '_> {
         };
         let sources = std::array::from_fn(|i| sources.get(i).copied().unwrap_or(none));
         let d = d.unwrap_or(none);
-        self.emit(Op::Warp(Box::new(Collective { kind, d, p, sources, members, from_active: FromActive::No })));
+        self.emit(Op::Warp(Box::new(Collective { kind, d, p, sources, members, from_active: FromActive::default() })));
     }
 
     /// `d|p`, or `d` alone.

@@ -38,6 +38,8 @@ pub(crate) struct Race {
     pub(crate) is_copy: bool,
     /// Whether both wrote the same value.
     pub(crate) same_value: bool,
+    /// Whether a plain read races with a compare-and-swap: mostly it is the guess that a loop starts with.
+    pub(crate) guess: bool,
     /// Whether both are atomic or strong, and only their scopes are too narrow.
     pub(crate) narrow: bool,
 }
@@ -65,11 +67,20 @@ pub(crate) enum What {
     /// `shfl` reads this lane by the mask that `activemask` gave, though the lane's number does not depend on the mask.
     TakenForGranted(usize),
     /// A mask that `activemask` gave names lanes that had parted and met again, without anything that makes them meet.
-    MetByLuck,
+    /// Nothing else is done with the mask. It is no error where the lanes only ask each other something.
+    MetByLuck {
+        is_error: bool,
+    },
     /// An access to heap memory that was given back, or that `malloc` did not return: what is known of the nearest allocation.
-    Heap { address: u64, near: Option<Near> },
+    Heap {
+        address: u64,
+        near: Option<Near>,
+    },
     /// The second `free` of an allocation.
-    DoubleFree { address: u64, near: Near },
+    DoubleFree {
+        address: u64,
+        near: Near,
+    },
 }
 
 /// An allocation of the heap near an address.
@@ -116,7 +127,7 @@ impl Findings {
         let key = match &what {
             // The same two statements, whichever came first.
             What::Race(race) => {
-                let kind = u8::from(race.same_value);
+                let kind = if race.same_value || race.guess { 1 } else { 0 };
                 Key(kind, statement.min(race.statement), statement.max(race.statement))
             }
             What::Uninitialized(Spot::Shared(_)) => Key(2, statement, 0),
@@ -124,7 +135,7 @@ impl Findings {
             What::MissingLane(_) => Key(4, statement, 0),
             What::Member(_, absence) => Key(5, statement, *absence as u32),
             What::TakenForGranted(_) => Key(6, statement, 0),
-            What::MetByLuck => Key(7, statement, 0),
+            What::MetByLuck { .. } => Key(7, statement, 0),
             What::Heap { near, .. } => Key(8, statement, u32::from(near.as_ref().is_some_and(|n| n.freed.is_some()))),
             What::DoubleFree { .. } => Key(9, statement, 0),
         };

@@ -1,7 +1,9 @@
 //! The engine: which threads run when, on columns and memory.
 //!
 //! - [`launch`]: arguments in, blocks to cores, reports out.
-//! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where threads wait for each other.
+//! - [`block`]: groups of threads, branches, calls; [`barrier`] and [`warp`]: where threads wait for each other; [`wait`]: loops that
+//!   wait for memory to change.
+//! - [`meter`]: what a launch costs, and what ends it early.
 //! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of memory's bytes; [`findings`]: what checks find.
 //! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace.
 
@@ -11,10 +13,12 @@ mod block;
 pub(crate) mod decimal;
 pub(crate) mod findings;
 pub(crate) mod launch;
+mod meter;
 mod observer;
 mod printf;
 pub(crate) mod shadow;
 mod system;
+mod wait;
 mod warp;
 
 pub use observer::{Profile, StatementProfile};

@@ -42,6 +42,16 @@ struct StepCounts {
     parted: u64,
 }
 
+/// Whether a statement's result is unsigned: the first type of its opcode is.
+fn is_unsigned(statement: &str) -> bool {
+    let opcode = statement.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
+    let mut types = opcode.split('.').skip(1).filter(|word| {
+        let (kind, width) = word.split_at_checked(1).unwrap_or_default();
+        matches!(kind, "u" | "s" | "b" | "f") && matches!(width, "8" | "16" | "32" | "64")
+    });
+    types.next().is_some_and(|ty| ty.starts_with('u'))
+}
+
 impl Observer {
     /// Counts what each step of a kernel executes, if `profile` asks for it, and follows a thread.
     pub(super) fn new(kernel: &Kernel, shape: &Shape, profile: bool, traced: Option<ThreadId>) -> Observer {
@@ -91,12 +101,17 @@ impl Observer {
     pub(super) fn after(&mut self, view: &View<'_>, pc: Pc) {
         let (true, Some((_, thread))) = (self.follows, self.traced) else { return };
         let step = &view.kernel.steps[pc as usize];
+        let unsigned = self
+            .pending
+            .as_ref()
+            .is_some_and(|(statement, _)| view.kernel.place(*statement).is_some_and(|place| is_unsigned(&place.text)));
         let mut values = Vec::new();
         for (slot, width) in step.op.results() {
             // SAFETY: the decoder laid the slot out for this width.
             let value = unsafe { view.file.element(slot, width, thread) };
             values.push(match width {
                 Width::Predicate => (value != 0).to_string(),
+                Width::Word | Width::Double if value > 9 && unsigned => format!("{value:#x} ({value})"),
                 Width::Word if value > 9 => format!("{value:#x} ({})", value as u32 as i32),
                 Width::Double if value > 9 => format!("{value:#x} ({})", value as i64),
                 _ => value.to_string(),

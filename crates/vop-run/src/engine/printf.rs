@@ -2,18 +2,57 @@
 
 use super::access::Reach;
 use super::decimal;
+use crate::error::RunError;
 use crate::memory::{Fault, Space};
 
 /// Bytes of a string that a kernel names or that one call prints, about: a pointer to something else is noticed.
 const MAX_STRING: u64 = 1 << 20;
 
+/// What a byte that is read or made costs, and what a conversion does beside it, in thread-instructions.
+const BYTE: u64 = 8;
+const CONVERSION: u64 = 128;
+/// Bytes between two looks at what they cost.
+const PIECE: u64 = 1 << 12;
+
+/// Why a text is not made.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// Memory that cannot be read.
+    Fault(Fault),
+    /// The launch ends, with this error; with none, if it has failed elsewhere.
+    Ended(Option<RunError>),
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Halt {
+        Halt::Fault(fault)
+    }
+}
+
+/// Counts what formatting costs.
+pub(super) type Charge<'c> = &'c mut dyn FnMut(u64) -> Result<(), Halt>;
+
 impl Reach {
-    /// A string of the kernel, up to its zero byte.
-    pub(super) fn string(&self, address: u64, thread: usize) -> Result<Vec<u8>, Fault> {
+    /// A string of the kernel, up to its zero byte or a number of bytes.
+    pub(super) fn string(
+        &self,
+        address: u64,
+        most: Option<usize>,
+        thread: usize,
+        charge: Charge<'_>,
+    ) -> Result<Vec<u8>, Halt> {
         let mut bytes = Vec::new();
-        for i in 0..MAX_STRING {
+        let most = most.map_or(MAX_STRING, |most| MAX_STRING.min(most as u64));
+        for i in 0..most {
+            if i % PIECE == 0 {
+                charge(PIECE.min(most) * BYTE)?;
+            }
             // Behind the last address comes none: a string at -1 is read there, and is no empty one.
-            let at = address.checked_add(i).ok_or(Fault::OutOfBounds { space: Space::Generic, address: u64::MAX, bytes: 1 })?;
+            let at = address.checked_add(i).ok_or(Fault::OutOfBounds {
+                space: Space::Generic,
+                address: u64::MAX,
+                bytes: 1,
+            })?;
             match self.read(Space::Generic, at, 1, thread)? as u8 {
                 0 => break,
                 byte => bytes.push(byte),
@@ -27,10 +66,18 @@ impl Reach {
     ///
     /// The list holds each argument at a multiple of its size: `int` and what is narrower in four bytes, `double`, `long long` and
     /// pointers in eight (CUDA C++ Programming Guide, "Formatted Output").
-    pub(super) fn format(&self, room: usize, format: u64, list: u64, thread: usize) -> Result<(Vec<u8>, u64), Fault> {
+    pub(super) fn format(
+        &self,
+        room: usize,
+        format: u64,
+        list: u64,
+        thread: usize,
+        charge: Charge<'_>,
+    ) -> Result<(Vec<u8>, u64), Halt> {
         let room = room.min(MAX_STRING as usize);
-        let format = if room == 0 { Vec::new() } else { self.string(format, thread)? };
+        let format = if room == 0 { Vec::new() } else { self.string(format, None, thread, charge)? };
         let mut out = Vec::new();
+        let mut charged = 0;
         let (mut at, mut taken) = (list, 0);
         let mut argument = |bytes: u64| {
             // No list ends at the end of all addresses.
@@ -44,6 +91,8 @@ impl Reach {
             if out.len() > room {
                 return Ok((out, taken));
             }
+            charge(CONVERSION + (out.len() - charged) as u64 * BYTE)?;
+            charged = out.len();
             out.extend_from_slice(&rest[..start]);
             rest = &rest[start..];
             let Some((spec, length)) = Spec::parse(rest) else {
@@ -109,8 +158,7 @@ impl Reach {
                     continue;
                 }
                 b's' => {
-                    let mut bytes = self.string(value, thread)?;
-                    bytes.truncate(precision.unwrap_or(usize::MAX));
+                    let bytes = self.string(value, precision, thread, charge)?;
                     pad(&mut out, "", &bytes, width, left, false);
                     continue;
                 }

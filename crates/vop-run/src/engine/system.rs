@@ -1,13 +1,20 @@
 //! What the CUDA runtime provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use super::access::Reach;
 use super::block::{Failure, Worker, threads};
 use super::findings::What;
+use super::printf::{Charge, Halt};
 use crate::code::{Pc, System, SystemFunction};
 use crate::error::{RunError, RunErrorKind};
 use crate::heap::{Heap, HeapFault, HeapLog, Site};
-use crate::memory::address_of;
+use crate::memory::{address_of, refused};
+
+/// What a search of the heap costs, and each header that it passes, in thread-instructions.
+const MALLOC: u64 = 64;
+const HEADER: u64 = 8;
 
 /// Bytes that a block may print, about. The rest is dropped, as a GPU's buffer drops it.
 const MAX_PRINTED: usize = 64 << 20;
@@ -24,39 +31,35 @@ impl Worker<'_> {
             match system.function {
                 SystemFunction::Vprintf => {
                     let room = MAX_PRINTED.saturating_sub(self.done.printed.len());
-                    let printed = self.reach.format(room, argument(0), argument(1), *thread);
-                    let (text, taken) = printed.map_err(|fault| {
-                        let error = *self.faulted(fault, *thread, pc);
-                        Box::new(error.with_help("`printf` reads its format, its list of arguments and each `%s` at the addresses that it is given"))
+                    let (text, taken) = self.making_text(*thread, pc, |reach, charge| {
+                        reach.format(room, argument(0), argument(1), *thread, charge)
                     })?;
                     results.push(taken);
-                    self.done.printed.extend(text);
+                    self.print(&text).map_err(|error| self.fail(error, *thread, pc))?;
                 }
                 SystemFunction::AssertFail => {
-                    let text = |worker: &Self, i| {
-                        let bytes = worker.reach.string(argument(i), *thread).unwrap_or_default();
+                    let [condition, function, file] = [0, 3, 1].map(|i| {
+                        let free = &mut |_| Ok(());
+                        let bytes = self.reach.string(argument(i), None, *thread, free).unwrap_or_default();
                         String::from_utf8_lossy(&bytes).into_owned()
-                    };
-                    let message = format!(
-                        "assertion failed: `{}` in {} ({}:{})",
-                        text(self, 0),
-                        text(self, 3),
-                        text(self, 1),
-                        argument(2) as u32
-                    );
+                    });
+                    let line = argument(2) as u32;
+                    let message = format!("assertion failed: `{condition}` in {function} ({file}:{line})");
                     return Err(self.fail(RunError::new(RunErrorKind::Trap, message), *thread, pc));
                 }
                 SystemFunction::Malloc { heap } => {
                     let bytes = argument(0);
+                    let mut passed = 0;
                     let found = self.heap(heap).and_then(|found| {
                         if let Some(mut log) = self.reach.shadow.as_ref().and_then(|shadow| shadow.heap()) {
                             let site = self.site(&mut log, *thread, pc);
-                            log.allocate(&found, bytes, site)
+                            log.allocate(&found, bytes, site, &mut passed)
                         } else {
-                            found.allocate(bytes)
+                            found.allocate(bytes, &mut passed)
                         }
                     });
                     let offset = found.map_err(|fault| self.heap_failed(fault, heap, 0, *thread, pc))?;
+                    self.charge(MALLOC + passed * HEADER)?;
                     if let (Some(shadow), Some(offset)) = (&self.reach.shadow, offset) {
                         shadow.allocated(heap as usize, offset, bytes);
                     }
@@ -86,6 +89,47 @@ impl Worker<'_> {
         for (thread, value) in threads.into_iter().zip(results) {
             self.give_one(&system.result, start, thread, &[value]);
         }
+        Ok(())
+    }
+
+    /// Makes a text of the kernel's memory, and counts what that costs.
+    fn making_text<T>(
+        &mut self,
+        thread: usize,
+        pc: Pc,
+        make: impl FnOnce(&Reach, Charge<'_>) -> Result<T, Halt>,
+    ) -> Result<T, Failure> {
+        let (launch, index) = (self.launch, self.index());
+        let Worker { reach, meter, done, .. } = self;
+        let made = make(reach, &mut |cost| {
+            meter.over += cost;
+            if done.executed + meter.over < meter.due {
+                return Ok(());
+            }
+            if launch.failed.load(Ordering::Relaxed) < index {
+                return Err(Halt::Ended(None));
+            }
+            meter.look(launch, done.executed).map_or(Ok(()), |error| Err(Halt::Ended(Some(error))))
+        });
+        made.map_err(|halt| match halt {
+            Halt::Fault(fault) => {
+                let error = *self.faulted(fault, thread, pc);
+                let help =
+                    "`printf` reads its format, its list of arguments and each `%s` at the addresses that it is given";
+                Box::new(error.with_help(help))
+            }
+            Halt::Ended(Some(error)) => self.fail(error, thread, pc),
+            Halt::Ended(None) => self.abandon(),
+        })
+    }
+
+    /// Adds to what the block has printed.
+    fn print(&mut self, text: &[u8]) -> Result<(), RunError> {
+        let what = "what the kernel prints";
+        self.launch.memory.take(text.len() as u64, what)?;
+        let printed = &mut self.done.printed;
+        printed.try_reserve(text.len()).map_err(|_| refused(text.len() as u64, what))?;
+        printed.extend_from_slice(text);
         Ok(())
     }
 

@@ -224,11 +224,20 @@ impl Worker<'_> {
         if ended != 0 {
             add(thread, What::Member(ended.trailing_zeros() as usize, Absence::Ended));
         }
-        if collective.from_active != FromActive::No {
-            let (active, parted) = watch.active[thread];
-            if parted && active == named {
-                add(thread, What::MetByLuck);
-            }
+        // What `vote.ballot` and `match` give tells which lanes took part.
+        let tells = matches!(
+            collective.kind,
+            CollectiveKind::Ballot | CollectiveKind::MatchAny(_) | CollectiveKind::MatchAll(_)
+        );
+        let FromActive { mask: true, only: true, .. } = collective.from_active else {
+            watch.meet(warp, lanes);
+            return;
+        };
+        let (active, parted) = watch.active[thread];
+        if parted && active == named && !tells {
+            let only_asks =
+                matches!(collective.kind, CollectiveKind::All | CollectiveKind::Any | CollectiveKind::Uniform);
+            add(thread, What::MetByLuck { is_error: !only_asks });
         }
         watch.meet(warp, lanes);
     }
@@ -247,7 +256,8 @@ impl Worker<'_> {
             if lanes >> from & 1 == 0 {
                 self.reach.findings.add(statement, thread, What::MissingLane(from));
             }
-            if let (Some(watch), FromActive::MaskAlone) = (&self.warp_watch, collective.from_active)
+            if let (Some(watch), FromActive { mask: true, lane_is_free: true, .. }) =
+                (&self.warp_watch, collective.from_active)
                 && from != lane
                 && watch.active[thread].0 == self.named(collective, warp, lane)
             {

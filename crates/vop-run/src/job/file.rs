@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
 use vop_arrays::{Element, UnknownElement};
 
+use super::repeat::{self, Numbers};
 use super::value::{self, Number};
-use super::{ArgSpec, At, BufferSpec, Check, Content, Job, LaunchSpec, Text, Tolerance, parse_bytes, read_text};
+use super::{
+    Address, ArgSpec, At, BufferSpec, Check, Content, Home, Job, LaunchSpec, Text, Tolerance, parse_bytes, parse_time,
+    read_text,
+};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
 
@@ -18,6 +23,8 @@ struct LaunchFile {
     ptx: Spanned<PathBuf>,
     #[serde(default)]
     buffers: BTreeMap<String, Spanned<Buffer>>,
+    #[serde(default)]
+    variables: BTreeMap<String, Spanned<Buffer>>,
     launch: Vec<Launch>,
 }
 
@@ -30,7 +37,9 @@ struct Buffer {
     shape: Option<Spanned<Vec<u64>>>,
     fill: Option<Spanned<Value>>,
     values: Option<Spanned<Vec<Spanned<Value>>>>,
-    addresses: Option<Spanned<Vec<Spanned<String>>>>,
+    addresses: Option<Spanned<Vec<Spanned<Value>>>>,
+    /// Of a variable.
+    offset: Option<Spanned<u64>>,
     save: Option<Spanned<PathBuf>>,
     expect: Option<Spanned<PathBuf>>,
     tolerance: Option<Spanned<f64>>,
@@ -45,8 +54,11 @@ struct Launch {
     block: Spanned<Value>,
     shared: Option<Spanned<Value>>,
     args: Spanned<Vec<Spanned<Value>>>,
+    #[serde(rename = "for", default)]
+    repeat: Option<Spanned<BTreeMap<String, Spanned<Value>>>>,
     #[serde(default, deserialize_with = "checks")]
     check: Vec<Check>,
+    timeout: Option<Spanned<Value>>,
 }
 
 /// `"all"`, `"races,uninit"`, `["races", "uninit"]`.
@@ -110,11 +122,18 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
     let names: Vec<String> = file.buffers.keys().cloned().collect();
     let mut buffers = Vec::new();
     for (name, buffer) in file.buffers {
-        buffers.extend(reader.buffer(name, buffer, &names).map_err(&mut keep).ok());
+        buffers.extend(reader.buffer(name, buffer, &names, false).map_err(&mut keep).ok());
+    }
+    let mut variables = Vec::new();
+    for (name, variable) in file.variables {
+        variables.extend(reader.buffer(name, variable, &names, true).map_err(&mut keep).ok());
     }
     let mut launches = Vec::new();
-    for launch in file.launch {
-        launches.extend(reader.launch(launch, &names, &mut keep));
+    for (index, launch) in file.launch.into_iter().enumerate() {
+        reader.repetitions(index, launch, &names, &mut launches, &mut keep);
+    }
+    if errors.is_empty() {
+        errors.extend(reader.unused(&buffers, &variables, &launches));
     }
     if launches.is_empty() && errors.is_empty() {
         let message = "nothing to run: there is no `[[launch]]`";
@@ -125,8 +144,11 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
         return Err(RunErrors(errors));
     }
     let ptx = At::from(file.ptx).map(|ptx| folder.join(ptx));
-    Ok(Job { source, folder, ptx, buffers, launches })
+    Ok(Job { source, folder, ptx, buffers, variables, launches })
 }
+
+/// Launches that one file may make.
+const MAX_LAUNCHES: usize = 100_000;
 
 struct Reader<'a> {
     source: &'a Text,
@@ -138,8 +160,23 @@ impl Reader<'_> {
         self.source.error(RunErrorKind::LaunchFile, Some(&at.span()), message)
     }
 
-    fn buffer(&self, name: String, spec: Spanned<Buffer>, names: &[String]) -> Result<BufferSpec, RunError> {
+    /// A buffer, or a variable of the module.
+    fn buffer(
+        &self,
+        name: String,
+        spec: Spanned<Buffer>,
+        names: &[String],
+        variable: bool,
+    ) -> Result<BufferSpec, RunError> {
         let buffer = spec.get_ref();
+        let home = match (&buffer.offset, variable) {
+            (Some(offset), false) => {
+                let message = format!("buffer `{name}` has an `offset`, which is one of `[variables]`");
+                return Err(self.wrong(offset, message));
+            }
+            (_, false) => Home::Buffer,
+            (offset, true) => Home::Variable { offset: offset.as_ref().map(|offset| *offset.get_ref()) },
+        };
         let ty = buffer
             .ty
             .as_ref()
@@ -148,6 +185,7 @@ impl Reader<'_> {
         let mut shape: Option<Vec<u64>> = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
         let content = match &buffer.addresses {
             Some(addresses) => self.addresses(&name, &spec, addresses, names, &mut ty, &mut shape)?,
+            None if variable => self.content_of_variable(&name, &spec, ty, &mut shape)?,
             None => self.content(&name, &spec, ty, &mut shape)?,
         };
         if let Some(tolerance) = buffer.tolerance.as_ref()
@@ -162,7 +200,32 @@ impl Reader<'_> {
         });
         let save = buffer.save.clone().map(At::from);
         let expect = buffer.expect.as_ref().map(|path| self.input(path));
-        Ok(BufferSpec { name, span: Some(spec.span()), ty, shape, content, save, expect, tolerance })
+        Ok(BufferSpec { name, span: Some(spec.span()), home, ty, shape, content, save, expect, tolerance })
+    }
+
+    /// What a variable is filled with before the first launch. Type and shape are the variable's if they are not given.
+    fn content_of_variable(
+        &self,
+        name: &str,
+        spec: &Spanned<Buffer>,
+        ty: Option<Element>,
+        shape: &mut Option<Vec<u64>>,
+    ) -> Result<Content, RunError> {
+        let buffer = spec.get_ref();
+        match (&buffer.file, &buffer.fill, &buffer.values, ty) {
+            (None, None, None, _) if buffer.save.is_none() && buffer.expect.is_none() => {
+                let message = format!("nothing is done with variable `{name}`");
+                Err(self.wrong(spec, message).with_help(
+                    "fill it with `file`, `values`, `fill` or `addresses`, or `save` it, or say what to `expect`",
+                ))
+            }
+            (None, None, None, _) => Ok(Content::Kept),
+            (None, Some(fill), None, Some(ty)) => Ok(Content::Fill(self.scalar(ty, fill.get_ref(), fill)?)),
+            (None, Some(_), None, None) => {
+                Err(self.wrong(spec, format!("variable `{name}` has `fill` and no `type` of it")))
+            }
+            _ => self.content(name, spec, ty, shape),
+        }
     }
 
     /// The content of a buffer at the start. The number of its values is its shape if no shape is given.
@@ -201,7 +264,7 @@ impl Reader<'_> {
         &self,
         name: &str,
         spec: &Spanned<Buffer>,
-        addresses: &Spanned<Vec<Spanned<String>>>,
+        addresses: &Spanned<Vec<Spanned<Value>>>,
         names: &[String],
         ty: &mut Option<Element>,
         shape: &mut Option<Vec<u64>>,
@@ -214,10 +277,127 @@ impl Reader<'_> {
                 format!("buffer `{name}` has `addresses`, which make it a u64 of shape [{len}], and says otherwise");
             return Err(self.wrong(spec, message));
         }
-        for address in addresses.get_ref() {
-            self.known_buffer(address, address.get_ref(), names)?;
+        let all = addresses.get_ref().iter().map(|address| match address.get_ref() {
+            Value::String(name) => {
+                self.known_buffer(address, name, names)?;
+                Ok(At::from(address.clone()).map(|_| Address { name: name.clone(), offset: 0 }))
+            }
+            Value::Table(table) if table.contains_key("address") => {
+                Ok(At { value: self.address(address, table)?, span: Some(address.span()) })
+            }
+            _ => {
+                let message = "an address is the name of a buffer, or `{ address = \"NAME\", offset = 4 }`";
+                Err(self.wrong(address, message))
+            }
+        });
+        Ok(Content::Addresses(all.collect::<Result<_, _>>()?))
+    }
+
+    /// `{ address = "out", offset = 4 }`: of a buffer or a variable.
+    fn address<T>(&self, at: &Spanned<T>, table: &toml::Table) -> Result<Address, RunError> {
+        let offset = table.get("offset").map_or(Some(0), |offset| u64::try_from(offset.as_integer()?).ok());
+        let known = table.keys().all(|key| key == "address" || key == "offset");
+        match (table.get("address"), offset, known) {
+            (Some(Value::String(name)), Some(offset), true) => Ok(Address { name: name.clone(), offset }),
+            _ => {
+                let message = "an address is `{ address = \"NAME\" }` of a buffer or a variable, perhaps with `offset`, a number of bytes";
+                Err(self.wrong(at, message))
+            }
         }
-        Ok(Content::Addresses(addresses.get_ref().iter().map(|address| address.get_ref().clone()).collect()))
+    }
+
+    /// The launches that `for` makes of one, or the one.
+    fn repetitions(
+        &self,
+        index: usize,
+        launch: Launch,
+        names: &[String],
+        launches: &mut Vec<LaunchSpec>,
+        keep: &mut impl FnMut(RunError),
+    ) {
+        let Some(numbers) = &launch.repeat else {
+            launches.extend(self.launch(&launch, index, &[], names, keep));
+            return;
+        };
+        let numbers = match Numbers::read(numbers, |at, why| self.wrong(at, why)) {
+            Ok(numbers) => numbers,
+            Err(error) => return keep(error),
+        };
+        let texts = [&launch.grid, &launch.block].into_iter().chain(&launch.shared).chain(launch.args.get_ref());
+        let texts: Vec<&Value> = texts.map(Spanned::get_ref).collect();
+        for (name, at) in numbers.names() {
+            if names.contains(name) {
+                return keep(self.wrong(at, format!("`{name}` is also a buffer: give the number another name")));
+            }
+            if !texts.iter().any(|value| repeat::mentions(value, name)) {
+                let error = self.wrong(at, format!("nothing in the launch uses `{name}`"));
+                return keep(
+                    error.with_help(format!("write \"{name}\" where its number stands: {{ u32 = \"{name}\" }}")),
+                );
+            }
+        }
+        if launches.len() + numbers.len() > MAX_LAUNCHES {
+            let at = launch.repeat.as_ref().map(Spanned::span);
+            let message = format!("more than {MAX_LAUNCHES} launches");
+            return keep(self.source.error(RunErrorKind::LaunchFile, at.as_ref(), message));
+        }
+        for round in 0..numbers.len() {
+            let round = numbers.round(round);
+            let put = |value: &Spanned<Value>| Spanned::new(value.span(), repeat::put(value.get_ref(), &round));
+            let one = Launch {
+                entry: launch.entry.clone(),
+                grid: put(&launch.grid),
+                block: put(&launch.block),
+                shared: launch.shared.as_ref().map(put),
+                args: Spanned::new(launch.args.span(), launch.args.get_ref().iter().map(put).collect()),
+                repeat: None,
+                check: launch.check.clone(),
+                timeout: launch.timeout.clone(),
+            };
+            match self.launch(&one, index, &round, names, keep) {
+                Some(launch) => launches.push(launch),
+                // What is wrong with one is mostly wrong with all.
+                None => return,
+            }
+        }
+    }
+
+    /// Buffers that no launch reaches: not even through tables of addresses.
+    fn unused(&self, buffers: &[BufferSpec], variables: &[BufferSpec], launches: &[LaunchSpec]) -> Vec<RunError> {
+        fn of_argument<'a>(arg: &'a ArgSpec, reached: &mut Vec<&'a str>) {
+            match arg {
+                ArgSpec::Buffer(name) | ArgSpec::Address(Address { name, .. }) => reached.push(name),
+                ArgSpec::Structure(members) => members.iter().for_each(|(member, _)| of_argument(member, reached)),
+                ArgSpec::Value(_) => {}
+            }
+        }
+        let in_table = |spec: &'_ BufferSpec| match &spec.content {
+            Content::Addresses(addresses) => addresses.iter().map(|address| address.value.name.clone()).collect(),
+            _ => Vec::new(),
+        };
+        let mut reached = Vec::new();
+        for launch in launches {
+            launch.args.value.iter().for_each(|arg| of_argument(&arg.value, &mut reached));
+        }
+        let mut next: Vec<String> = reached.into_iter().map(str::to_owned).collect();
+        next.sort_unstable();
+        next.dedup();
+        next.extend(variables.iter().flat_map(in_table));
+        let mut used = std::collections::BTreeSet::new();
+        while let Some(name) = next.pop() {
+            if let Some(buffer) = buffers.iter().find(|buffer| buffer.name == name)
+                && used.insert(name)
+            {
+                next.extend(in_table(buffer));
+            }
+        }
+        let unused = buffers.iter().filter(|buffer| !used.contains(&buffer.name)).map(|buffer| {
+            let message = format!("nothing uses buffer `{}`", buffer.name);
+            let help =
+                "name it among the `args` of a launch, or remove it; a variable of the module stands in `[variables]`";
+            self.source.error(RunErrorKind::LaunchFile, buffer.span.as_ref(), message).with_help(help)
+        });
+        unused.collect()
     }
 
     /// A file to read, relative to the launch file's folder.
@@ -225,18 +405,39 @@ impl Reader<'_> {
         At::from(path.clone()).map(|path| self.folder.join(path))
     }
 
-    fn launch(&self, spec: Launch, names: &[String], keep: &mut impl FnMut(RunError)) -> Option<LaunchSpec> {
+    fn launch(
+        &self,
+        spec: &Launch,
+        index: usize,
+        round: &[(String, Value)],
+        names: &[String],
+        keep: &mut impl FnMut(RunError),
+    ) -> Option<LaunchSpec> {
         let grid = self.size(&spec.grid).map_err(&mut *keep).ok();
         let block = self.size(&spec.block).map_err(&mut *keep).ok();
-        let args = spec.args.get_ref().iter().filter_map(|arg| {
+        let args = spec.args.get_ref().iter().map(|arg| {
             let value = self.arg(arg, names).map_err(&mut *keep).ok()?;
             Some(At { value, span: Some(arg.span()) })
         });
-        let args = At { value: args.collect::<Vec<_>>(), span: Some(spec.args.span()) };
-        let entry = spec.entry.map(At::from);
+        // All errors are kept.
+        let args: Vec<_> = args.collect();
+        let args = At { value: args.into_iter().collect::<Option<Vec<_>>>()?, span: Some(spec.args.span()) };
+        let entry = spec.entry.clone().map(At::from);
         let shared = spec.shared.as_ref().map_or(Ok(0), |shared| self.bytes(shared));
-        let shared = shared.map_err(keep).ok();
-        Some(LaunchSpec { entry, grid: grid?, block: block?, shared: shared?, args, checks: spec.check })
+        let shared = shared.map_err(&mut *keep).ok();
+        let timeout = spec.timeout.as_ref().map(|timeout| self.time(timeout)).transpose().map_err(keep).ok()?;
+        let round = round.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        let (grid, block, shared, checks) = (grid?, block?, shared?, spec.check.clone());
+        Some(LaunchSpec { index, round, entry, grid, block, shared, args, checks, timeout })
+    }
+
+    /// A time: `90`, `1.5`, `"500ms"`.
+    fn time(&self, value: &Spanned<Value>) -> Result<Duration, RunError> {
+        let text = match value.get_ref() {
+            Value::String(text) => text.clone(),
+            number => number.to_string(),
+        };
+        parse_time(&text).map_err(|why| self.wrong(value, why))
     }
 
     /// A number of bytes: `49152`, `48e3`, `"48K"`.
@@ -280,6 +481,7 @@ impl Reader<'_> {
                 self.known_buffer(at, name, names)?;
                 Ok((ArgSpec::Buffer(name.clone()), 8))
             }
+            Value::Table(table) if table.contains_key("address") => Ok((ArgSpec::Address(self.address(at, table)?), 8)),
             Value::Table(table) if table.len() == 1 => {
                 let Some((name, value)) = table.iter().next() else { return Err(self.no_argument(at)) };
                 let Ok(ty) = name.parse::<Element>() else {
@@ -320,7 +522,7 @@ impl Reader<'_> {
     }
 
     fn no_argument(&self, arg: &Spanned<Value>) -> RunError {
-        let message = "an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets";
+        let message = "an argument is the name of a buffer, `{ address = \"NAME\", offset = 4 }`, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets";
         self.wrong(arg, message)
     }
 

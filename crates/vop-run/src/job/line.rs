@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use vop_arrays::Element;
 
-use super::{ArgSpec, At, BufferSpec, Content, Job, LaunchSpec, Text, parse_count, value};
+use super::{Address, ArgSpec, At, BufferSpec, Content, Home, Job, LaunchSpec, Text, parse_bytes, parse_count, value};
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
 
 const KINDS: &str = "NAME=FILE is a buffer from a file, NAME=TYPE[SHAPE] one of zeros, TYPE=VALUE a number";
+
+const VARIABLES: &str = "NAME=FILE fills a variable, NAME=TYPE@FILE from a raw file, NAME=TYPE:VALUE,VALUE with values, NAME=:SAVE saves it";
 
 /// One launch as a command line gives it; [`CommandLine::job`] reads it.
 ///
@@ -21,9 +23,18 @@ const KINDS: &str = "NAME=FILE is a buffer from a file, NAME=TYPE[SHAPE] one of 
 /// | `NAME=TYPE[SHAPE]@FILE` | one that holds a raw file; the shape may be left out |
 /// | `NAME=TYPE[SHAPE]` | a buffer of zeros: `out=i32[920,2]` |
 /// | any of them and `:SAVE` | the buffer is saved to a .npy or a .png file after the run |
-/// | `NAME` | the address of a buffer that an argument before has made |
+/// | `NAME` | the address of a buffer that an argument before has made, or of a variable that `variables` has |
+/// | `NAME+BYTES` | such an address and a number of bytes |
 /// | `TYPE=VALUE` | a number: `u32=640`, `i32=-0x80`, `f32=0.5` |
 /// | `TYPE=VALUE,VALUE,…` | an array or structure passed by value |
+///
+/// Each of `variables` is a `.global` or `.const` variable of the module, by its name in PTX or C++:
+///
+/// | variable | what becomes of it |
+/// |---|---|
+/// | `NAME=FILE`, `NAME=TYPE[SHAPE]@FILE` | it is filled from a file before the launch |
+/// | `NAME=TYPE:VALUE,VALUE,…` | it is filled with values |
+/// | any of them and `:SAVE`, or `NAME=:SAVE` | it is saved after the run |
 ///
 /// Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. A file with a `:` in its name needs a launch file.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +51,8 @@ pub struct CommandLine {
     pub shared: usize,
     /// The arguments in order.
     pub args: Vec<String>,
+    /// Variables of the module that are filled or saved.
+    pub variables: Vec<String>,
 }
 
 impl CommandLine {
@@ -48,13 +61,13 @@ impl CommandLine {
         self.source().0
     }
 
-    /// The text, and the spans in it of the arguments, the grid, the block and the entry.
-    fn source(&self) -> (String, [Vec<Range<usize>>; 4]) {
+    /// The text, and the spans in it of the arguments, the grid, the block, the entry and the variables.
+    fn source(&self) -> (String, [Vec<Range<usize>>; 5]) {
         let mut text = String::new();
-        let mut spans = [const { Vec::new() }; 4];
+        let mut spans = [const { Vec::new() }; 5];
         let options = [("--arg", &self.args[..]), ("--grid", std::slice::from_ref(&self.grid))];
         let options = options.into_iter().chain([("--block", std::slice::from_ref(&self.block))]);
-        let options = options.chain([("--entry", self.entry.as_slice())]);
+        let options = options.chain([("--entry", self.entry.as_slice()), ("--variable", &self.variables[..])]);
         for ((option, values), spans) in options.zip(&mut spans) {
             for value in values {
                 text.push_str(option);
@@ -72,13 +85,25 @@ impl CommandLine {
     /// # Errors
     /// Everything that is wrong with the options.
     pub fn job(&self) -> Result<Job, RunErrors> {
-        let (text, [args, grid, block, entry]) = self.source();
+        let (text, [args, grid, block, entry, variables]) = self.source();
         let source = Text { path: None, text };
         let mut errors = Vec::new();
         let mut buffers: Vec<BufferSpec> = Vec::new();
         let mut specs = Vec::new();
+        let mut filled: Vec<BufferSpec> = Vec::new();
+        for span in variables {
+            let piece = source.piece(span);
+            match variable(piece) {
+                Ok(variable) if filled.iter().any(|other| other.name == variable.name) => {
+                    let message = format!("there is a variable `{}` already", variable.name);
+                    errors.push(piece.fault(message, VARIABLES).error(&source));
+                }
+                Ok(variable) => filled.push(variable),
+                Err(fault) => errors.push(fault.error(&source)),
+            }
+        }
         for span in args {
-            match arg(source.piece(span.clone()), &buffers) {
+            match arg(source.piece(span.clone()), &buffers, &filled) {
                 Ok((value, buffer)) => {
                     buffers.extend(buffer);
                     specs.push(At { value, span: Some(span) });
@@ -98,18 +123,22 @@ impl CommandLine {
             return Err(RunErrors(errors));
         }
         let launch = LaunchSpec {
+            index: 0,
+            round: Vec::new(),
             entry: self.entry.clone().map(|value| At { value, span: entry.first().cloned() }),
             grid,
             block,
             shared: self.shared,
             args: At { value: specs, span: None },
             checks: Vec::new(),
+            timeout: None,
         };
         Ok(Job {
             source,
             folder: PathBuf::new(),
             ptx: At { value: self.ptx.clone(), span: None },
             buffers,
+            variables: filled,
             launches: vec![launch],
         })
     }
@@ -198,11 +227,21 @@ fn type_of_number(text: &str) -> Option<Element> {
 }
 
 /// An argument, and the buffer that it makes.
-fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<BufferSpec>), Fault> {
+fn arg(
+    piece: Piece<'_>,
+    buffers: &[BufferSpec],
+    variables: &[BufferSpec],
+) -> Result<(ArgSpec, Option<BufferSpec>), Fault> {
     let known = |name: &str| buffers.iter().any(|buffer| buffer.name == name);
     let Some((name, rest)) = piece.split_once('=') else {
         if known(piece.text) {
             return Ok((ArgSpec::Buffer(piece.text.to_owned()), None));
+        }
+        let is_variable = |name: &str| variables.iter().any(|variable| variable.name == name);
+        let sum = piece.text.rsplit_once('+').and_then(|(name, offset)| Some((name, parse_bytes(offset).ok()?)));
+        let (name, offset) = sum.unwrap_or((piece.text, 0));
+        if known(name) || is_variable(name) {
+            return Ok((ArgSpec::Address(Address { name: name.to_owned(), offset }), None));
         }
         return Err(piece.fault(format!("no argument before makes a buffer `{}`", piece.text), KINDS));
     };
@@ -217,14 +256,7 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
         let help = format!("`{}` alone passes the same buffer again", name.text);
         return Err(name.fault(format!("there is a buffer `{}` already", name.text), help));
     }
-    let (what, save) = match rest.text.rfind(':').map(|at| rest.around(at)) {
-        Some((what, save)) => (what, Some(save)),
-        None => (rest, None),
-    };
-    if let Some(save) = save.filter(|save| save.text.is_empty()) {
-        let help = "write the file to save to: out=u32[64]:out.npy";
-        return Err(Piece { text: ":", start: save.start - 1 }.fault("no file stands after the `:`", help));
-    }
+    let (what, save) = saved(rest)?;
     // `u32[4]=0`: every element is 0.
     let (what, fill) = match what.text.find("]=").map(|at| what.around(at + 1)) {
         Some((declared, fill)) if is_element(declared.stem()) => (declared, Some(fill)),
@@ -269,6 +301,7 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
     let buffer = BufferSpec {
         name: name.text.to_owned(),
         span: Some(piece.span()),
+        home: Home::Buffer,
         ty,
         shape,
         content,
@@ -277,6 +310,73 @@ fn arg(piece: Piece<'_>, buffers: &[BufferSpec]) -> Result<(ArgSpec, Option<Buff
         tolerance: None,
     };
     Ok((ArgSpec::Buffer(name.text.to_owned()), Some(buffer)))
+}
+
+/// What stands before the `:` of a file to save to, and that file.
+fn saved(rest: Piece<'_>) -> Result<(Piece<'_>, Option<Piece<'_>>), Fault> {
+    let (what, save) = match rest.text.rfind(':').map(|at| rest.around(at)) {
+        Some((what, save)) => (what, Some(save)),
+        None => (rest, None),
+    };
+    if let Some(save) = save.filter(|save| save.text.is_empty()) {
+        let help = "write the file to save to: out=u32[64]:out.npy";
+        return Err(Piece { text: ":", start: save.start - 1 }.fault("no file stands after the `:`", help));
+    }
+    Ok((what, save))
+}
+
+/// A variable of the module.
+fn variable(piece: Piece<'_>) -> Result<BufferSpec, Fault> {
+    let Some((name, rest)) =
+        piece.split_once('=').filter(|(name, rest)| !name.text.is_empty() && !rest.text.is_empty())
+    else {
+        return Err(piece.fault(format!("`{}` does not say what becomes of which variable", piece.text), VARIABLES));
+    };
+    // `f32:0.5,1`, perhaps with a file to save to.
+    let listed = rest.split_once(':').and_then(|(ty, list)| Some((ty, ty.text.parse::<Element>().ok()?, list)));
+    let (ty, shape, content, save) = match listed {
+        Some((_, ty, list)) => {
+            let (list, save) = match list.text.contains(':') {
+                true => saved(list)?,
+                false => (list, None),
+            };
+            let bits = match values(ty, list)? {
+                Arg::Bytes(bytes) => bytes,
+                Arg::Scalar(_, bits) => value::bytes(ty, [bits]),
+                Arg::Buffer(_) => Vec::new(),
+            };
+            (Some(ty), None, Content::Values(bits), save)
+        }
+        None => {
+            let (what, save) = saved(rest)?;
+            let file = |file: Piece<'_>| match file.text.is_empty() {
+                true => Err(rest.fault("the name of the file to read is missing", VARIABLES)),
+                false => Ok(Content::File(At { value: file.text.into(), span: Some(file.span()) })),
+            };
+            match what.split_once('@').filter(|(declared, _)| is_element(declared.stem())) {
+                Some((declared, path)) => {
+                    let (ty, shape) = typed(declared)?;
+                    (Some(ty), shape, file(path)?, save)
+                }
+                None if what.text.is_empty() => (None, None, Content::Kept, save),
+                None if what.text.ends_with(']') || is_element(what.stem()) => {
+                    return Err(what.fault("what the variable is filled with is not said", VARIABLES));
+                }
+                None => (None, None, file(what)?, save),
+            }
+        }
+    };
+    Ok(BufferSpec {
+        name: name.text.to_owned(),
+        span: Some(piece.span()),
+        home: Home::Variable { offset: None },
+        ty,
+        shape,
+        content,
+        save: save.map(|save| At { value: save.text.into(), span: Some(save.span()) }),
+        expect: None,
+        tolerance: None,
+    })
 }
 
 impl<'a> Piece<'a> {

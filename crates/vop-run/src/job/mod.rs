@@ -15,6 +15,7 @@
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
 //! check  = ["races", "uninit"]             # or "all"; may be left out
+//! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
@@ -27,24 +28,30 @@ mod compare;
 mod file;
 mod line;
 mod number;
+mod repeat;
 mod value;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use vop::Severity;
 use vop_arrays::{Array, Description, Element, Format, write_atomically};
+use vop_ptx::module::Scalar;
 
 use crate::code::{Kernel, Parameter};
-use crate::decode::Program;
+use crate::decode::{FoundVariable, Program};
 use crate::engine::launch::{Arg, Check, LaunchOptions, Report};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::memory::{BufferId, Memory};
+use crate::symbol::{self, shown};
 use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
-pub use number::{parse_bytes, parse_count};
+pub use number::{parse_bytes, parse_count, parse_time};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]
@@ -53,7 +60,7 @@ pub struct RunOptions {
     /// The folder that outputs are relative to; the launch file's, or the current one, where there is none.
     pub output: Option<PathBuf>,
     /// The options of every launch. Dynamic shared memory is the job's. A check is made if the options or the launch ask for it. A thread
-    /// is traced in the launches that have it.
+    /// is traced in the launches that have it. A timeout replaces that of a launch. Memory is what the job may take, with its buffers.
     pub launch: LaunchOptions,
     /// The tolerance of comparisons without one of their own.
     pub tolerance: Tolerance,
@@ -93,8 +100,12 @@ pub struct Summary {
 /// The results of one launch.
 #[derive(Clone, Debug)]
 pub struct LaunchSummary {
-    /// The kernel.
+    /// The kernel, as PTX names it; [`demangled`](crate::demangled) has the name of C++.
     pub entry: String,
+    /// Which `[[launch]]` of the launch file it is, from 0.
+    pub index: usize,
+    /// The changing numbers of a repeated launch: name and value.
+    pub round: Vec<(String, String)>,
     /// Blocks: x, y, z.
     pub grid: [u32; 3],
     /// Threads of a block: x, y, z.
@@ -115,6 +126,8 @@ pub struct Job {
     folder: PathBuf,
     ptx: At<PathBuf>,
     buffers: Vec<BufferSpec>,
+    /// Variables of the module that are filled, saved or compared.
+    variables: Vec<BufferSpec>,
     launches: Vec<LaunchSpec>,
 }
 
@@ -142,6 +155,7 @@ impl<T> At<T> {
 struct BufferSpec {
     name: String,
     span: Option<Range<usize>>,
+    home: Home,
     /// Type and shape as they are declared; a file may tell them as well.
     ty: Option<Element>,
     shape: Option<Vec<u64>>,
@@ -151,9 +165,27 @@ struct BufferSpec {
     tolerance: Option<Tolerance>,
 }
 
+/// What is filled, saved and compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    /// A buffer of the job.
+    Buffer,
+    /// A variable of the module: all of it, or a part behind an offset in bytes.
+    Variable { offset: Option<u64> },
+}
+
+/// The address of a buffer or a variable, and an offset in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Address {
+    name: String,
+    offset: u64,
+}
+
 /// What a buffer holds at the start.
 #[derive(Clone, Debug)]
 enum Content {
+    /// What the module says of its variable.
+    Kept,
     File(At<PathBuf>),
     /// Zeros that count as not written; type and shape are declared.
     Nothing,
@@ -161,24 +193,30 @@ enum Content {
     Fill(u64),
     /// All of its bytes; type and shape are declared.
     Values(Vec<u8>),
-    /// The addresses of the buffers of these names, which there are; type and shape are declared.
-    Addresses(Vec<String>),
+    /// Addresses of buffers and variables; type and shape are declared.
+    Addresses(Vec<At<Address>>),
 }
 
 #[derive(Clone, Debug)]
 struct LaunchSpec {
+    /// Which `[[launch]]` it is, and the changing numbers if that is repeated.
+    index: usize,
+    round: Vec<(String, String)>,
     entry: Option<At<String>>,
     grid: At<[u32; 3]>,
     block: At<[u32; 3]>,
     shared: usize,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum ArgSpec {
     /// The address of the buffer of this name, which there is.
     Buffer(String),
+    /// An address, perhaps of a variable, and perhaps behind the first byte.
+    Address(Address),
     Value(Arg),
     /// A structure passed by value: its members, and what their places are multiples of.
     Structure(Vec<(ArgSpec, usize)>),
@@ -187,9 +225,11 @@ enum ArgSpec {
 impl ArgSpec {
     /// The argument, when it is known which buffer has a name; `None` where that is not known.
     fn resolve(&self, memory: &Memory, find: &dyn Fn(&str) -> Option<BufferId>) -> Option<Arg> {
+        let address = |address: &Address| Some(memory.address(find(&address.name)?) + address.offset);
         match self {
             ArgSpec::Value(arg) => Some(arg.clone()),
             ArgSpec::Buffer(name) => find(name).map(Arg::Buffer),
+            ArgSpec::Address(place) => address(place).map(|address| Arg::Scalar(Scalar::U64, address)),
             ArgSpec::Structure(members) => {
                 // As C lays it out.
                 let mut bytes = Vec::new();
@@ -214,20 +254,69 @@ fn find(buffers: &[Buffer<'_>], name: &str) -> Option<BufferId> {
     buffers.iter().find(|buffer| buffer.name == name).map(|buffer| buffer.id)
 }
 
-/// A buffer that exists, and what becomes of it.
+/// A buffer or a variable that exists, and what becomes of it.
 struct Buffer<'j> {
     name: &'j str,
     id: BufferId,
+    /// Where its elements stand in the allocation: all of it, or a part of a variable.
+    start: usize,
     description: Description,
     save: Option<At<PathBuf>>,
     expected: Option<(&'j At<PathBuf>, Array, Tolerance)>,
 }
 
+/// What a buffer holds at the start.
+enum Start<'j> {
+    Bytes(std::borrow::Cow<'j, [u8]>),
+    /// Elements of these bits, in this number of bytes.
+    Fill(u64, u64),
+    /// A number of bytes.
+    Nothing(u64),
+}
+
 /// A launch that has been checked.
 struct Launch<'j> {
     spec: &'j LaunchSpec,
-    kernel: Kernel,
+    kernel: Rc<Kernel>,
     args: Vec<Arg>,
+}
+
+/// The module while a job is checked: what was found in it by name is not looked for again.
+struct Loaded<'p> {
+    program: &'p Program,
+    /// The kernels that were decoded, by the names that launches give.
+    kernels: RefCell<HashMap<String, Rc<Kernel>>>,
+    variables: RefCell<HashMap<String, Rc<[FoundVariable<'p>]>>>,
+}
+
+impl<'p> Loaded<'p> {
+    fn new(program: &'p Program) -> Loaded<'p> {
+        Loaded { program, kernels: RefCell::default(), variables: RefCell::default() }
+    }
+
+    /// The variables that a name may mean.
+    fn variables(&self, name: &str) -> Rc<[FoundVariable<'p>]> {
+        let mut known = self.variables.borrow_mut();
+        let found = known.entry(name.to_owned()).or_insert_with(|| self.program.find_variables(name).into());
+        Rc::clone(found)
+    }
+
+    /// The kernel of a name.
+    fn kernel(&self, name: &str) -> Result<Rc<Kernel>, RunErrors> {
+        if let Some(known) = self.kernels.borrow().get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let kernel = Rc::new(self.program.kernel(name)?);
+        self.kernels.borrow_mut().insert(name.to_owned(), Rc::clone(&kernel));
+        Ok(kernel)
+    }
+}
+
+impl Buffer<'_> {
+    fn bytes<'m>(&self, memory: &'m Memory) -> &'m [u8] {
+        let len = self.description.byte_len().and_then(|len| usize::try_from(len).ok()).unwrap_or(0);
+        memory.bytes(self.id).get(self.start..).and_then(|bytes| bytes.get(..len)).unwrap_or_default()
+    }
 }
 
 /// Runs the launch file at `path`: validates it, runs its launches in order, writes the outputs and compares them. What the kernels print
@@ -271,13 +360,19 @@ impl Job {
         self.launches.iter().any(|launch| launch.has_thread(thread))
     }
 
+    /// Whether a buffer is compared with a file after the run.
+    pub fn compares(&self) -> bool {
+        self.buffers.iter().any(|buffer| buffer.expect.is_some())
+    }
+
     /// Compares a buffer with a file after the run: `NAME=FILE`, or `FILE` if there is one buffer that is saved.
     pub fn expect(&mut self, comparison: &str) -> Result<(), RunError> {
         let (name, file) = match comparison.split_once('=') {
             Some((name, file)) => (Some(name), file),
             None => (None, comparison),
         };
-        let saved: Vec<&str> = self.buffers.iter().filter(|b| b.save.is_some()).map(|b| b.name.as_str()).collect();
+        let all = || self.buffers.iter().chain(&self.variables);
+        let saved: Vec<&str> = all().filter(|b| b.save.is_some()).map(|b| b.name.as_str()).collect();
         let problem = |message: String| RunError::new(RunErrorKind::CommandLine, message);
         let name = match (name, &saved[..]) {
             (Some(name), _) => name,
@@ -292,8 +387,9 @@ impl Job {
             }
         }
         .to_owned();
-        let names: Vec<String> = self.buffers.iter().map(|buffer| format!("`{}`", buffer.name)).collect();
-        let Some(buffer) = self.buffers.iter_mut().find(|buffer| buffer.name == name) else {
+        let names: Vec<String> = all().map(|buffer| format!("`{}`", buffer.name)).collect();
+        let mut all = self.buffers.iter_mut().chain(&mut self.variables);
+        let Some(buffer) = all.find(|buffer| buffer.name == name) else {
             let error = problem(format!("there is no buffer `{name}` to compare with `{file}`"));
             return Err(error.with_help(format!("the buffers are {}", names.join(", "))));
         };
@@ -321,7 +417,14 @@ impl Job {
         // As in `vop check`, a comment in another encoding does no harm.
         let ptx = vop_ptx::uses::text(&ptx);
         let program = Program::read(&ptx);
+        let loaded = Loaded::new(&program);
         let mut memory = program.memory();
+        if let Some(bytes) = options.launch.memory {
+            memory.set_limit(bytes)?;
+        }
+        if let Some(error) = memory.refused() {
+            return Err(error.in_file(ptx_path).into());
+        }
         let output = options.output.as_deref().unwrap_or(&self.folder);
         let mut errors = Vec::new();
         let mut buffers = Vec::new();
@@ -331,20 +434,37 @@ impl Job {
                 Err(error) => errors.push(error),
             }
         }
-        errors.extend(self.colliding_saves(&buffers));
-        for spec in &self.buffers {
-            if let (Content::Addresses(names), Some(table)) = (&spec.content, find(&buffers, &spec.name)) {
-                let addresses = names.iter().filter_map(|name| Some(memory.address(find(&buffers, name)?)));
-                let bytes: Vec<u8> = addresses.flat_map(u64::to_le_bytes).collect();
-                // Where a buffer is missing nothing runs.
-                memory.bytes_mut(table)[..bytes.len()].copy_from_slice(&bytes);
+        errors.extend(self.named_like_variables(&program));
+        let mut variables = Vec::new();
+        for spec in &self.variables {
+            match self.variable(spec, output, options.tolerance, &loaded, &mut memory) {
+                Ok(variable) => variables.push(variable),
+                Err(error) => errors.push(error),
+            }
+        }
+        errors.extend(self.colliding_saves(buffers.iter().chain(&variables)));
+        for (spec, table) in self.buffers.iter().zip(&buffers).chain(self.variables.iter().zip(&variables)) {
+            // Where a buffer is missing nothing runs.
+            if let (Content::Addresses(addresses), true) = (&spec.content, errors.is_empty()) {
+                let mut bytes = Vec::new();
+                for address in addresses {
+                    match self.address(address, &buffers, &loaded, &memory) {
+                        Ok(address) => bytes.extend(address.to_le_bytes()),
+                        Err(error) => errors.push(error),
+                    }
+                }
+                if let Some(place) =
+                    memory.bytes_mut(table.id).get_mut(table.start..).and_then(|b| b.get_mut(..bytes.len()))
+                {
+                    place.copy_from_slice(&bytes);
+                }
             }
         }
         let mut launches = Vec::new();
         for spec in &self.launches {
             // Without all buffers the arguments cannot be judged.
             let known = errors.is_empty().then_some(&buffers[..]);
-            match self.launch(spec, &program, known, &memory) {
+            match self.launch(spec, &loaded, known, &memory) {
                 Ok(launch) => launches.push(launch),
                 Err(found) => errors.extend(found.0),
             }
@@ -358,6 +478,7 @@ impl Job {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
             spec.checks.iter().for_each(|check| launch.check(*check));
+            launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
             let (grid, block) = (spec.grid.value, spec.block.value);
             let start = Instant::now();
@@ -374,11 +495,12 @@ impl Job {
                         finding.error = error.in_file(ptx_path);
                     }
                     let (entry, checks) = (kernel.name().to_owned(), launch.checks());
-                    summary.launches.push(LaunchSummary { entry, grid, block, report, checks, time });
+                    let (index, round) = (spec.index, spec.round.clone());
+                    summary.launches.push(LaunchSummary { entry, index, round, grid, block, report, checks, time });
                 }
                 Err(errors) => {
                     // What checks found before is not lost.
-                    let mut errors = in_file(errors, ptx_path);
+                    let mut errors = in_round(in_file(errors, ptx_path), spec);
                     let found = summary.launches.iter().flat_map(|launch| &launch.report.findings);
                     let found = found.filter(|finding| finding.severity == Severity::Error);
                     errors.0.extend(found.map(|finding| finding.error.clone()));
@@ -394,9 +516,9 @@ impl Job {
         }
 
         let mut files = Vec::new();
-        for buffer in &buffers {
+        for buffer in buffers.iter().chain(&variables) {
             let Some(save) = &buffer.save else { continue };
-            let array = Array { description: buffer.description.clone(), bytes: memory.bytes(buffer.id).to_vec() };
+            let array = Array { description: buffer.description.clone(), bytes: buffer.bytes(&memory).to_vec() };
             // `check_save` has found the format.
             let format = Format::of(&save.value).unwrap_or(Format::Raw);
             let content = array.encode(format).map_err(|why| {
@@ -407,9 +529,9 @@ impl Job {
         }
         write_atomically(&files).map_err(|error| RunError::new(RunErrorKind::File, error.to_string()))?;
         summary.files = files.into_iter().map(|(path, _)| path).collect();
-        for buffer in &buffers {
+        for buffer in buffers.iter().chain(&variables) {
             if let Some((file, expected, tolerance)) = &buffer.expected {
-                let (found, file) = (memory.bytes(buffer.id), file.value.clone());
+                let (found, file) = (buffer.bytes(&memory), file.value.clone());
                 summary.comparisons.push(compare::compare(buffer.name, found, file, expected, *tolerance));
             }
         }
@@ -425,48 +547,87 @@ impl Job {
     ) -> Result<Buffer<'j>, RunError> {
         let problem =
             |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
-        let array = match &spec.content {
+        let (description, start) = match &spec.content {
             Content::File(file) => {
-                Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
+                let array = Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
                     let error = problem(&file.span, why.to_string());
                     if self.source.path.is_none() && spec.ty.is_none() && is_raw(&file.value) {
                         let help = format!("write the type before it: {}=u8@{}", spec.name, file.value.display());
                         return error.with_help(help);
                     }
                     error
-                })?
+                })?;
+                (array.description, Start::Bytes(array.bytes.into()))
             }
             content => {
                 let (Some(element), Some(shape)) = (spec.ty, spec.shape.clone()) else {
                     return Err(self.source.wrong(spec.span.as_ref(), "no type and shape"));
                 };
                 let description = Description { element, shape };
-                let bytes = match content {
-                    Content::Values(bytes) => Some(bytes.clone()),
-                    Content::Nothing => filled(&description, 0),
-                    Content::Fill(bits) => filled(&description, *bits),
-                    // They are known when all buffers are.
-                    Content::Addresses(names) => Some(vec![0; 8 * names.len()]),
-                    Content::File(_) => None,
+                let Some(len) = description.byte_len().filter(|len| *len <= MAX_BYTES) else {
+                    return Err(self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name)));
                 };
-                let too_large =
-                    || self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name));
-                Array { description, bytes: bytes.ok_or_else(too_large)? }
+                let start = match content {
+                    Content::Values(bytes) => Start::Bytes(bytes[..].into()),
+                    Content::Nothing => Start::Nothing(len),
+                    Content::Fill(bits) => Start::Fill(*bits, len),
+                    // Addresses are known when all buffers are.
+                    Content::Addresses(_) | Content::File(_) | Content::Kept => Start::Fill(0, len),
+                };
+                (description, start)
             }
         };
+        let save = self.save(spec, output, &description)?;
+        let expected = self.expected(spec, tolerance, &description)?;
+        let made = match start {
+            Start::Bytes(bytes) => memory.try_allocate(&spec.name, &bytes),
+            Start::Nothing(len) => memory.allocate_uninitialized(&spec.name, len),
+            Start::Fill(bits, len) => memory.allocate_zeros(&spec.name, len).inspect(|buffer| {
+                // Pages of zeros take no memory as long as nothing is written to them.
+                if bits != 0 {
+                    let element = &bits.to_le_bytes()[..description.element.size()];
+                    memory
+                        .bytes_mut(*buffer)
+                        .chunks_exact_mut(element.len())
+                        .for_each(|to| to.copy_from_slice(element));
+                }
+            }),
+        };
+        let id = made.map_err(|error| self.source.place(error, spec.span.as_ref()))?;
+        Ok(Buffer { name: &spec.name, id, start: 0, save, expected, description })
+    }
+
+    /// Where a buffer or a variable is saved.
+    fn save(
+        &self,
+        spec: &BufferSpec,
+        output: &Path,
+        description: &Description,
+    ) -> Result<Option<At<PathBuf>>, RunError> {
         let save = spec.save.clone().map(|save| {
             let save = save.map(|path| output.join(path));
-            check_save(&save.value, &array.description)
-                .map_err(|message| self.source.wrong(save.span.as_ref(), message))?;
+            check_save(&save.value, description).map_err(|message| self.source.wrong(save.span.as_ref(), message))?;
             Ok(save)
         });
+        save.transpose()
+    }
+
+    /// What a buffer or a variable should be.
+    fn expected<'j>(
+        &self,
+        spec: &'j BufferSpec,
+        tolerance: Tolerance,
+        wanted: &Description,
+    ) -> Result<Option<(&'j At<PathBuf>, Array, Tolerance)>, RunError> {
+        let problem =
+            |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
         let expected = spec.expect.as_ref().map(|file| {
             // A raw file has the buffer's type and shape. Other files say themselves what they hold.
-            let declared = is_raw(&file.value).then_some(&array.description);
+            let declared = is_raw(&file.value).then_some(wanted);
             let element = declared.map(|declared| declared.element);
             let expected = Array::read(&file.value, element, declared.map(|declared| &declared.shape[..]), MAX_BYTES)
                 .map_err(|why| problem(&file.span, why.to_string()))?;
-            let (found, wanted) = (&expected.description, &array.description);
+            let found = &expected.description;
             if found != wanted {
                 let path = file.value.display();
                 let message = format!("{path} holds {found}, and buffer `{}` is {wanted}", spec.name);
@@ -480,28 +641,200 @@ impl Job {
             }
             Ok((file, expected, spec.tolerance.unwrap_or(tolerance)))
         });
-        let Array { description, bytes } = array;
-        Ok(Buffer {
-            name: &spec.name,
-            save: save.transpose()?,
-            expected: expected.transpose()?,
-            id: match spec.content {
-                Content::Nothing => memory.allocate_uninitialized(&spec.name, bytes.len()),
-                _ => memory.allocate(&spec.name, &bytes),
+        expected.transpose()
+    }
+
+    /// Fills a variable of the module.
+    fn variable<'j>(
+        &self,
+        spec: &'j BufferSpec,
+        output: &Path,
+        tolerance: Tolerance,
+        loaded: &Loaded<'_>,
+        memory: &mut Memory,
+    ) -> Result<Buffer<'j>, RunError> {
+        let name = &spec.name;
+        let wrong = |message: String| self.source.wrong(spec.span.as_ref(), message);
+        let program = loaded.program;
+        let found = match &loaded.variables(name)[..] {
+            [found] => found.clone(),
+            [] => {
+                let error = wrong(format!("the module has no variable `{name}`"));
+                let names: Vec<String> = program.variable_names().take(20).map(shown).collect();
+                return Err(error.with_help(match names.is_empty() {
+                    true => "it has no `.global` and no `.const` variables".to_owned(),
+                    false => format!("it has {}", names.join(", ")),
+                }));
+            }
+            several => {
+                let names: Vec<String> = several.iter().map(|found| format!("`{}`", found.symbol)).collect();
+                let error = wrong(format!("`{name}` may be any of {} variables", several.len()));
+                return Err(error.with_help(format!("write which: {}", names.join(", "))));
+            }
+        };
+        let len = memory.bytes(found.id).len() as u64;
+        if len == 0 {
+            let message = format!(
+                "variable {} has no bytes here: it is declared `.extern`, or vop run does not support it",
+                shown(found.symbol)
+            );
+            return Err(wrong(message));
+        }
+        let offset = match spec.home {
+            Home::Variable { offset } => offset,
+            Home::Buffer => None,
+        };
+        let start = offset.unwrap_or(0);
+        let left = len.saturating_sub(start);
+        let bytes_word = |bytes: u64| format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+        // What is not said is what the module declares.
+        let declared = value::element(found.scalar);
+        let element = spec.ty.or(declared).unwrap_or(Element::U8);
+        let whole = || match (&found.shape, Some(element) == declared, offset) {
+            (Some(shape), true, None) => shape.clone(),
+            _ => vec![left / element.size() as u64],
+        };
+        let read = match &spec.content {
+            Content::File(file) => {
+                let ty = spec.ty.or_else(|| is_raw(&file.value).then_some(element));
+                let read = Array::read(&file.value, ty, spec.shape.as_deref(), MAX_BYTES);
+                Some(read.map_err(|why| self.source.error(RunErrorKind::File, file.span.as_ref(), why.to_string()))?)
+            }
+            Content::Values(bytes) => {
+                let shape = spec.shape.clone().unwrap_or_else(|| vec![bytes.len() as u64 / element.size() as u64]);
+                Some(Array { description: Description { element, shape }, bytes: bytes.clone() })
+            }
+            Content::Addresses(addresses) => {
+                let description = Description { element: Element::U64, shape: vec![addresses.len() as u64] };
+                Some(Array { description, bytes: vec![0; 8 * addresses.len()] })
+            }
+            Content::Fill(bits) => {
+                let description = Description { element, shape: spec.shape.clone().unwrap_or_else(whole) };
+                let count = description.byte_len().filter(|len| *len <= left).map(|len| len as usize / element.size());
+                let bytes = count.map(|count| bits.to_le_bytes()[..element.size()].repeat(count));
+                let too_large =
+                    || wrong(format!("{description} is more than the {} of variable `{name}`", bytes_word(left)));
+                Some(Array { bytes: bytes.ok_or_else(too_large)?, description })
+            }
+            Content::Kept | Content::Nothing => None,
+        };
+        let description = match &read {
+            Some(array) => array.description.clone(),
+            None => Description { element, shape: spec.shape.clone().unwrap_or_else(whole) },
+        };
+        let given = description.byte_len().unwrap_or(u64::MAX);
+        if start > len || given > left || (offset.is_none() && given < len) {
+            let behind = if start > 0 { format!(" behind the offset {start}") } else { String::new() };
+            let message =
+                format!("{description} has {}, and variable `{name}` {}{behind}", bytes_word(given), bytes_word(left));
+            let error = wrong(message);
+            return Err(match given < left {
+                true => error.with_help("`offset = 0` fills the first bytes and leaves the others"),
+                false => error,
+            });
+        }
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        if let Some(array) = read
+            && let Some(place) =
+                memory.bytes_mut(found.id).get_mut(start..).and_then(|b| b.get_mut(..array.bytes.len()))
+        {
+            place.copy_from_slice(&array.bytes);
+        }
+        let save = self.save(spec, output, &description)?;
+        let expected = self.expected(spec, tolerance, &description)?;
+        Ok(Buffer { name, id: found.id, start, description, save, expected })
+    }
+
+    /// Buffers that a variable of the module is named like: who wrote one meant to fill the variable.
+    fn named_like_variables(&self, program: &Program) -> Vec<RunError> {
+        let mut names: HashMap<String, &str> = HashMap::new();
+        for symbol in program.variable_names() {
+            names.insert(symbol::demangled(symbol).into_owned(), symbol);
+            names.insert(symbol.to_owned(), symbol);
+        }
+        let named = self.buffers.iter().filter(|buffer| names.contains_key(&buffer.name)).map(|buffer| {
+            let name = &buffer.name;
+            let message = format!("buffer `{name}` has the name of a variable of the module, which it does not fill");
+            let help = match self.source.path {
+                Some(_) => {
+                    format!("`[variables]` fills it; give the buffer another name if you mean one: \"{name}_buffer\"")
+                }
+                None => format!("`--variable {name}=…` fills it; give the buffer another name if you mean one"),
+            };
+            self.source.wrong(buffer.span.as_ref(), message).with_help(help)
+        });
+        named.collect()
+    }
+
+    /// An address, which must be one of a buffer or a variable.
+    fn address(
+        &self,
+        address: &At<Address>,
+        buffers: &[Buffer<'_>],
+        loaded: &Loaded<'_>,
+        memory: &Memory,
+    ) -> Result<u64, RunError> {
+        let Address { name, offset } = &address.value;
+        let wrong = |message: String| self.source.wrong(address.span.as_ref(), message);
+        let found = match find(buffers, name) {
+            Some(buffer) => buffer,
+            None => match &loaded.variables(name)[..] {
+                [found] => found.id,
+                [] => {
+                    let program = loaded.program;
+                    let known = self.buffers.iter().map(|buffer| format!("`{}`", buffer.name));
+                    let known: Vec<String> = known.chain(program.variable_names().take(20).map(shown)).collect();
+                    let error = wrong(format!("there is no buffer and no variable `{name}`"));
+                    return Err(error.with_help(match known.is_empty() {
+                        true => "there are none".to_owned(),
+                        false => format!("there are {}", known.join(", ")),
+                    }));
+                }
+                several => {
+                    let names: Vec<String> = several.iter().map(|found| format!("`{}`", found.symbol)).collect();
+                    let error = wrong(format!("`{name}` may be any of {} variables", several.len()));
+                    return Err(error.with_help(format!("write which: {}", names.join(", "))));
+                }
             },
-            description,
-        })
+        };
+        let len = memory.bytes(found).len() as u64;
+        if *offset > len {
+            return Err(wrong(format!("byte {offset} is beyond the end of `{name}`, which has {len}")));
+        }
+        Ok(memory.address(found) + offset)
+    }
+
+    /// What is wrong with the addresses in an argument.
+    fn address_errors(
+        &self,
+        arg: &ArgSpec,
+        span: Option<&Range<usize>>,
+        buffers: &[Buffer<'_>],
+        loaded: &Loaded<'_>,
+        memory: &Memory,
+    ) -> Vec<RunError> {
+        match arg {
+            ArgSpec::Address(address) => {
+                let address = At { value: address.clone(), span: span.cloned() };
+                self.address(&address, buffers, loaded, memory).err().into_iter().collect()
+            }
+            ArgSpec::Structure(members) => {
+                let of = |(member, _): &(ArgSpec, usize)| self.address_errors(member, span, buffers, loaded, memory);
+                members.iter().flat_map(of).collect()
+            }
+            ArgSpec::Buffer(_) | ArgSpec::Value(_) => Vec::new(),
+        }
     }
 
     /// Buffers that would be saved over each other, or over what the run is made of.
-    fn colliding_saves(&self, buffers: &[Buffer<'_>]) -> Vec<RunError> {
+    fn colliding_saves<'b>(&self, buffers: impl Iterator<Item = &'b Buffer<'b>> + Clone) -> Vec<RunError> {
         let same =
             |a: &Path, b: &Path| a == b || a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
         let mut seen: Vec<&Path> = vec![&self.ptx.value];
         seen.extend(self.source.path.as_deref());
-        seen.extend(buffers.iter().filter_map(|buffer| Some(buffer.expected.as_ref()?.0.value.as_path())));
+        seen.extend(buffers.clone().filter_map(|buffer| Some(buffer.expected.as_ref()?.0.value.as_path())));
         let mut errors = Vec::new();
-        for save in buffers.iter().filter_map(|buffer| buffer.save.as_ref()) {
+        for save in buffers.filter_map(|buffer| buffer.save.as_ref()) {
             if seen.iter().any(|other| same(other, &save.value)) {
                 let message = format!("`{}` would be overwritten", save.value.display());
                 errors.push(self.source.wrong(save.span.as_ref(), message).with_help("save to another file"));
@@ -515,12 +848,13 @@ impl Job {
     fn launch<'j>(
         &self,
         spec: &'j LaunchSpec,
-        program: &Program,
+        loaded: &Loaded<'_>,
         buffers: Option<&[Buffer<'_>]>,
         memory: &Memory,
     ) -> Result<Launch<'j>, RunErrors> {
+        let program = loaded.program;
         let entry = self.entry(spec, program)?;
-        let kernel = program.kernel(entry).map_err(|errors| {
+        let kernel = loaded.kernel(entry).map_err(|errors| {
             // An unknown entry is the launch's fault; all others are the PTX's.
             let place = |error: RunError| match error.kind {
                 RunErrorKind::UnknownEntry => {
@@ -537,9 +871,20 @@ impl Job {
             self.source.place(error, at.span.as_ref())
         })?;
         let mut args = Vec::new();
+        let mut errors = Vec::new();
         for arg in &spec.args.value {
-            let find = |name: &str| buffers.and_then(|buffers| find(buffers, name));
+            let variable = |name: &str| match &loaded.variables(name)[..] {
+                [found] => Some(found.id),
+                _ => None,
+            };
+            let find = |name: &str| buffers.and_then(|buffers| find(buffers, name).or_else(|| variable(name)));
             args.extend(arg.value.resolve(memory, &find));
+            if let Some(buffers) = buffers {
+                errors.extend(self.address_errors(&arg.value, arg.span.as_ref(), buffers, loaded, memory));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(RunErrors(errors));
         }
         if buffers.is_some() {
             let errors = kernel.argument_errors(&args, memory).into_iter().map(|(index, error)| {
@@ -568,7 +913,7 @@ impl Job {
             [entry] => Ok(entry),
             [] => Err(RunError::new(RunErrorKind::UnknownEntry, "the module has no entry").in_file(&self.ptx.value)),
             _ => {
-                let names: Vec<String> = entries.iter().map(|name| format!("`{name}`")).collect();
+                let names: Vec<String> = entries.iter().map(|name| shown(name)).collect();
                 let error = self.source.error(
                     RunErrorKind::UnknownEntry,
                     spec.grid.span.as_ref().filter(|_| self.source.path.is_some()),
@@ -643,20 +988,6 @@ fn product(size: [u32; 3]) -> u64 {
 /// How many bytes one buffer may have.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// The bytes of elements that are all equal, if there is memory for them.
-fn filled(description: &Description, bits: u64) -> Option<Vec<u8>> {
-    let len = description.byte_len().filter(|len| *len <= MAX_BYTES).and_then(|len| usize::try_from(len).ok())?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).ok()?;
-    if bits == 0 {
-        bytes.resize(len, 0);
-    } else {
-        let size = description.element.size();
-        bytes.extend(std::iter::repeat_n(&bits.to_le_bytes()[..size], len / size).flatten());
-    }
-    Some(bytes)
-}
-
 /// Whether a file of this name does not say what it holds.
 fn is_raw(path: &Path) -> bool {
     !matches!(Format::of(path), Some(Format::Npy | Format::Png))
@@ -701,6 +1032,15 @@ fn read_text(path: &Path) -> Result<String, RunError> {
         let at = error.utf8_error().valid_up_to();
         RunError::new(RunErrorKind::File, format!("cannot read {}: byte {at} is not UTF-8", path.display()))
     })
+}
+
+/// Says which repetition of a launch fails.
+fn in_round(mut errors: RunErrors, spec: &LaunchSpec) -> RunErrors {
+    if let (Some(error), false) = (errors.0.first_mut(), spec.round.is_empty()) {
+        let round: Vec<String> = spec.round.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        error.message += &format!(", in the launch with {}", round.join(", "));
+    }
+    errors
 }
 
 fn in_file(errors: RunErrors, path: &Path) -> RunErrors {

@@ -1,4 +1,6 @@
-//! Counts and sizes as people write them.
+//! Counts, sizes and times as people write them.
+
+use std::time::Duration;
 
 /// Reads a count: `1000000`, `1_000_000`, `1e6`, `2.5e9`, or with a unit, `64K`, `10M`, `10G`, `1T`, in powers of 1000.
 ///
@@ -14,6 +16,22 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
 /// As [`parse_count`].
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text.strip_suffix("iB").unwrap_or(text), 1024)
+}
+
+/// Reads a time: `90`, `1.5` in seconds, or with a unit, `500ms`, `90s`, `10m`, `2h`.
+///
+/// # Errors
+/// The text is no such time, or it is zero.
+pub fn parse_time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no time: write 90, 1.5s, 500ms, 10m or 2h");
+    let plain = text.trim();
+    let units = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let unit = units.iter().find_map(|(unit, seconds)| Some((plain.strip_suffix(unit)?, *seconds)));
+    let (number, unit) = unit.unwrap_or((plain, 1.0));
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds = number.parse::<f64>().ok().filter(|_| is_number).ok_or_else(wrong)? * unit;
+    let time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+    if time.is_zero() { Err(format!("`{text}` is no time for anything")) } else { Ok(time) }
 }
 
 fn parse(text: &str, thousand: u128) -> Result<u64, String> {
@@ -46,6 +64,24 @@ fn parse(text: &str, thousand: u128) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_as_people_write_them() {
+        for (text, milliseconds) in [
+            ("90", 90_000),
+            ("1.5", 1500),
+            ("1.5s", 1500),
+            ("500ms", 500),
+            ("10m", 600_000),
+            ("2h", 7_200_000),
+            (" 3 ", 3000),
+        ] {
+            assert_eq!(parse_time(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for text in ["", "s", "-1", "+1", "1e3", "inf", "nan", "1 s", "1d", "0", "0ms", "1..5", ".", &"9".repeat(400)] {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn numbers_as_people_write_them() {

@@ -21,13 +21,13 @@
 //! multiplies with a reciprocal that is flushed.
 
 use super::float::{SCALE, Single, by_flag};
-use super::round::{self, Nearest};
 use super::half::{Half, HalfExt, by_half};
+use super::round::{self, Nearest};
 use super::{Call, Pure, Ty};
 
 /// `div.approx`, `div.full`, `rcp.approx`, `sqrt.approx` in single precision.
 pub(super) fn quotient(name: &str, kind: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
-    let (ty, ftz) = (call.ty, call.take("ftz"));
+    let (ty, ftz) = (call.ty, call.flushes());
     macro_rules! flushed {
         (|$($x:ident),*| $f:expr, $scaled:expr) => {
             by_flag!(ftz, FTZ, compute!(|$($x: f32),*| {
@@ -72,7 +72,7 @@ fn coarse(a: f64, f: impl Fn(f64) -> f64) -> f64 {
 
 pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
-    if !call.take("approx") {
+    if !call.take("approx") && (!call.dialect.approximates || name == "tanh") {
         return None;
     }
     if ty == Ty::F64 {
@@ -102,7 +102,7 @@ pub(super) fn function(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     if ty != Ty::F32 {
         return None;
     }
-    let ftz = name != "tanh" && call.take("ftz");
+    let ftz = name != "tanh" && call.flushes();
     macro_rules! flushed {
         (|$x:ident| $f:expr) => {
             by_flag!(

@@ -35,7 +35,7 @@ macro_rules! shifts {
 }
 shifts! { u16 i16 u32 i32; u32 i32 u32 i32; u64 i64 u64 i64; }
 
-/// Bit fields of a word. A start and a length are the low bytes of their operands.
+/// Bit fields of a word.
 trait Field: Copy {
     /// The field. Where the type is signed, the highest bit of the field that the value has extends it.
     fn extract(self, start: u32, length: u32) -> Self;
@@ -46,22 +46,30 @@ macro_rules! fields {
         impl Field for $unsigned {
             #[inline(always)]
             fn extract(self, start: u32, length: u32) -> $unsigned {
-                self.shift_right(start & 255) & !$unsigned::MAX.shift_left(length & 255)
+                self.shift_right(start) & !$unsigned::MAX.shift_left(length)
             }
         }
         impl Field for $signed {
             #[inline(always)]
             fn extract(self, start: u32, length: u32) -> $signed {
-                let length = length & 255;
                 // The field is shifted to the top and down again. A field without bits would be left as it was.
                 let unused = $signed::BITS.saturating_sub(length);
-                let field = self.shift_right(start & 255) << (unused & ($signed::BITS - 1)) >> (unused & ($signed::BITS - 1));
+                let field = self.shift_right(start) << (unused & ($signed::BITS - 1)) >> (unused & ($signed::BITS - 1));
                 if length == 0 { 0 } else { field }
             }
         }
     )* };
 }
 fields! { u32 i32; u64 i64; }
+
+/// `b` with the low bits of `a` from a place on.
+macro_rules! insert {
+    ($T:ident, $a:ident, $b:ident, $start:expr, $length:expr) => {{
+        let start = $start;
+        let field = (!$T::MAX.shift_left($length)).shift_left(start);
+        ($b & !field) | ($a.shift_left(start) & field)
+    }};
+}
 
 pub(super) fn manipulation(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
@@ -74,22 +82,31 @@ pub(super) fn manipulation(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         "bfind" => Pure::of(find(ty, call.take("shiftamt"))?, WORD, &[ty]),
         "fns" if ty == Ty::B32 => {
             let compute = compute!(|mask: u32, base: u32, offset: i32| find_nth_set(mask, base, offset));
-            Pure::of(compute, WORD, &[ty, ty, Ty::S32])
+            // ptxas's code negates a negative offset, and compares it as a signed number.
+            let by_ptxas = compute!(|mask: u32, base: u32, offset: i32| {
+                if offset == i32::MIN { 0 } else { find_nth_set(mask, base, offset) }
+            });
+            Some(Pure::new(compute, &[WORD], &[ty, ty, Ty::S32]).but_by_ptxas(by_ptxas))
         }
+        // A start and a length are the low bytes of their operands. ptxas's code takes all of a word if the field is one of 64 bits.
         "bfe" => {
-            let compute = by_wide_integer!(ty, compute!(|a: T, start: u32, length: u32| a.extract(start, length)));
-            Pure::of(compute, ty, &[ty, WORD, WORD])
+            let compute =
+                by_wide_integer!(ty, compute!(|a: T, start: u32, length: u32| a.extract(start & 255, length & 255)));
+            let pure = Pure::new(compute, &[ty], &[ty, WORD, WORD]);
+            Some(match ty {
+                Ty::U64 => pure.but_by_ptxas(compute!(|a: u64, start: u32, length: u32| a.extract(start, length))),
+                Ty::S64 => pure.but_by_ptxas(compute!(|a: i64, start: u32, length: u32| a.extract(start, length))),
+                _ => pure,
+            })
         }
         "bfi" if bits => {
             let compute = by_wide_width!(
                 ty,
-                compute!(|a: T, b: T, start: u32, length: u32| {
-                    let start = start & 255;
-                    let field = (!T::MAX.shift_left(length & 255)).shift_left(start);
-                    (b & !field) | (a.shift_left(start) & field)
-                })
+                compute!(|a: T, b: T, start: u32, length: u32| insert!(T, a, b, start & 255, length & 255))
             );
-            Pure::of(compute, ty, &[ty, ty, WORD, WORD])
+            let pure = Pure::new(compute, &[ty], &[ty, ty, WORD, WORD]);
+            let by_ptxas = compute!(|a: u64, b: u64, start: u32, length: u32| insert!(u64, a, b, start, length));
+            Some(if ty == Ty::B64 { pure.but_by_ptxas(by_ptxas) } else { pure })
         }
         "szext" => Pure::of(extend(ty, call.opcode.take_of(&["wrap", "clamp"])?)?, ty, &[ty, WORD]),
         "bmsk" if ty == Ty::B32 => {

@@ -155,8 +155,13 @@ fn compared(steps: Vec<Compute>, then: Option<Compute>, results: &[Ty], sources:
     Some(steps.fold(first, Pure::then))
 }
 
-fn has_ftz(ty: Ty) -> bool {
-    matches!(ty, Ty::F32 | Ty::F16 | Ty::F16x2)
+/// Whether the instruction flushes subnormals of its sources.
+fn flushes(ty: Ty, call: &mut Call<'_, '_>) -> bool {
+    match ty {
+        Ty::F32 => call.flushes(),
+        Ty::F16 | Ty::F16x2 => call.take("ftz"),
+        _ => false,
+    }
 }
 
 /// `setp`: the comparison, its opposite as the second predicate, both combined with a third. Of pairs the second predicate is the
@@ -165,7 +170,7 @@ pub(super) fn setp(mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     let operator = call.opcode.take_of(&OPERATORS)?;
     let combine = call.opcode.take_of(&["and", "or", "xor"]);
-    let ftz = has_ftz(ty) && call.take("ftz");
+    let ftz = flushes(ty, &mut call);
     let steps = comparison(operator, ty, ftz)?;
     let sources = if combine.is_some() { vec![ty, ty, Ty::Pred] } else { vec![ty; 2] };
     let two = call.operands == sources.len() + 2;
@@ -196,7 +201,7 @@ pub(super) fn set(mut call: Call<'_, '_>) -> Option<Pure> {
     let (to, from) = (call.ty, call.take_type()?);
     let operator = call.opcode.take_of(&OPERATORS)?;
     let combine = call.opcode.take_of(&["and", "or", "xor"]);
-    let ftz = has_ftz(from) && call.take("ftz");
+    let ftz = flushes(from, &mut call);
     let steps = comparison(operator, from, ftz)?;
     /// The result of a comparison, combined with a predicate or not.
     macro_rules! truth {
@@ -255,7 +260,7 @@ pub(super) fn select(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
         return Pure::of(compute, ty, &[ty, ty, Ty::Pred]);
     }
     let by = call.take_type()?;
-    let ftz = by == Ty::F32 && call.take("ftz");
+    let ftz = flushes(by, &mut call);
     let compute = match by {
         Ty::S32 => by_width!(width, compute!(|a: T, b: T, c: i32| if c >= 0 { a } else { b })),
         Ty::F32 => {

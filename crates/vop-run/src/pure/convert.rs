@@ -123,7 +123,7 @@ pub(super) fn convert(mut call: Call<'_, '_>) -> Option<Pure> {
         (true, true) => vec![by_any_integer!(from, S, by_any_width!(to, D, compute!(|a: S| a as D)))],
         (true, false) => {
             let rounding = call.opcode.take_of(&["rni", "rzi", "rmi", "rpi"])?;
-            let ftz = from == Ty::F32 && call.take("ftz");
+            let ftz = from == Ty::F32 && call.flushes();
             // Every result is clamped, whether it says so or not.
             call.take("sat");
             to_integer(to, from, rounding, ftz)?
@@ -298,7 +298,8 @@ fn from_integer(to: Ty, from: Ty, mode: &str) -> Option<Vec<Compute>> {
         (Ty::F64, _) => vec![by_mode!(
             mode,
             match from {
-                Ty::U64 => compute!(|a: u64| round::integer_double::<R>(f64::from((a >> 32) as u32), f64::from(a as u32))),
+                Ty::U64 =>
+                    compute!(|a: u64| round::integer_double::<R>(f64::from((a >> 32) as u32), f64::from(a as u32))),
                 _ => compute!(|a: i64| round::integer_double::<R>(f64::from((a >> 32) as i32), f64::from(a as u32))),
             }
         )],
@@ -337,8 +338,13 @@ fn floats(to: Ty, from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
         None if !both_half => return None,
         mode => mode.unwrap_or("rn"),
     };
-    let ftz = (to == Ty::F32 || from == Ty::F32) && call.take("ftz");
+    let ftz = (to == Ty::F32 || from == Ty::F32) && call.flushes();
+    // ptxas's code does not flush, which shows where a rounding mode makes something of a subnormal number.
+    let unflushed = ftz && (to, from) == (Ty::F16, Ty::F32) && matches!(mode, "rm" | "rp");
     let mut steps = match (to, from) {
+        (Ty::F16, Ty::F32) if unflushed => {
+            vec![by_mode!(mode, compute!(|a: f32| F16::rounded::<R>(a.flush::<true>())))]
+        }
         (Ty::F16, Ty::F32) => vec![half_of_single::<F16>(mode)],
         (Ty::Bf16, Ty::F32) => vec![half_of_single::<Bf16>(mode)],
         (Ty::F16, Ty::F64) => vec![half_of_double::<F16>(mode)],
@@ -378,7 +384,7 @@ fn floats(to: Ty, from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
         }
         _ => return None,
     };
-    if ftz {
+    if ftz && !unflushed {
         let flush = compute!(|a: f32| a.flush::<true>());
         match (to, from) {
             (_, Ty::F32) => steps.insert(0, flush),
@@ -396,7 +402,8 @@ fn floats(to: Ty, from: Ty, mut call: Call<'_, '_>) -> Option<Pure> {
             steps.push(by_half!(to, |a| a.relu()));
         }
     }
-    wide(steps, to, from)
+    let pure = wide(steps, to, from)?;
+    Some(if unflushed { pure.but_by_ptxas(half_of_single::<F16>(mode)) } else { pure })
 }
 
 fn is_small(ty: Ty) -> bool {
@@ -454,7 +461,22 @@ fn tensor_single(mut call: Call<'_, '_>) -> Option<Pure> {
             }
         )
     );
-    Pure::of(compute, Ty::Tf32, &[Ty::F32])
+    let pure = Pure::new(compute, &[Ty::Tf32], &[Ty::F32]);
+    if mode != "rna" {
+        return Some(pure);
+    }
+    // ptxas's code drops the bits of a NaN as it drops those of a number; what has no others becomes an infinity.
+    let by_ptxas = by_flag!(
+        finite,
+        FINITE,
+        compute!(|a: f32| {
+            let bits = a.to_bits() & KEPT;
+            let largest = FINITE && bits & 0x7f80_0000 == 0x7f80_0000;
+            let bits = if largest { bits.wrapping_sub(1 << DROPPED) } else { bits };
+            if a.is_nan() { bits } else { tensor::<1, false, FINITE>(a) }
+        })
+    );
+    Some(pure.but_by_ptxas(by_ptxas))
 }
 
 /// `cvt.pack.sat`: two words clamped to a type, the second in the lower place; below what a third word has in its low bits.

@@ -185,18 +185,22 @@ pub(super) fn arithmetic(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
 
 /// The rounding mode, which all but sums and products must name.
 fn mode<'a>(name: &str, call: &mut Call<'_, 'a>) -> Option<&'a str> {
-    match call.opcode.take_of(&["rn", "rz", "rm", "rp"]) {
-        None if matches!(name, "add" | "sub" | "mul") => Some("rn"),
-        mode => mode,
-    }
+    let by_default = match name {
+        "add" | "sub" | "mul" => true,
+        "mad" if call.ty == Ty::F32 => call.dialect.rounds_mad,
+        "mad" | "div" | "sqrt" => call.ty == Ty::F64 && call.dialect.approximates,
+        _ => false,
+    };
+    call.opcode.take_of(&["rn", "rz", "rm", "rp"]).or(by_default.then_some("rn"))
 }
 
 fn single(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
-    if let Some(kind) = call.opcode.take_of(&["approx", "full"]) {
+    let approximates = call.dialect.approximates && matches!(name, "div" | "rcp" | "sqrt");
+    if let Some(kind) = call.opcode.take_of(&["approx", "full"]).or(approximates.then_some("approx")) {
         return super::approx::quotient(name, kind, call);
     }
-    let (mode, ftz) = (mode(name, call)?, call.take("ftz"));
+    let (mode, ftz) = (mode(name, call)?, call.flushes());
     /// The operation between flushed sources and a finished result; if both can be inexact below 2^-126, with the same times 2^24.
     macro_rules! nearest {
         (|$($x:ident),*| $f:expr $(, $scaled:expr)?) => {
@@ -277,11 +281,7 @@ fn pairs(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
         "sub" => (each!(|a, b| (a - b), f32::INFINITY, round::odd_sum_signed::<R>(a, -b)), 2),
         "mul" => (each!(|a, b| (a * b), (a * SCALE) * b, a * b), 2),
         "fma" => (
-            each!(
-                |a, b, c| a.mul_add(b, c),
-                (a * SCALE).mul_add(b, c * SCALE),
-                round::odd_sum_signed::<R>(a * b, c)
-            ),
+            each!(|a, b, c| a.mul_add(b, c), (a * SCALE).mul_add(b, c * SCALE), round::odd_sum_signed::<R>(a * b, c)),
             3,
         ),
         _ => return None,
@@ -331,7 +331,7 @@ fn double(name: &str, call: &mut Call<'_, '_>) -> Option<Pure> {
 /// `min` and `max` of two numbers of single precision, or of three: of two, and then with the third.
 fn extremes(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
-    let (ftz, nan, max) = (call.take("ftz"), call.take("NaN"), name == "max");
+    let (ftz, nan, max) = (call.flushes(), call.take("NaN"), name == "max");
     let three = call.operands == 4;
     let sign = !three && call.take("xorsign");
     let magnitude = (sign || three) && call.take("abs");
@@ -359,7 +359,7 @@ fn signs(name: &str, mut call: Call<'_, '_>) -> Option<Pure> {
     let ty = call.ty;
     const SIGN: u32 = 1 << 31;
     const SIGN_DOUBLE: u64 = 1 << 63;
-    let ftz = ty == Ty::F32 && matches!(name, "neg" | "abs") && call.take("ftz");
+    let ftz = ty == Ty::F32 && matches!(name, "neg" | "abs") && call.flushes();
     let compute = match (name, ty) {
         ("neg", Ty::F32) if ftz => compute!(|a: f32| (-a.flush::<true>()).canonical()),
         ("abs", Ty::F32) if ftz => compute!(|a: f32| a.flush::<true>().abs().canonical()),

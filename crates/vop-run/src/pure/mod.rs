@@ -132,6 +132,30 @@ use crate::column::Width;
 use crate::lanes::Compute;
 use crate::opcode::Opcode;
 
+/// What a module's `.version` and `.target` say about instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    /// Targets below sm_20: every instruction of `.f32` has `.ftz`.
+    flushes: bool,
+    /// Those, and versions up to 3.1: `mad.f32` needs no rounding mode.
+    rounds_mad: bool,
+    /// Versions below 1.4, which do not know `.approx`: what has no rounding mode is approximate in `.f32`, and rounds to the nearest in
+    /// `.f64`.
+    approximates: bool,
+}
+
+impl Dialect {
+    pub(crate) fn new(version: Option<(u32, u32)>, target: Option<&str>) -> Dialect {
+        let digits = |target: &str| -> Option<u32> {
+            let digits = target.strip_prefix("sm_").or(target.strip_prefix("compute_"))?;
+            digits.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse().ok()
+        };
+        let old = target.and_then(digits).is_some_and(|target| target < 20);
+        let up_to = |limit| version.is_some_and(|version| version <= limit);
+        Dialect { flushes: old, rounds_mad: old || up_to((3, 1)), approximates: up_to((1, 3)) }
+    }
+}
+
 pub(crate) use convert::{extend, low_word};
 
 /// An instruction that only computes.
@@ -157,6 +181,8 @@ pub(crate) struct Pure {
     pub(crate) then: Vec<Compute>,
     /// Whether the loop was chosen by the values of immediates, so that it is not that of every instruction of this opcode.
     pub(crate) by_immediates: bool,
+    /// Instead of `compute`, what ptxas's code computes, where that is not what the manual says. It has columns of the same widths.
+    pub(crate) by_ptxas: Option<Compute>,
 }
 
 impl Pure {
@@ -172,7 +198,13 @@ impl Pure {
             divisor: None,
             then: Vec::new(),
             by_immediates: false,
+            by_ptxas: None,
         }
+    }
+
+    /// With what ptxas's code computes in the first step.
+    fn but_by_ptxas(self, compute: Compute) -> Pure {
+        Pure { by_ptxas: Some(compute), ..self }
     }
 
     /// With one more step.
@@ -282,6 +314,7 @@ struct Call<'o, 'a> {
     ty: Ty,
     operands: usize,
     immediates: &'o [Option<u64>],
+    dialect: Dialect,
     /// Whether the value of an immediate was asked for.
     looked_at: &'o std::cell::Cell<bool>,
 }
@@ -289,6 +322,11 @@ struct Call<'o, 'a> {
 impl Call<'_, '_> {
     fn take(&mut self, modifier: &str) -> bool {
         self.opcode.take(modifier)
+    }
+
+    /// Whether the instruction, of single precision, flushes subnormals.
+    fn flushes(&mut self) -> bool {
+        self.take("ftz") || self.dialect.flushes
     }
 
     fn take_type(&mut self) -> Option<Ty> {
@@ -306,12 +344,17 @@ impl Call<'_, '_> {
 ///
 /// `immediates` has an element for each operand: its value where it is an integer constant. `None` means that the
 /// instruction is none of these, or is not legal. The caller must check the number of operands, and that nothing is left of the opcode.
-pub(crate) fn pure(opcode: &mut Opcode<'_>, operands: usize, immediates: &[Option<u64>]) -> Option<Pure> {
+pub(crate) fn pure(
+    opcode: &mut Opcode<'_>,
+    operands: usize,
+    immediates: &[Option<u64>],
+    dialect: Dialect,
+) -> Option<Pure> {
     let name = opcode.name;
     let linear = linear(opcode);
     let ty = opcode.take_if(Ty::parse)?;
     let looked_at = std::cell::Cell::new(false);
-    let call = Call { opcode, ty, operands, immediates, looked_at: &looked_at };
+    let call = Call { opcode, ty, operands, immediates, dialect, looked_at: &looked_at };
     let pure = match name {
         "add" | "sub" | "mul" | "mad" | "fma" | "abs" | "neg" | "min" | "max" | "div" if ty.is_float() => {
             if ty.is_half() { half::arithmetic(name, call) } else { float::arithmetic(name, call) }

@@ -227,8 +227,8 @@ impl Machine<'_> {
                         };
                         inside = if kind == Lanes::Up { j >= max_lane as i64 } else { j <= max_lane as i64 };
                         let from = if inside { j as usize } else { lane };
-                        // Undefined by the manual; the engine says that the lane keeps its own.
-                        if list.contains(&from) { values[from][0] } else { values[lane][0] }
+                        // Undefined by the manual; the engine says 0.
+                        if list.contains(&from) { values[from][0] } else { 0 }
                     }
                 };
                 if kind != Lanes::Sync {

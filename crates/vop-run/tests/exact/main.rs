@@ -13,8 +13,7 @@ use random::{Random, seeds};
 use vop_run::Level;
 use vop_run::internals::Instruction;
 
-const MODES: [(&str, Mode); 4] =
-    [(".rn", Mode::Nearest), (".rz", Mode::Zero), (".rm", Mode::Down), (".rp", Mode::Up)];
+const MODES: [(&str, Mode); 4] = [(".rn", Mode::Nearest), (".rz", Mode::Zero), (".rm", Mode::Down), (".rp", Mode::Up)];
 
 /// Inputs for each opcode and seed.
 const INPUTS: usize = 400;
@@ -195,14 +194,7 @@ fn arithmetic(names: &[&str], ty: &str, format: Format, modes: &[(&str, Mode)], 
                 for ftz in flushes {
                     let opcode = format!("{name}{rounding}{ftz}.{ty}");
                     let flushes = !ftz.is_empty();
-                    let case = Case {
-                        name,
-                        opcode: &opcode,
-                        from: format,
-                        to: format,
-                        mode: *mode,
-                        ftz: [flushes; 2],
-                    };
+                    let case = Case { name, opcode: &opcode, from: format, to: format, mode: *mode, ftz: [flushes; 2] };
                     let count = operands(name, format, &mut random).len();
                     let instruction = instruction(&opcode, count + 1);
                     for _ in 0..INPUTS {

@@ -55,11 +55,11 @@ macro_rules! kinds {
 
 kinds! {
     Unsupported "V0601" "not supported by the executor"
-        "The kernel may be right, but the executor does not know an instruction, a modifier or a declaration in it. Nothing was run.";
+        "The kernel may be right, but the executor does not know an instruction, a modifier, an operand or a declaration in it. The message names it, and what it is part of. One message stands for all statements of its kind. Nothing was run.";
     Malformed "V0602" "a statement that has no meaning"
-        "The statement has the wrong operands, or registers that are not declared or have another width.";
+        "The statement has the wrong operands, or registers that are not declared or have another width. If ptxas takes the statement, the executor is wrong about it: please report it.";
     UnknownEntry "V0603" "no such kernel"
-        "The module has no `.entry` of this name. C++ kernels have mangled names unless they are declared `extern \"C\"`.";
+        "The module has no `.entry` of this name. A C++ kernel is found by its mangled name and by that of the source, `scale(float*, int)`; `scale` alone suffices if no other kernel has it.";
     Argument "V0604" "arguments that do not fit the kernel"
         "A launch gives one argument for each `.param` of the entry, in order: a buffer for a pointer (`.u64`), a scalar of the parameter's size for others, such as `{ u32 = 640 }`.";
     LaunchShape "V0605" "grid, block or shared memory too large"
@@ -71,9 +71,15 @@ kinds! {
     Forbidden "V0608" "an access that is not allowed"
         "The kernel writes to memory that may only be read, or accesses an address through another state space than its own.";
     Limit "V0609" "limit of instructions reached"
-        "A launch may execute a limited number of thread-instructions, so that an endless loop is noticed. `--limit` sets the number.";
+        "A launch may execute a limited number of thread-instructions, so that an endless loop is noticed. What takes longer than its thread-instructions counts as more. `--limit` sets the number.";
+    Timeout "V0630" "the time of a launch is over"
+        "The launch has not ended after the time that `--timeout` or a launch file's `timeout` gives it.";
+    Stopped "V0631" "a launch was stopped"
+        "Ctrl-C, a signal or another thread has ended the launch. Memory holds what had been written until then, and nothing is saved.";
+    Memory "V0632" "not enough memory"
+        "Buffers, the module's variables and what a launch takes (registers, stacks and shared memory of the blocks that run at a time, what `printf` prints) go beyond the limit, or the system does not give so much. `--memory` sets the limit; three quarters of the machine's memory are the default. Fewer `--cores` and a smaller `--stack` take less.";
     Deadlock "V0610" "threads wait for each other"
-        "Some threads of a block wait at a barrier that others never reach, or for other threads of their warp.";
+        "Some threads of a block wait at a barrier that others never reach, for other threads of their warp, or in a loop for memory that no thread changes any more.";
     DivisionByZero "V0614" "division by zero"
         "An integer `div` or `rem` divides by zero. By the manual the result depends on the machine.";
     DivergentBarrier "V0615" "a barrier in divergent code"
@@ -101,9 +107,11 @@ kinds! {
     Trap "V0611" "the kernel trapped"
         "The kernel executed `trap`, as `assert` and `__trap()` do.";
     LaunchFile "V0612" "a launch file with an error"
-        "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    # .npy, .png, or raw with `type` and perhaps `shape`\n    input  = { file = \"input.npy\" }\n    # zeros, saved to .npy or .png\n    output = { type = \"i32\", shape = [23, 40], save = \"output.npy\" }\n    best   = { type = \"u32\", shape = [4], fill = 99 }\n    weight = { type = \"f32\", values = [0.25, 0.5, 0.25] }\n    # compared after the run\n    right  = { type = \"f32\", shape = [9], expect = \"right.npy\", ulps = 2 }\n\n    [[launch]]\n    entry = \"kernel\"              # not needed if the module has no other\n    grid  = [40, 23]\n    block = 64\n    shared = 0                    # bytes of dynamic shared memory\n    check = [\"races\", \"uninit\"]   # as with `--check`\n    args  = [\"input\", \"output\", { i32 = 640 }, { f32 = [0.5, 1] }]\n\nElement types are i8 to i64, u8 to u64, f16, f32 and f64. What is expected may be missed by `tolerance`, or for floats by `ulps`.";
+        "A launch file is TOML: `ptx`, a table `[buffers]`, and one `[[launch]]` or more, each with `grid`, `block` and `args`:\n\n    ptx = \"kernel.ptx\"\n\n    [buffers]\n    # .npy, .png, or raw with `type` and perhaps `shape`\n    input  = { file = \"input.npy\" }\n    # zeros, saved to .npy or .png\n    output = { type = \"i32\", shape = [23, 40], save = \"output.npy\" }\n    best   = { type = \"u32\", shape = [4], fill = 99 }\n    weight = { type = \"f32\", values = [0.25, 0.5, 0.25] }\n    # compared after the run\n    right  = { type = \"f32\", shape = [9], expect = \"right.npy\", ulps = 2 }\n\n    # `.global` and `.const` variables of the module, named as in PTX or C++\n    [variables]\n    \"ns::table\" = { file = \"table.npy\" }\n    counter = { save = \"counter.npy\" }\n\n    [[launch]]\n    entry = \"kernel\"              # not needed if the module has no other\n    grid  = [40, 23]\n    block = 64\n    shared = 0                    # bytes of dynamic shared memory\n    check = [\"races\", \"uninit\"]   # as with `--check`, or \"all\"\n    args  = [\"input\", \"output\", \"best\", \"weight\", \"right\", { i32 = 640 }]\n\nA buffer that no launch uses is an error. `{ address = \"output\", offset = 64 }` is an address within a buffer or a variable. `for` repeats a launch with changing numbers, whose names stand where numbers are wanted:\n\n    for  = { size = { from = 2, to = 64, times = 2 } }\n    args = [\"output\", { u32 = \"size\" }]\n\nElement types are i8 to i64, u8 to u64, f16, f32 and f64. What is expected may be missed by `tolerance`, or for floats by `ulps`.";
     CommandLine "V0619" "an option that cannot be read"
-        "`vop run kernel.ptx` takes `--grid`, `--block` and an `--arg` for each parameter of the kernel, in order:\n\n    --arg in=a.npy                  a buffer from a .npy or .png file\n    --arg in=u8[100]@a.raw          one from a raw file, with or without shape\n    --arg out=i32[920,2]            a buffer of zeros\n    --arg out=i32[920,2]:out.npy    the same, saved after the run\n    --arg in=a.npy:out.npy          read, and saved after the run\n    --arg out                       a buffer of an argument before, again\n    --arg u32=640                   a number\n    --arg f32=0.5,1                 an array or structure passed by value\n\nTypes are i8 to i64, u8 to u64, f16, f32 and f64. `--compare out=right.npy` compares a buffer with a file after the run.";
+        "`vop run kernel.ptx` takes `--grid`, `--block` and an `--arg` for each parameter of the kernel, in order:\n\n    --arg in=a.npy                  a buffer from a .npy or .png file\n    --arg in=u8[100]@a.raw          one from a raw file, with or without shape\n    --arg out=i32[920,2]            a buffer of zeros\n    --arg out=i32[920,2]=7          one whose elements are 7\n    --arg out=i32[920,2]:out.npy    the same, saved after the run\n    --arg in=a.npy:out.npy          read, and saved after the run\n    --arg out                       a buffer of an argument before, again\n    --arg out+64                    its address and 64 bytes\n    --arg u32=640                   a number\n    --arg f32=0.5,1                 an array or structure passed by value\n\nTypes are i8 to i64, u8 to u64, f16, f32 and f64. `--variable` fills or saves a variable of the module, named as in PTX or C++:\n\n    --variable ns::table=a.npy      filled from a file\n    --variable table=f32:0.5,1      filled with values\n    --variable counter=:c.npy       saved after the run\n\n`--compare out=right.npy` compares a buffer with a file after the run.";
+    Link "V0640" "modules that cannot be linked"
+        "Modules that are loaded together define one `.visible` variable twice, or declare a variable `.extern` in another state space or of another size than the module that defines it. `vop_run::Memory::load` links modules.";
     File "V0613" "a file that cannot be read or written"
         "The file is missing or unreadable, its content is not what its name or its declaration says, or it cannot be written. Folders, devices, sockets and named pipes are refused before they are opened. Output is written to a temporary file and renamed, so that no part of it is left after a failure.";
 }

@@ -63,7 +63,7 @@ impl<'r> Parser<'r> {
     /// Reads one instruction; see [`parse`](parse()).
     ///
     /// # Errors
-    /// All faults of the text, in its order; [`Code::V0103`] if it is faultless but holds none or several.
+    /// All faults of the text up to about a thousand, in its order; [`Code::V0103`] if it is faultless but holds none or several.
     pub fn parse<'t>(&self, text: &'t str) -> Result<Instruction<'t>, Vec<Diagnostic>> {
         self.read_one(text, self.settings).map(|(instruction, _)| instruction)
     }
@@ -116,12 +116,28 @@ impl<'r> Parser<'r> {
     }
 }
 
+/// The faults of a text that are looked for.
+const MOST_FAULTS: usize = 1000;
+/// Blocks that may be nested: each is looked at for each name.
+const MOST_BLOCKS: usize = 1000;
+
 impl<'t> Reader<'t, '_> {
     fn statements(&mut self, mut sink: impl FnMut(Instruction<'t>)) {
         let mut open = Vec::new();
         loop {
+            // A text that is no PTX at all may be long.
+            if self.faults.len() >= MOST_FAULTS {
+                break;
+            }
             match self.token.kind {
                 TokenKind::End => break,
+                TokenKind::Punctuation(b'{') if open.len() == MOST_BLOCKS => {
+                    let message = format!("more than {MOST_BLOCKS} blocks, one within the other");
+                    self.fault(
+                        Diagnostic::new(Code::V0105, self.token.span(), message).help("close some of them with `}`"),
+                    );
+                    break;
+                }
                 TokenKind::Punctuation(b'{') => {
                     open.push(self.token.span());
                     self.scopes.push(Scope::default());
@@ -154,7 +170,8 @@ impl<'t> Reader<'t, '_> {
                 },
             }
         }
-        for span in open {
+        // The last fault may be one of a long text.
+        for span in open.into_iter().take(MOST_FAULTS) {
             let fault = Diagnostic::new(Code::V0105, span, "this block has no end").help("close it with `}`");
             self.fault(fault);
         }

@@ -166,6 +166,8 @@ impl<'t> Reader<'t, '_> {
     /// Records a fault whose help is the block that [`Reader::write_patch`] writes.
     #[cold]
     pub(super) fn patched_fault(&mut self, fault: Diagnostic, place: Range<usize>, need: Need) {
+        // Where the instruction cannot be read, the words stay.
+        let fault = fault.help(need.what.clone());
         self.waiting.push(Waiting { fault: Some(self.faults.len()), place, need });
         self.fault(fault);
     }

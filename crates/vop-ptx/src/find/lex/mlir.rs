@@ -2,11 +2,13 @@
 //! an attribute holds.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::Mapped;
 use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode};
+use super::llvm;
 use super::text::Text;
 
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
@@ -23,7 +25,9 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
                 let mut mapped = Mapped::default();
                 decode(&mut mapped, source, content, Escapes::Mlir);
                 if !is_name {
-                    texts.push(Text { mapped, dialect });
+                    // The constraints are those of LLVM.
+                    let asm = if dialect == Dialect::LlvmAsm { llvm::operands(cursor) } else { None };
+                    texts.push(Text { asm: asm.map(Arc::new), ..Text::new(mapped, dialect) });
                 }
                 dialect = Dialect::Free;
             }

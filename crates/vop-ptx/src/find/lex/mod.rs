@@ -18,6 +18,7 @@ use super::embedded;
 use super::language::Language;
 use super::mapped::Mapped;
 use super::placeholder::Dialect;
+pub(super) use c::{Arguments, Facts};
 use others::Kind;
 pub(super) use text::Text;
 
@@ -35,7 +36,7 @@ pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
         Language::Zig => others::texts(source, Kind::Zig),
         Language::Nim => others::texts(source, Kind::Nim),
         Language::Markdown | Language::JinjaCuda | Language::JinjaPtx => embedded::texts(source, language),
-        Language::Ptx => vec![Text { mapped: Mapped::whole(source), dialect: Dialect::Ptx }],
+        Language::Ptx => vec![Text::new(Mapped::whole(source), Dialect::Ptx)],
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
         if let Some(literal) = literal(&mut cursor, kind) {
             let dialect = if kind == Kind::Zig && asm == Asm::Open { Dialect::GccAsm } else { Dialect::Free };
             let mapped = joined(&mut cursor, &literal, kind);
-            texts.push(Text { mapped, dialect });
+            texts.push(Text::new(mapped, dialect));
             asm = Asm::Outside;
             continue;
         }

@@ -4,11 +4,14 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::{Mapped, Paste};
+use super::super::operand::Asm;
 use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode_part};
+use super::llvm;
 use super::text::Text;
 
 /// The bytes within which a formatted string's field must close; a stray brace is no field.
@@ -21,7 +24,13 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
         match lexer.cursor.peek(0) {
             b'#' => lexer.cursor.skip_to(b'\n'),
             b if is_ident(b) || matches!(b, b'"' | b'\'') => match Literal::read(&mut lexer.cursor) {
-                Some(literal) => texts.push(Text { mapped: lexer.text(&literal), dialect: Dialect::Free }),
+                Some(literal) => {
+                    let mapped = lexer.text(&literal);
+                    let asm = lexer.constraints().map(Arc::new);
+                    // `inline_asm_elementwise("vadd4… $0, $1;", "=r,r", …)`
+                    let dialect = if asm.is_some() { Dialect::LlvmAsm } else { Dialect::Free };
+                    texts.push(Text { asm, ..Text::new(mapped, dialect) });
+                }
                 None => _ = lexer.cursor.take_while(is_ident),
             },
             b => {
@@ -68,6 +77,29 @@ impl Lexer<'_> {
             b')' | b']' | b'}' => self.depth = self.depth.saturating_sub(1),
             _ => {}
         }
+    }
+
+    /// The operands, if the string is followed by a list of LLVM's constraints: `, "=r,r"`, `, constraints="=r,r"`.
+    fn constraints(&self) -> Option<Asm> {
+        let mut ahead = self.cursor;
+        skip_trivia(&mut ahead, self.depth > 0);
+        if !ahead.eat(b",") {
+            return None;
+        }
+        skip_trivia(&mut ahead, self.depth > 0);
+        let mut named = ahead;
+        named.take_while(is_ident);
+        skip_trivia(&mut named, self.depth > 0);
+        if named.eat(b"=") {
+            skip_trivia(&mut named, self.depth > 0);
+            named.eat(b"(");
+            skip_trivia(&mut named, self.depth > 0);
+            ahead = named;
+        }
+        let literal = Literal::read(&mut ahead).filter(|literal| !literal.formatted)?;
+        let list = literal.content;
+        llvm::is_constraints(&ahead.src[list.clone()])
+            .then(|| llvm::listed(ahead.src, list.clone(), Vec::new(), list.start))
     }
 
     /// The string that begins with `first`.

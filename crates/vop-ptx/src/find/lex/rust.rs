@@ -1,9 +1,11 @@
 //! Rust: `asm!`'s templates, `concat!`, and any other string.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::{Mapped, Paste};
+use super::super::operand::{Access, Asm, AsmOperand, Class};
 use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode};
 use super::text::Text;
@@ -22,12 +24,14 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
             b'\'' => skip_char_or_lifetime(&mut cursor),
             b if is_ident(b) || b == b'"' => {
                 if let Some(text) = asm(&mut cursor) {
-                    texts.push(Text { mapped: text, dialect: Dialect::RustAsm });
+                    // Without any operand it is the beginning of one, or an example.
+                    let asm = Some(operands(cursor)).filter(|asm| !asm.operands.is_empty()).map(Arc::new);
+                    texts.push(Text { asm, ..Text::new(text, Dialect::RustAsm) });
                     continue;
                 }
                 let mut mapped = Mapped::default();
                 if string(&mut cursor, &mut mapped, 0) {
-                    texts.push(Text { mapped, dialect: Dialect::Free });
+                    texts.push(Text::new(mapped, Dialect::Free));
                 } else {
                     cursor.take_while(is_ident);
                 }
@@ -90,6 +94,89 @@ fn asm(cursor: &mut Cursor<'_>) -> Option<Mapped> {
             return Some(mapped);
         }
         mapped.push_unit(b"\n", comma..ahead.pos, ahead.pos);
+    }
+}
+
+/// The bytes of an operand's expression.
+const LONGEST_EXPRESSION: usize = 1 << 12;
+
+/// The operands behind a template: `, out(reg32) d, x = in(reg32) a, const 5)`. The compiler numbers those without a name.
+fn operands(mut cursor: Cursor<'_>) -> Asm {
+    let mut asm = Asm { at: cursor.pos, operands: Vec::new(), complete: true };
+    loop {
+        skip_trivia(&mut cursor);
+        if cursor.eat(b",") {
+            continue;
+        }
+        let start = cursor.pos;
+        let mut word = cursor.take_while(is_ident);
+        if word.is_empty() {
+            // The closing bracket ends the list; what else may stand here is not read.
+            asm.complete = matches!(cursor.peek(0), b')' | b']' | b'}');
+            return asm;
+        }
+        skip_trivia(&mut cursor);
+        let mut name = None;
+        if cursor.peek(0) == b'=' {
+            name = Some(String::from_utf8_lossy(word).into_owned());
+            cursor.advance(1);
+            skip_trivia(&mut cursor);
+            word = cursor.take_while(is_ident);
+            skip_trivia(&mut cursor);
+        }
+        let access = match word {
+            b"in" | b"const" | b"sym" => Access::In,
+            b"out" | b"lateout" => Access::Out,
+            b"inout" | b"inlateout" => Access::InOut,
+            _ => {
+                // `options(…)`, `clobber_abi(…)`
+                asm.complete = matches!(word, b"options" | b"clobber_abi");
+                return asm;
+            }
+        };
+        let mut class = if word == b"const" { Class::Immediate } else { Class::Unknown };
+        let mut end = cursor.pos;
+        if cursor.peek(0) == b'(' && !matches!(word, b"const" | b"sym") {
+            let inside = cursor.pos + 1;
+            if !cursor.skip_brackets(LONGEST_EXPRESSION) {
+                asm.complete = false;
+                return asm;
+            }
+            end = cursor.pos;
+            class = match cursor.src[inside..end - 1].trim_ascii() {
+                b"reg32" => Class::Word,
+                b"reg16" => Class::Other("a 16-bit register"),
+                b"reg64" => Class::Other("a 64-bit register"),
+                _ => Class::Unknown,
+            };
+        }
+        let written = String::from_utf8_lossy(&cursor.src[start..end]).into_owned();
+        skip_expression(&mut cursor);
+        let whole = start..cursor.pos.max(end);
+        asm.operands.push(AsmOperand {
+            name,
+            written,
+            place: start..end,
+            class,
+            access,
+            expression: Vec::new(),
+            expression_place: end..whole.end,
+            whole,
+            scalar: None,
+        });
+    }
+}
+
+/// Goes to the comma or the bracket that ends an expression.
+fn skip_expression(cursor: &mut Cursor<'_>) {
+    while !cursor.at_end() && !matches!(cursor.peek(0), b',' | b')' | b']' | b'}') {
+        let stays = match cursor.peek(0) {
+            b'(' | b'[' | b'{' => !cursor.skip_brackets(LONGEST_EXPRESSION),
+            _ => true,
+        };
+        if stays {
+            cursor.advance(1);
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use crate::column::{HALF, WARP, Width, all};
 use crate::engine::findings::AccessKind;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
-use crate::engine::shadow::Touch;
 use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
 
 impl Reach {
@@ -23,6 +22,7 @@ impl Reach {
             (Space::Local, 0) => (self.local, self.top, 0, true),
             (Space::Generic, 2) => (self.local, self.top, LOCAL_BASE, true),
             (Space::Param, 0) if !write => (self.params, self.params_len, 0, false),
+            (Space::Generic | Space::Global | Space::Const, 0) => return self.short_window(space, address, write),
             (Space::Generic | Space::Global | Space::Const, _) => {
                 let region = region_index(address).and_then(|index| self.region(index))?;
                 if write && region.read_only {
@@ -31,6 +31,23 @@ impl Reach {
                 (region.start, region.len, address & !OFFSET, false)
             }
             _ => return None,
+        };
+        Some(Window { start, len, first, on_stack })
+    }
+
+    /// [`Reach::window`] for a short address.
+    #[cold]
+    #[inline(never)]
+    fn short_window(&self, space: Space, address: u64, write: bool) -> Option<Window> {
+        let (start, len, first, on_stack) = match (space, self.short_space(address)) {
+            (Space::Generic, Some(found @ Space::Shared)) => (self.shared, self.shared_len, found.short_base(), false),
+            (Space::Generic, Some(found @ Space::Local)) => (self.local, self.top, found.short_base(), true),
+            (_, Some(_)) => return None,
+            (_, None) => {
+                let (index, first) = self.short_allocation(address)?;
+                let region = self.region(index).filter(|region| !write || !region.read_only)?;
+                (region.start, region.len, first, false)
+            }
         };
         Some(Window { start, len, first, on_stack })
     }
@@ -289,18 +306,23 @@ impl Reach {
         }
         if self.shadow.is_some() && kind == AccessKind::Read {
             for i in (0..WARP).filter(|i| active[*i] != 0) {
-                if let Some(touch) = Reach::touch(access, at[i], warp * WARP + i, kind) {
+                if let Some(touch) = self.touch(access, at[i], warp * WARP + i, kind) {
                     self.observe(&touch);
-                    self.has_read(&touch);
                 }
             }
         }
         Ok(pointers)
     }
 
-    fn has_read(&mut self, touch: &Touch) {
-        if let Some(shadow) = &mut self.shadow {
-            shadow.has_read(touch);
+    /// Tells the shadow memory of the strong reads of a warp, which have been made: another core publishes what it releases before it
+    /// writes. `at` has the addresses.
+    #[cold]
+    pub(super) fn have_read(&mut self, access: &Access, warp: usize, active: &[u8; WARP], at: &[u64; WARP]) {
+        for i in (0..WARP).filter(|i| active[*i] != 0) {
+            let touch = self.touch(access, at[i], warp * WARP + i, AccessKind::Read);
+            if let (Some(touch), Some(shadow)) = (touch, &mut self.shadow) {
+                shadow.has_read(&touch);
+            }
         }
     }
 

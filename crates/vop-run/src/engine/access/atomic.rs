@@ -9,6 +9,7 @@ use super::{Reach, WarpFault};
 use crate::code::{Atomic, AtomicKind};
 use crate::column::{Slot, WARP, Width, none};
 use crate::engine::findings::AccessKind;
+use crate::engine::shadow::Touch;
 use crate::pure::mbarrier;
 
 /// Atomics of 128 bits exclude one another.
@@ -34,9 +35,13 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                 let at = pointers[i];
                 let touch = seen
                     .as_ref()
-                    .and_then(|seen| Reach::touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic));
+                    .and_then(|seen| reach.touch(&atomic.access, seen[i], warp * WARP + i, AccessKind::Atomic))
+                    .map(|touch| Touch { swaps: matches!(atomic.kind, AtomicKind::CompareAndSwap), ..touch });
                 if let Some(touch) = &touch {
                     reach.observe(touch);
+                    if let (Some(shadow), None) = (&mut reach.shadow, atomic.mbarrier) {
+                        shadow.will_write(touch);
+                    }
                     releases |= touch.order.semantics.releases();
                 }
                 if atomic.access.bytes == 16 {
@@ -80,6 +85,8 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                             .unwrap_or_default(),
                     ),
                 };
+                let unused = 64 - 8 * atomic.access.bytes;
+                reach.changes += u64::from((next(old) ^ old) << unused != 0);
                 if let (Some(shadow), Some(touch)) = (&mut reach.shadow, &touch) {
                     match atomic.mbarrier {
                         Some(usage) => shadow.mbarrier(touch, usage, mbarrier::is_complete(next(old), old)),
@@ -108,7 +115,7 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
 ///
 /// # Safety
 /// As for [`atomic`]; `at` must have been checked for 16 bytes.
-unsafe fn wide(reach: &Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mut u8) {
+unsafe fn wide(reach: &mut Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mut u8) {
     let _one = WIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // SAFETY: slots of an atomic of 128 bits are columns of doubles, and the caller has checked 16 bytes. Cores that make such an atomic
     // exclude one another by the lock.
@@ -116,13 +123,18 @@ unsafe fn wide(reach: &Reach, atomic: &Atomic, warp: usize, lane: usize, at: *mu
         let half = |slot| &mut (*reach.file.column::<u64>(slot).warp(warp))[lane];
         let value = |[low, high]: [Slot; 2]| u128::from(*half(low)) | u128::from(*half(high)) << 64;
         let [b, c] = atomic.sources.map(value);
-        let old = at.cast::<u128>().read_unaligned();
+        // Other accesses to the same bytes are relaxed ones of eight bytes at most.
+        let halves = [0, 8].map(|offset| AtomicU64::from_ptr(at.add(offset).cast()));
+        let [low, high] = halves.map(|half| u128::from(half.load(Ordering::Relaxed)));
+        let old = low | high << 64;
         let new = match atomic.kind {
             AtomicKind::CompareAndSwap if old == b => c,
             AtomicKind::CompareAndSwap => old,
             _ => b,
         };
-        at.cast::<u128>().write_unaligned(new);
+        halves[0].store(new as u64, Ordering::Relaxed);
+        halves[1].store((new >> 64) as u64, Ordering::Relaxed);
+        reach.changes += u64::from(new != old);
         if let Some([low, high]) = atomic.d {
             *half(low) = old as u64;
             *half(high) = (old >> 64) as u64;

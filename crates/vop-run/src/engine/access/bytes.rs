@@ -4,35 +4,87 @@
 // A lane's number is an index of several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
 use super::address::{Aligned, Near, each, fill};
 use super::{Reach, WarpFault};
-use crate::code::{Load, MemoryWidth, Store};
+use crate::code::{Load, MemoryWidth, OrderSemantics, Store};
 use crate::column::{Element, File, HALF, Slot, WARP, all, blend, none};
 use crate::engine::findings::AccessKind;
 use crate::engine::shadow::Touch;
 #[cfg(target_arch = "x86_64")]
-use crate::level::AVX512;
+use crate::level::{AVX512, BASELINE};
 use crate::level::{Level, leveled};
 
 /// An element of memory: bytes for which any value is valid.
+///
+/// Blocks that run on other cores may write what one reads, and read what it writes: a kernel decides that. So memory is reached by relaxed
+/// atomics, of one element each, which compile to plain moves; and where elements follow one another by vector moves in assembly
+/// ([`fetch_row`], [`put_row`]), of which the compiler knows no more than that they may reach any memory. Relaxed atomics would be sixteen
+/// moves there.
 trait Raw: Copy + Default + PartialEq {
+    /// Whether loads and stores of such elements leave them as they are, where the column's elements are as wide.
+    const STAYS: bool;
+
+    /// Reads an element.
+    ///
+    /// # Safety
+    /// It must be readable, and the pointer a multiple of its size.
+    unsafe fn fetch(from: *const Self) -> Self;
+
+    /// Writes an element.
+    ///
+    /// # Safety
+    /// It must be writable, and the pointer a multiple of its size.
+    unsafe fn put(self, to: *mut Self);
+
     /// The elements at offsets from a start.
     ///
     /// # Safety
-    /// The bytes must be readable at every offset, and the CPU must have the level.
+    /// The elements must be readable at every offset, at multiples of their size, and the CPU must have the level.
     #[inline(always)]
     unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP], to: &mut [Self; WARP]) {
         for i in 0..WARP {
             // SAFETY: the caller promises that an element can be read at every offset.
-            to[i] = unsafe { start.add(offsets[i] as usize).cast::<Self>().read_unaligned() };
+            to[i] = unsafe { Self::fetch(start.add(offsets[i] as usize).cast()) };
         }
     }
 }
 
-impl Raw for u8 {}
-impl Raw for u16 {}
+/// Reading and writing by relaxed atomics.
+macro_rules! raw {
+    ($atomic:ident, $stays:literal) => {
+        const STAYS: bool = $stays;
+
+        #[inline(always)]
+        unsafe fn fetch(from: *const Self) -> Self {
+            // SAFETY: the caller promises an aligned element of the kernel's memory, to which no reference exists.
+            unsafe { $atomic::from_ptr(from.cast_mut()).load(Ordering::Relaxed) }
+        }
+
+        #[inline(always)]
+        unsafe fn put(self, to: *mut Self) {
+            // SAFETY: the caller promises an aligned element of the kernel's memory, to which no reference exists.
+            unsafe { $atomic::from_ptr(to).store(self, Ordering::Relaxed) }
+        }
+    };
+}
+
+impl Raw for u8 {
+    raw!(AtomicU8, false);
+}
+
+impl Raw for u16 {
+    raw!(AtomicU16, false);
+}
+
+impl Raw for u64 {
+    raw!(AtomicU64, true);
+}
 
 impl Raw for u32 {
+    raw!(AtomicU32, true);
+
     #[inline(always)]
     unsafe fn gather<const LEVEL: usize>(start: *const u8, offsets: &[u32; WARP], to: &mut [u32; WARP]) {
         #[cfg(target_arch = "x86_64")]
@@ -46,12 +98,116 @@ impl Raw for u32 {
         }
         for i in 0..WARP {
             // SAFETY: the caller promises that an element can be read at every offset.
-            to[i] = unsafe { start.add(offsets[i] as usize).cast::<u32>().read_unaligned() };
+            to[i] = unsafe { u32::fetch(start.add(offsets[i] as usize).cast()) };
         }
     }
 }
 
-impl Raw for u64 {}
+/// Elements that were read, or are to be written: as [`Aligned`].
+#[repr(C, align(64))]
+struct Row<M, const N: usize>([[M; N]; HALF]);
+
+/// Copies bytes between the kernel's memory and others with vectors of a register class.
+#[cfg(target_arch = "x86_64")]
+macro_rules! vector_copy {
+    ($(#[$feature:meta])* $name:ident, $bytes:literal, $class:ident, $load:literal, $store:literal) => {
+        /// Copies vectors, each with one load and one store.
+        ///
+        /// # Safety
+        /// The CPU must have the instructions; the bytes must be readable and writable; they do not overlap.
+        $(#[$feature])*
+        #[inline]
+        unsafe fn $name(from: *const u8, to: *mut u8, vectors: usize) {
+            for i in 0..vectors {
+                // SAFETY: the instructions read and write a vector each, which the caller promises to exist, and change one register, which is
+                // declared. On the side of the kernel's memory they are no more than relaxed accesses to its bytes.
+                unsafe {
+                    std::arch::asm!(
+                        $load,
+                        $store,
+                        from = in(reg) from.add(i * $bytes),
+                        to = in(reg) to.add(i * $bytes),
+                        vector = out($class) _,
+                        options(nostack, preserves_flags),
+                    );
+                }
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+vector_copy!(copy_16, 16, xmm_reg, "movdqu {vector}, [{from}]", "movdqu [{to}], {vector}");
+#[cfg(target_arch = "x86_64")]
+vector_copy!(
+    #[target_feature(enable = "avx2")]
+    copy_32,
+    32,
+    ymm_reg,
+    "vmovdqu {vector}, [{from}]",
+    "vmovdqu [{to}], {vector}"
+);
+#[cfg(target_arch = "x86_64")]
+vector_copy!(
+    #[target_feature(enable = "avx512f")]
+    copy_64,
+    64,
+    zmm_reg,
+    "vmovdqu64 {vector}, [{from}]",
+    "vmovdqu64 [{to}], {vector}"
+);
+
+/// Copies a row of bytes with the longest vectors of a level that it is a multiple of.
+///
+/// # Safety
+/// The CPU must have the level; the bytes, a multiple of 16, must be readable and writable; they do not overlap.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn copy_row<const LEVEL: usize>(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the caller promises the level and the bytes.
+    unsafe {
+        if LEVEL == AVX512 && bytes.is_multiple_of(64) {
+            copy_64(from, to, bytes / 64);
+        } else if LEVEL != BASELINE && bytes.is_multiple_of(32) {
+            copy_32(from, to, bytes / 32);
+        } else {
+            copy_16(from, to, bytes / 16);
+        }
+    }
+}
+
+/// Reads vectors of elements that follow one another in the kernel's memory.
+///
+/// # Safety
+/// They must be readable, at a multiple of an element's size, and writable at `to`; the CPU must have the level.
+#[inline(always)]
+unsafe fn fetch_row<M: Raw, const N: usize, const LEVEL: usize>(from: *const M, to: *mut [[M; N]; HALF]) {
+    // SAFETY: the caller promises the elements; `to` is not the kernel's memory, so they do not overlap.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        copy_row::<LEVEL>(from.cast(), to.cast(), size_of::<[[M; N]; HALF]>());
+        #[cfg(not(target_arch = "x86_64"))]
+        for i in 0..HALF * N {
+            to.cast::<M>().add(i).write(M::fetch(from.add(i)));
+        }
+    }
+}
+
+/// Writes vectors of elements one behind another to the kernel's memory.
+///
+/// # Safety
+/// They must be writable, at a multiple of an element's size, and readable at `from`; the CPU must have the level.
+#[inline(always)]
+unsafe fn put_row<M: Raw, const N: usize, const LEVEL: usize>(from: *const [[M; N]; HALF], to: *mut M) {
+    // SAFETY: the caller promises the elements; `from` is not the kernel's memory, so they do not overlap.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        copy_row::<LEVEL>(from.cast(), to.cast(), size_of::<[[M; N]; HALF]>());
+        #[cfg(not(target_arch = "x86_64"))]
+        for i in 0..HALF * N {
+            from.cast::<M>().add(i).read().put(to.add(i));
+        }
+    }
+}
 
 /// Sixteen words at offsets from a start. In assembly, as the compiler makes sixteen loads of the intrinsic, three instructions each.
 ///
@@ -101,7 +257,7 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             rows.prefetch(reach.file.warps);
             let all = (0..reach.file.warps).all(|warp| {
                 let from = rows.of(warp).map(|from| from.cast::<M>().cast_const());
-                take::<M, E, F>(&reach.file, &load.d, warp, from, f)
+                take::<M, E, F, LEVEL>(&reach.file, &load.d, warp, from, f)
             });
             if all {
                 return Ok(());
@@ -121,16 +277,22 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             let Aligned(offsets) = &mut Aligned([0; WARP]);
             let near = reach.of_warp::<LEVEL>(&load.access, warp, active, false, offsets);
             let Some(Near { start, halves, adjacent, equal }) = near else {
+                let strong = reach.shadow.is_some() && load.access.order.semantics != OrderSemantics::Weak;
+                // The base may be the destination.
+                let seen = if strong { reach.addresses(&load.access, warp) } else { [0; WARP] };
                 let pointers = reach.far(&load.access, warp, active, AccessKind::Read)?;
                 for (k, slot) in load.d.iter().enumerate() {
-                    let values = each(|i| f(pointers[i].add(k * size_of::<M>()).cast::<M>().read_unaligned()));
+                    let values = each(|i| f(M::fetch(pointers[i].add(k * size_of::<M>()).cast())));
                     blend(&mut *reach.file.column::<E>(*slot).warp(warp), &values, active);
+                }
+                if strong {
+                    reach.have_read(&load.access, warp, active, &seen);
                 }
                 continue;
             };
             if everyone && adjacent {
                 let from = halves.map(|offset| start.add(offset as usize).cast::<M>().cast_const());
-                if take::<M, E, F>(&reach.file, &load.d, warp, from, f) {
+                if take::<M, E, F, LEVEL>(&reach.file, &load.d, warp, from, f) {
                     continue;
                 }
                 fill(offsets, halves, load.access.bytes);
@@ -139,7 +301,7 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
                 let start = start.add(k * size_of::<M>());
                 let Aligned(found) = &mut Aligned([M::default(); WARP]);
                 if equal {
-                    *found = [start.add(halves[0] as usize).cast::<M>().read_unaligned(); WARP];
+                    *found = [M::fetch(start.add(halves[0] as usize).cast()); WARP];
                 } else {
                     M::gather::<LEVEL>(start, offsets, found);
                 }
@@ -159,9 +321,10 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
 /// Loads a warp's vectors that stand one behind another in each half; false if they are of another length than one, two or four.
 ///
 /// # Safety
-/// The memory of sixteen vectors must be readable behind both pointers, and the slots must be columns of the type.
+/// The memory of sixteen vectors must be readable behind both pointers, which are multiples of the elements' size; the slots must be
+/// columns of the type, and the CPU must have the level.
 #[inline(always)]
-unsafe fn take<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
+unsafe fn take<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     file: &File,
     d: &[Slot],
     warp: usize,
@@ -169,7 +332,7 @@ unsafe fn take<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
     f: F,
 ) -> bool {
     #[inline(always)]
-    unsafe fn vectors<M: Raw, E: Element, const N: usize>(
+    unsafe fn vectors<M: Raw, E: Element, const N: usize, const LEVEL: usize>(
         file: &File,
         d: &[Slot; N],
         warp: usize,
@@ -180,12 +343,23 @@ unsafe fn take<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
         // SAFETY: `take` asks for the memory of sixteen vectors behind both pointers, and for columns of this type.
         unsafe {
             for (half, from) in halves.into_iter().enumerate() {
-                let from = from.cast::<[[M; N]; HALF]>().read_unaligned();
+                // Elements that stay as they are go to the column at once.
+                if N == 1 && M::STAYS && size_of::<M>() == size_of::<E>() {
+                    let to = file.column::<E>(d[0]).warp(warp).cast::<E>().add(half * HALF);
+                    fetch_row::<M, 1, LEVEL>(from, to.cast());
+                    continue;
+                }
+                let mut row = Row([[M::default(); N]; HALF]);
+                fetch_row::<M, N, LEVEL>(from, &raw mut row.0);
+                let Row(from) = &row;
                 for i in 0..HALF {
                     for k in 0..N {
                         values[k][half * HALF + i] = f(from[i][k]);
                     }
                 }
+            }
+            if N == 1 && M::STAYS && size_of::<M>() == size_of::<E>() {
+                return;
             }
             for k in 0..N {
                 *file.column::<E>(d[k]).warp(warp) = values[k];
@@ -195,9 +369,9 @@ unsafe fn take<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
     // SAFETY: the caller promises what `vectors` asks for.
     unsafe {
         match *d {
-            [a] => vectors(file, &[a], warp, halves, f),
-            [a, b] => vectors(file, &[a, b], warp, halves, f),
-            [a, b, c, d] => vectors(file, &[a, b, c, d], warp, halves, f),
+            [a] => vectors::<M, E, 1, LEVEL>(file, &[a], warp, halves, f),
+            [a, b] => vectors::<M, E, 2, LEVEL>(file, &[a, b], warp, halves, f),
+            [a, b, c, d] => vectors::<M, E, 4, LEVEL>(file, &[a, b, c, d], warp, halves, f),
             _ => return false,
         }
     }
@@ -208,9 +382,10 @@ unsafe fn take<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
 /// another length than one, two or four.
 ///
 /// # Safety
-/// The memory of sixteen vectors must be writable behind both pointers, and the slots must be columns of the type.
+/// The memory of sixteen vectors must be writable behind both pointers, which are multiples of the elements' size; the slots must be
+/// columns of the type, and the CPU must have the level.
 #[inline(always)]
-unsafe fn put<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
+unsafe fn put<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
     file: &File,
     sources: &[Slot],
     warp: usize,
@@ -218,7 +393,7 @@ unsafe fn put<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
     f: F,
 ) -> bool {
     #[inline(always)]
-    unsafe fn vectors<M: Raw, E: Element, const N: usize>(
+    unsafe fn vectors<M: Raw, E: Element, const N: usize, const LEVEL: usize>(
         file: &File,
         sources: &[Slot; N],
         warp: usize,
@@ -228,23 +403,28 @@ unsafe fn put<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
         // SAFETY: `put` asks for the memory of sixteen vectors behind both pointers, and for columns of this type.
         unsafe {
             for (half, to) in halves.into_iter().enumerate() {
-                let mut values = [[M::default(); N]; HALF];
+                if N == 1 && M::STAYS && size_of::<M>() == size_of::<E>() {
+                    let from = file.column::<E>(sources[0]).warp(warp).cast::<E>().add(half * HALF);
+                    put_row::<M, 1, LEVEL>(from.cast(), to);
+                    continue;
+                }
+                let Row(values) = &mut Row([[M::default(); N]; HALF]);
                 for k in 0..N {
                     let from = &*file.column::<E>(sources[k]).warp(warp);
                     for i in 0..HALF {
                         values[i][k] = f(from[half * HALF + i]);
                     }
                 }
-                to.cast::<[[M; N]; HALF]>().write_unaligned(values);
+                put_row::<M, N, LEVEL>(values, to);
             }
         }
     }
     // SAFETY: the caller promises what `vectors` asks for.
     unsafe {
         match *sources {
-            [a] => vectors(file, &[a], warp, halves, f),
-            [a, b] => vectors(file, &[a, b], warp, halves, f),
-            [a, b, c, d] => vectors(file, &[a, b, c, d], warp, halves, f),
+            [a] => vectors::<M, E, 1, LEVEL>(file, &[a], warp, halves, f),
+            [a, b] => vectors::<M, E, 2, LEVEL>(file, &[a, b], warp, halves, f),
+            [a, b, c, d] => vectors::<M, E, 4, LEVEL>(file, &[a, b, c, d], warp, halves, f),
             _ => return false,
         }
     }
@@ -268,7 +448,7 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
             rows.prefetch(reach.file.warps);
             let all = (0..reach.file.warps).all(|warp| {
                 let to = rows.of(warp).map(|to| to.cast::<M>());
-                put::<M, E, F>(&reach.file, &store.sources, warp, to, f)
+                put::<M, E, F, LEVEL>(&reach.file, &store.sources, warp, to, f)
             });
             if all {
                 return Ok(());
@@ -291,7 +471,7 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
                 && everyone
             {
                 let to = halves.map(|offset| start.add(offset as usize).cast::<M>());
-                if put::<M, E, F>(&reach.file, &store.sources, warp, to, f) {
+                if put::<M, E, F, LEVEL>(&reach.file, &store.sources, warp, to, f) {
                     continue;
                 }
                 fill(offsets, halves, store.access.bytes);
@@ -313,7 +493,7 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
                     for (k, slot) in store.sources.iter().enumerate() {
                         let from = &*reach.file.column::<E>(*slot).warp(warp);
                         let to = (pointers[i] as *mut u8).add(k * size_of::<M>());
-                        to.cast::<M>().write_unaligned(f(from[i]));
+                        f(from[i]).put(to.cast());
                     }
                 }
             }
@@ -345,16 +525,19 @@ unsafe fn store_seen<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
             let value = |k: usize| f((*reach.file.column::<E>(store.sources[k]).warp(warp))[i]);
             let mut same_value = true;
             for k in 0..store.sources.len() {
-                same_value &= place(k).read_unaligned() == value(k);
+                same_value &= M::fetch(place(k)) == value(k);
             }
-            let touch = Reach::touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
+            let touch = reach.touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
             let touch = touch.map(|touch| Touch { same_value, ..touch });
             if let Some(touch) = &touch {
                 reach.observe(touch);
+                if let Some(shadow) = &mut reach.shadow {
+                    shadow.will_write(touch);
+                }
             }
             for k in 0..store.sources.len() {
                 let value = f((*reach.file.column::<E>(store.sources[k]).warp(warp))[i]);
-                pointers[i].add(k * size_of::<M>()).cast::<M>().write_unaligned(value);
+                value.put(pointers[i].add(k * size_of::<M>()).cast());
             }
             touch
         };

@@ -6,8 +6,9 @@
 //! A warp's threads mostly reach one allocation, so a warp is checked with a few vector instructions. Where they do not, or where a
 //! check fails, each thread is checked by itself, which also finds the thread to blame.
 //!
-//! Memory that blocks share is reached through raw pointers: a kernel whose blocks race does so here as on a GPU. Every value is
-//! plain bytes, for which anything that a race leaves is valid, and no reference to them exists while a launch runs.
+//! Memory that blocks share is reached through raw pointers, by atomics and by moves that the compiler does not see: a kernel whose blocks
+//! race does so here as on a GPU, and it is no data race of Rust. Every value is plain bytes, for which anything that a race leaves is
+//! valid, and no reference to them exists while a launch runs.
 
 #![allow(unsafe_code, reason = "the kernel's memory is raw memory")]
 
@@ -15,13 +16,16 @@ mod address;
 mod atomic;
 mod bytes;
 
-use super::launch::Launch;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
 use super::findings::{AccessKind, Findings, Spot};
+use super::launch::Launch;
 use super::shadow::{Shadow, Touch};
 use crate::code::{Access, GRANULE};
 use crate::column::{File, WARP};
 use crate::memory::{
-    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, Space, region_index,
+    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, SHORT_BITS, Space, address_of,
+    region_index, short_allocation,
 };
 
 pub(super) use atomic::atomic;
@@ -33,6 +37,11 @@ pub(crate) struct Reach {
     pub(crate) file: File,
     pub(crate) regions: *const Region,
     pub(crate) region_count: usize,
+    /// Short addresses, see [`Memory::shorts`](crate::memory::Memory::shorts).
+    shorts: *const (u32, u32),
+    short_count: usize,
+    /// Whether shared and local memory have short generic addresses.
+    short_windows: bool,
     pub(crate) shared: *mut u8,
     pub(crate) shared_len: u64,
     pub(crate) local: *mut u8,
@@ -43,6 +52,8 @@ pub(crate) struct Reach {
     pub(crate) top: u64,
     pub(crate) params: *mut u8,
     pub(crate) params_len: u64,
+    /// How often the block has changed shared or global memory, about: never twice the same after a change.
+    pub(crate) changes: u64,
     /// What is known of each byte of memory, if that is to be checked.
     pub(crate) shadow: Option<Box<Shadow>>,
     pub(crate) findings: Findings,
@@ -54,6 +65,23 @@ pub(crate) type LaneFault = (usize, Fault);
 /// The error of an access of all active threads: the warp, and its fault.
 pub(crate) type WarpFault = (usize, LaneFault);
 
+/// A value of 1, 2, 4 or 8 bytes.
+///
+/// # Safety
+/// The bytes must be readable, and the pointer a multiple of their number.
+pub(crate) unsafe fn peek(pointer: *const u8, bytes: u64) -> u64 {
+    let pointer = pointer.cast_mut();
+    // SAFETY: the caller promises aligned bytes. The kernel's memory may change at any time, and is reached by atomics here.
+    unsafe {
+        match bytes {
+            1 => u64::from(AtomicU8::from_ptr(pointer).load(Ordering::Relaxed)),
+            2 => u64::from(AtomicU16::from_ptr(pointer.cast()).load(Ordering::Relaxed)),
+            4 => u64::from(AtomicU32::from_ptr(pointer.cast()).load(Ordering::Relaxed)),
+            _ => AtomicU64::from_ptr(pointer.cast()).load(Ordering::Relaxed),
+        }
+    }
+}
+
 impl Reach {
     /// What a launch's blocks reach; a worker's own memory is not there yet.
     pub(super) fn new(launch: &Launch<'_>) -> Reach {
@@ -62,14 +90,18 @@ impl Reach {
             file: File::new(lanes / WARP),
             regions: launch.regions.as_ptr(),
             region_count: launch.regions.len(),
+            shorts: launch.shorts.as_ptr(),
+            short_count: launch.shorts.len(),
+            short_windows: launch.kernel.short,
             shared: std::ptr::null_mut(),
             shared_len: shared as u64,
             local: std::ptr::null_mut(),
             lanes,
             frame: 0,
             top: 0,
-            params: launch.params.as_ptr().cast_mut(),
+            params: launch.params.as_slice().as_ptr().cast_mut(),
             params_len: launch.params.len() as u64,
+            changes: 0,
             shadow: launch.common.as_ref().map(|common| Box::new(Shadow::new(common.clone(), shared, lanes))),
             findings: Findings::default(),
         }
@@ -80,6 +112,19 @@ impl Reach {
     pub(super) fn tell_shadow(&mut self, statement: u32) {
         if let Some(shadow) = &mut self.shadow {
             shadow.statement = statement;
+        }
+    }
+
+    /// The address in 64 bits of what an address reaches, which may be a short one.
+    fn whole(&self, space: Space, address: u64) -> u64 {
+        let far = matches!(space, Space::Generic | Space::Global | Space::Const);
+        if !far || address >> REGION_BITS != 0 {
+            return address;
+        }
+        match (self.short_space(address), self.short_allocation(address)) {
+            (Some(space), _) => address - space.short_base() + space.base(),
+            (None, Some((index, first))) => address - first + address_of(index),
+            (None, None) => address,
         }
     }
 
@@ -96,10 +141,16 @@ impl Reach {
     }
 
     /// The access of a thread as the shadow memory sees it. `same_value` says whether a write leaves what was there.
-    pub(in crate::engine) fn touch(access: &Access, address: u64, thread: usize, kind: AccessKind) -> Option<Touch> {
-        let spot = Reach::spot(access.space, address)?;
+    pub(in crate::engine) fn touch(
+        &self,
+        access: &Access,
+        address: u64,
+        thread: usize,
+        kind: AccessKind,
+    ) -> Option<Touch> {
+        let spot = Reach::spot(access.space, self.whole(access.space, address))?;
         let bytes = u64::from(access.bytes);
-        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false })
+        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false, swaps: false })
     }
 
     /// Tells the shadow memory of a thread's access.
@@ -117,20 +168,36 @@ impl Reach {
     /// A value of 1, 2, 4 or 8 bytes that one thread reads.
     pub(super) fn read(&self, space: Space, address: u64, bytes: u64, thread: usize) -> Result<u64, Fault> {
         let pointer = self.resolve(space, address, bytes, thread, false)?;
-        // SAFETY: `resolve` has checked this number of bytes.
-        Ok(unsafe {
-            match bytes {
-                1 => u64::from(pointer.read()),
-                2 => u64::from(pointer.cast::<u16>().read_unaligned()),
-                4 => u64::from(pointer.cast::<u32>().read_unaligned()),
-                _ => pointer.cast::<u64>().read_unaligned(),
-            }
-        })
+        // SAFETY: `resolve` has checked this number of bytes, and the alignment.
+        Ok(unsafe { peek(pointer, bytes) })
+    }
+
+    /// Whether an address is of a thread's stack.
+    pub(crate) fn is_on_stack(&self, space: Space, address: u64) -> bool {
+        space == Space::Local || space == Space::Generic && address >> REGION_BITS == LOCAL_BASE >> REGION_BITS
     }
 
     fn region(&self, index: usize) -> Option<Region> {
         // SAFETY: the launch keeps this many regions for as long as it runs, and workers do not outlive it.
         (index < self.region_count).then(|| unsafe { *self.regions.add(index) })
+    }
+
+    /// The allocation that a short address may belong to: its index, and where it starts.
+    fn short_allocation(&self, address: u64) -> Option<(usize, u64)> {
+        // SAFETY: the launch keeps this many pairs for as long as it runs, and workers do not outlive it.
+        let shorts = unsafe { std::slice::from_raw_parts(self.shorts, self.short_count) };
+        short_allocation(shorts, address)
+    }
+
+    /// The space whose window of short generic addresses an address is in.
+    fn short_space(&self, address: u64) -> Option<Space> {
+        let space = match address >> SHORT_BITS {
+            1 => Space::Shared,
+            2 => Space::Local,
+            3 => Space::Param,
+            _ => return None,
+        };
+        Some(space).filter(|_| self.short_windows)
     }
 
     /// The bytes that an address of one thread names.
@@ -155,7 +222,10 @@ impl Reach {
                 1 => (Space::Shared, address - SHARED_BASE),
                 2 => (Space::Local, address - LOCAL_BASE),
                 3 => (Space::Param, address - PARAM_BASE),
-                _ => (Space::Global, address),
+                _ => match self.short_space(address) {
+                    Some(space) => (space, address - space.short_base()),
+                    None => (Space::Global, address),
+                },
             },
             _ => (space, address),
         };
@@ -165,11 +235,13 @@ impl Reach {
             Space::Param if write => Err(Fault::ReadOnly { address }),
             Space::Param => Ok(self.params.wrapping_add(within(offset, self.params_len)?)),
             _ => {
-                if matches!(address >> 36, 1..=3) {
+                if matches!(address >> 36, 1..=3) || self.short_space(address).is_some() {
                     return Err(Fault::WrongSpace { space, address });
                 }
-                let region = region_index(address).and_then(|index| self.region(index)).ok_or(outside)?;
-                let offset = within(address & OFFSET, region.len)?;
+                let whole = || Some((region_index(address)?, address & !OFFSET));
+                let (index, first) = whole().or_else(|| self.short_allocation(address)).ok_or(outside)?;
+                let region = self.region(index).ok_or(outside)?;
+                let offset = within(address - first, region.len)?;
                 if write && region.read_only {
                     return Err(Fault::ReadOnly { address });
                 }

@@ -6,6 +6,7 @@ use super::groups::{Wait, count, first, subtract, threads};
 use super::{Failure, Worker};
 use crate::code::{Actual, Call, CallTarget, Formal, FunctionCode, Op, Pc};
 use crate::column::{Slot, Width};
+use crate::engine::meter::of_zeros;
 use crate::error::{RunError, RunErrorKind};
 use crate::memory::FUNCTION_BASE;
 
@@ -14,8 +15,8 @@ impl Worker<'_> {
     pub(super) fn enter(&mut self, index: u32) -> Result<(), Failure> {
         let frame = self.frames.get(index);
         let function = &self.launch.kernel.functions[frame.function as usize];
-        let entered = self.storage.enter(&mut self.reach, &frame, function, self.launch.stack_limit);
-        entered.map_err(|_| self.overflow(frame.depth))?;
+        let entered = self.storage.enter(&mut self.reach, &frame, function, self.launch);
+        self.meter.over += of_zeros(entered.map_err(|why| self.overflow(frame.depth, why))?);
         self.running.frame = index;
         Ok(())
     }
@@ -213,7 +214,11 @@ fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
                 Formal::Stack { bytes, .. } => (bytes == given, bytes),
                 Formal::Register(_, width) => {
                     let wanted = bytes_of(width);
-                    let fits = if matches!(actual, Actual::Register(..)) { wanted == given } else { wanted.max(4) == given.max(4) };
+                    let fits = if matches!(actual, Actual::Register(..)) {
+                        wanted == given
+                    } else {
+                        wanted.max(4) == given.max(4)
+                    };
                     (fits, wanted)
                 }
             };

@@ -2,13 +2,15 @@
 
 #![allow(unsafe_code, reason = "columns and the kernel's memory are raw memory")]
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::groups::threads;
-use super::{Failure, Reach, Worker};
-use crate::engine::shadow::Touch;
-use crate::code::{Access, AsyncCopy, Pc};
-use crate::code::Order;
+use super::{Failure, Worker};
+use crate::code::{Access, AsyncCopy, Order, Pc};
 use crate::column::{WARP, Width};
+use crate::engine::access::peek;
 use crate::engine::findings::AccessKind;
+use crate::engine::shadow::Touch;
 use crate::memory::Fault;
 
 impl Worker<'_> {
@@ -17,18 +19,18 @@ impl Worker<'_> {
         let mut last = None;
         for thread in threads(mask) {
             let copied = self.copy_one(copy, thread).map_err(|fault| self.faulted(fault, thread, pc))?;
-            let Some(shadow) = &mut self.reach.shadow else { continue };
+            let reach = &mut self.reach;
+            let read = reach.touch(&copy.from, copied.from, thread, AccessKind::Read);
+            let written = reach.touch(&copy.to, copied.to, thread, AccessKind::Write);
+            let Some(shadow) = &mut reach.shadow else { continue };
             // Lanes of a warp copy together.
             let is_new = last.replace(thread / WARP) != Some(thread / WARP);
             let number = shadow.copy(thread, is_new);
-            let of = |access: &Access, address, bytes, kind| {
-                let touch = Reach::touch(access, address, thread, kind)?;
-                Some(Touch { bytes, copy: Some(number), order: Order::default(), ..touch })
-            };
-            let read = of(&copy.from, copied.from, copied.read, AccessKind::Read);
-            let written = of(&copy.to, copied.to, u64::from(copy.to.bytes), AccessKind::Write);
+            let of = |touch, bytes| Touch { bytes, copy: Some(number), order: Order::default(), ..touch };
+            let read = read.map(|touch| of(touch, copied.read));
+            let written = written.map(|touch| of(touch, u64::from(copy.to.bytes)));
             for touch in read.into_iter().filter(|touch| touch.bytes > 0).chain(written) {
-                shadow.observe(&mut self.reach.findings, &touch);
+                shadow.observe(&mut reach.findings, &touch);
             }
         }
         Ok(())
@@ -59,10 +61,12 @@ impl Worker<'_> {
         for i in 0..wanted {
             let byte = reach.resolve(copy.from.space, from + u64::from(i), 1, thread, false)?;
             // SAFETY: `resolve` has checked the byte.
-            source[i as usize] = unsafe { byte.read() };
+            source[i as usize] = unsafe { peek(byte, 1) } as u8;
         }
-        // SAFETY: `resolve` has checked `size` bytes, which are 16 at most, and `source` is not the kernel's memory.
-        unsafe { source.as_ptr().copy_to_nonoverlapping(to, size as usize) };
+        for (i, word) in source[..size as usize].as_chunks().0.iter().enumerate() {
+            // SAFETY: `resolve` has checked `size` bytes, a multiple of four as the pointer is.
+            unsafe { AtomicU32::from_ptr(to.cast::<u32>().add(i)) }.store(u32::from_le_bytes(*word), Ordering::Relaxed);
+        }
         Ok(Copied { from, read: u64::from(wanted), to: to_address })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Worker;
 use super::groups::{Group, Wait, first};
+use super::storage::Overflow;
 use crate::code::Pc;
 use crate::column::WARP;
 use crate::engine::access::WarpFault;
@@ -35,11 +36,9 @@ impl Worker<'_> {
         self.fail(self.launch.layout(self.reach.top).explain(fault), thread, pc)
     }
 
+    /// The error of a launch that ends before its end, with the place where the running group is.
     #[cold]
-    pub(super) fn limit_reached(&self) -> Failure {
-        let message = format!("the launch's limit of {} thread-instructions is reached", self.launch.limit);
-        let error =
-            RunError::new(RunErrorKind::Limit, message).with_help("check that every loop ends, or raise the limit");
+    pub(in crate::engine) fn ended(&self, error: RunError) -> Failure {
         // The step behind the join is one of the loop.
         let (pc, steps) = (self.running.pc, &self.launch.kernel.steps);
         let counted = (pc..).take(64).find(|pc| steps.get(*pc as usize).is_none_or(|step| step.counts));
@@ -47,7 +46,10 @@ impl Worker<'_> {
     }
 
     #[cold]
-    pub(super) fn overflow(&self, depth: u32) -> Failure {
+    pub(super) fn overflow(&self, depth: u32, why: Overflow) -> Failure {
+        if let Overflow::Memory(error) = why {
+            return self.fail(error, first(&self.running.mask), self.running.pc);
+        }
         let message = format!(
             "stack overflow: {depth} nested calls take more than the {} bytes of a thread's stack",
             self.launch.stack_limit
@@ -59,7 +61,7 @@ impl Worker<'_> {
 
     /// The error where no thread can go on. It names the first thread that waits, and one that waits elsewhere.
     #[cold]
-    pub(super) fn deadlock(&self) -> Failure {
+    pub(in crate::engine) fn deadlock(&self) -> Failure {
         let parked = &self.groups.parked;
         let waiting = |group: &Group| first(&group.mask);
         let Some(one) = parked.iter().min_by_key(|group| waiting(group)) else {

@@ -2,10 +2,14 @@
 
 use super::frames::Frames;
 use crate::code::Pc;
+use crate::engine::access::Reach;
 use crate::engine::barrier::Arrival;
+use crate::engine::wait::{Polls, Watch};
 
 /// The turns of a loop that a group has before others that could run have theirs: at first, and at least.
 const PATIENCE: (u32, u32) = (4096, 16);
+/// The turns after which memory that groups wait for is looked at, even if this block has changed none.
+const LOOK: u32 = 64;
 
 /// Why a group does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub(in crate::engine) enum Wait {
     Barrier(Arrival),
     /// It is before a step that other lanes of the warp must come to.
     Warp,
+    /// It is in a loop that waits for memory to change, before the step that reads it or behind a pause.
+    Poll(Watch),
 }
 
 /// Threads at one position that are parked.
@@ -27,6 +33,8 @@ pub(in crate::engine) struct Group {
     pub(in crate::engine) mask: Vec<u8>,
     pub(in crate::engine) active: u32,
     pub(in crate::engine) wait: Wait,
+    /// What it read in loops.
+    pub(in crate::engine) polls: Polls,
     /// When it was parked.
     stamp: u64,
 }
@@ -41,12 +49,14 @@ pub(in crate::engine) struct Running {
     pub(in crate::engine) active: u32,
     /// Where the guard of the current step is true.
     pub(in crate::engine) guard: Vec<u8>,
+    /// What it read in loops.
+    pub(in crate::engine) polls: Polls,
 }
 
 impl Running {
     /// Of a block of `lanes` threads, with padding.
     pub(super) fn new(lanes: usize) -> Running {
-        Running { frame: 0, pc: 0, mask: vec![0; lanes], active: 0, guard: vec![0; lanes] }
+        Running { frame: 0, pc: 0, mask: vec![0; lanes], active: 0, guard: vec![0; lanes], polls: Polls::default() }
     }
 
     /// Takes threads out; true if some are left.
@@ -90,6 +100,12 @@ pub(in crate::engine) struct Groups {
     /// The number of parked groups that are ready, and the lowest order in the kernel among those.
     ready: usize,
     lowest: u64,
+    /// The number of groups that wait for memory to change.
+    pub(in crate::engine) sleeping: usize,
+    /// The changes of memory by this block when their memory was looked at, and the turns since.
+    looked: (u64, u32),
+    /// What looking through parked groups has cost.
+    pub(in crate::engine) cost: u64,
     stamp: u64,
     turns: u32,
     patience: u32,
@@ -105,10 +121,10 @@ impl Groups {
         self.parked.clear();
     }
 
-    /// Whether a parked group could run.
+    /// Whether a parked group could run, or could if memory had changed.
     #[inline(always)]
-    pub(super) fn any_ready(&self) -> bool {
-        self.ready != 0
+    pub(super) fn any_to_meet(&self) -> bool {
+        self.ready + self.sleeping != 0
     }
 
     /// Whether a parked group waits for something.
@@ -118,20 +134,40 @@ impl Groups {
 
     /// Parks threads.
     pub(in crate::engine) fn park(&mut self, frames: &Frames<'_>, frame: u32, pc: Pc, mask: Vec<u8>, wait: Wait) {
+        self.park_polling(frames, frame, pc, mask, wait, Polls::default());
+    }
+
+    /// Parks threads that keep what they have read in loops.
+    pub(in crate::engine) fn park_polling(
+        &mut self,
+        frames: &Frames<'_>,
+        frame: u32,
+        pc: Pc,
+        mask: Vec<u8>,
+        wait: Wait,
+        polls: Polls,
+    ) {
         let active = count(&mask);
         debug_assert!(active > 0);
         self.stamp += 1;
-        if wait == Wait::Ready {
-            self.ready += 1;
-            self.lowest = self.lowest.min(frames.order_in_kernel(frame, pc));
+        self.cost += mask.len() as u64 / 4;
+        match wait {
+            Wait::Ready => {
+                self.ready += 1;
+                self.lowest = self.lowest.min(frames.order_in_kernel(frame, pc));
+            }
+            Wait::Poll(_) => self.sleeping += 1,
+            _ => {}
         }
-        self.parked.push(Group { frame, pc, mask, active, wait, stamp: self.stamp });
+        self.parked.push(Group { frame, pc, mask, active, wait, polls, stamp: self.stamp });
     }
 
     /// Counts the groups that are ready again, after some were changed.
     pub(in crate::engine) fn rescan(&mut self, frames: &Frames<'_>) {
         let ready = self.parked.iter().filter(|group| group.wait == Wait::Ready);
         self.ready = ready.clone().count();
+        self.sleeping = self.parked.iter().filter(|group| matches!(group.wait, Wait::Poll(_))).count();
+        self.cost += self.parked.len() as u64 * 4;
         self.lowest = ready.map(|group| frames.order_in_kernel(group.frame, group.pc)).min().unwrap_or(u64::MAX);
     }
 
@@ -139,8 +175,39 @@ impl Groups {
         (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready)
     }
 
+    /// Lets groups run again whose memory has changed, and perhaps those of which it is not known what they wait for; returns whether
+    /// there are any.
+    pub(in crate::engine) fn wake(&mut self, frames: &Frames<'_>, blind: bool) -> bool {
+        self.cost += self.parked.len() as u64 * 8;
+        let mut any = false;
+        for group in &mut self.parked {
+            if let Wait::Poll(watch) = &group.wait
+                && (watch.has_changed() || blind && watch.is_blind())
+            {
+                group.wait = Wait::Ready;
+                any = true;
+            }
+        }
+        if any {
+            self.rescan(frames);
+        }
+        any
+    }
+
+    /// Lets all groups that wait for memory run for a number of turns, although it has not changed.
+    pub(in crate::engine) fn let_all_try(&mut self, frames: &Frames<'_>, turns: u32) {
+        for group in &mut self.parked {
+            if matches!(group.wait, Wait::Poll(_)) {
+                group.wait = Wait::Ready;
+                group.polls.granted = turns;
+            }
+        }
+        self.rescan(frames);
+    }
+
     /// The index of the group that is furthest behind of those that could run.
-    pub(super) fn furthest_behind(&self, frames: &Frames<'_>) -> Option<usize> {
+    pub(in crate::engine) fn furthest_behind(&mut self, frames: &Frames<'_>) -> Option<usize> {
+        self.cost += self.parked.len() as u64 * 16;
         let at = |i: usize| (self.parked[i].frame, self.parked[i].pc);
         let stamp = |i: usize| self.parked[i].stamp;
         self.ready().min_by(|a, b| frames.compare(at(*a), at(*b)).then(stamp(*a).cmp(&stamp(*b))))
@@ -150,13 +217,31 @@ impl Groups {
     ///
     /// Groups at the same position become one with it. A group that is behind runs first; and after some turns of a loop, the group that has
     /// been parked for the longest time.
-    pub(super) fn meet(&mut self, frames: &Frames<'_>, running: &mut Running) -> Option<usize> {
+    pub(super) fn meet(&mut self, frames: &Frames<'_>, running: &mut Running, reach: &Reach) -> Option<usize> {
+        if self.sleeping > 0 {
+            self.looked.1 += 1;
+            let blind = self.looked.1 > LOOK;
+            if self.looked.0 != reach.changes || blind {
+                self.looked = (reach.changes, if blind { 0 } else { self.looked.1 });
+                self.wake(frames, blind);
+            }
+        }
         self.turns += 1;
-        if self.turns > self.patience {
+        let patience = if self.ready > 0 { self.patience } else { PATIENCE.0 };
+        if self.turns > patience {
             self.turns = 0;
-            // Where it is needed it is needed often: threads take a lock one after the other.
-            self.patience = (self.patience / 2).max(PATIENCE.1);
-            if let Some(oldest) = self.ready().min_by_key(|i| self.parked[*i].stamp) {
+            if self.ready > 0 {
+                // Where it is needed it is needed often: threads take a lock one after the other.
+                self.patience = (self.patience / 2).max(PATIENCE.1);
+            }
+            let could = |wait: &Wait| matches!(wait, Wait::Ready | Wait::Poll(_));
+            let parked = self.parked.iter().enumerate().filter(|(_, group)| could(&group.wait));
+            if let Some((oldest, _)) = parked.min_by_key(|(_, group)| group.stamp) {
+                if let Wait::Poll(_) = self.parked[oldest].wait {
+                    self.parked[oldest].wait = Wait::Ready;
+                    self.parked[oldest].polls.granted = 1;
+                    self.rescan(frames);
+                }
                 self.free = self.patience;
                 return Some(oldest);
             }
@@ -188,6 +273,7 @@ impl Groups {
                 let group = self.parked.swap_remove(i);
                 union(&mut running.mask, &group.mask);
                 running.active += group.active;
+                running.polls.granted = running.polls.granted.max(group.polls.granted);
             } else {
                 i += 1;
             }

@@ -24,12 +24,12 @@ mod groups;
 mod samples;
 mod storage;
 
-use std::sync::atomic::Ordering;
-
 use super::access::{Moves, Reach, atomic};
 use super::barrier::Arrivals;
 use super::launch::Launch;
+use super::meter::{self, Meter};
 use super::observer::{Observer, View};
+use super::wait::{Idle, Polls};
 use super::warp::WarpWatch;
 use crate::code::{Guard, Op, Pc, Step};
 use crate::column::{Area, File, Slot, WARP, Width};
@@ -42,6 +42,10 @@ pub(super) use groups::{Groups, Wait, count, first, subtract, threads, union};
 use groups::{Live, Running};
 use samples::Samples;
 use storage::Storage;
+
+/// What an atomic of one thread takes, in thread-instructions, and a call.
+const ATOMIC: u64 = 8;
+const CALL: u64 = 128;
 
 /// What runs the blocks that a core takes, one after another.
 pub(super) struct Worker<'l> {
@@ -63,6 +67,10 @@ pub(super) struct Worker<'l> {
     block_index: u64,
     /// What the block has done.
     pub(super) done: Done,
+    /// What this worker has done that the launch does not know yet.
+    pub(super) meter: Meter,
+    /// What is known of the block while all its groups wait.
+    pub(super) idle: Idle,
     /// Whether the block ended because the launch or an earlier block failed.
     pub(super) abandoned: bool,
     pub(super) observer: Option<Box<Observer>>,
@@ -93,17 +101,18 @@ leveled! {
 }
 
 impl<'l> Worker<'l> {
-    pub(super) fn new(launch: &'l Launch<'l>) -> Worker<'l> {
+    /// A worker; an error if there is no memory for it.
+    pub(super) fn new(launch: &'l Launch<'l>) -> Result<Worker<'l>, RunError> {
         let mut reach = Reach::new(launch);
         let moves = Moves::at(launch.kernel.level);
-        let mut storage = Storage::new(launch, &mut reach);
+        let mut storage = Storage::new(launch, &mut reach)?;
         storage::set_block_specials(launch, &reach, [0; 3], false);
-        let samples = Samples::new(launch, &mut reach, storage.block_area());
+        let samples = Samples::new(launch, &mut reach, storage.block_area())?;
         if let Some(samples) = &samples {
             samples.compute_once(&mut reach, &moves);
         }
         let lanes = reach.lanes;
-        Worker {
+        Ok(Worker {
             launch,
             reach,
             moves,
@@ -118,17 +127,26 @@ impl<'l> Worker<'l> {
             ctaid: [0; 3],
             block_index: 0,
             done: Done::default(),
+            meter: Meter::new(),
+            idle: Idle::default(),
             abandoned: false,
             observer: launch.observer().map(Box::new),
             warp_watch: launch.checks.warp.then(|| Box::new(WarpWatch::new(lanes))),
-        }
+        })
     }
 
-    /// Runs a block to its end. What a block printed that fails is left in `done`.
-    pub(super) fn run(&mut self, index: u64) -> Result<Done, Failure> {
+    /// The number of the block.
+    pub(super) fn index(&self) -> u64 {
+        self.block_index
+    }
+
+    /// Starts a block and runs it, as [`Worker::advance`] does.
+    pub(super) fn run(&mut self, index: u64) -> Result<bool, Failure> {
         (self.block_index, self.ctaid) = (index, self.launch.shape.ctaid(index));
         self.done = Done::default();
-        self.storage.start();
+        self.meter.start();
+        self.idle = Idle::default();
+        self.meter.over += meter::BLOCK + meter::of_zeros(self.storage.start(self.launch));
         self.reach.findings.block = index;
         if let Some(shadow) = &mut self.reach.shadow {
             shadow.start(index);
@@ -145,28 +163,38 @@ impl<'l> Worker<'l> {
         self.barriers.clear();
         self.running.mask.copy_from_slice(&self.live.mask);
         (self.running.active, self.running.pc) = (self.live.count, self.launch.kernel.functions[0].start);
+        self.running.polls = Polls::default().running(self.reach.changes);
         self.enter(0)?;
         self.clear(0);
-        self.run_all()?;
-        Ok(std::mem::take(&mut self.done))
+        self.advance()
     }
 
-    fn run_all(&mut self) -> Result<(), Failure> {
+    /// Runs the block to its end. What it did is left in `done`. Returns false if it has not ended, as it waits for other blocks.
+    pub(super) fn advance(&mut self) -> Result<bool, Failure> {
         let execute = if self.observer.is_some() { execute_observed } else { execute };
         let execute = execute(self.launch.kernel.level);
         loop {
-            // SAFETY: a kernel is decoded only for a level that this CPU has.
-            unsafe { execute(self)? };
+            if self.running.active > 0 {
+                // SAFETY: a kernel is decoded only for a level that this CPU has.
+                unsafe { execute(self)? };
+            }
             if self.groups.parked.is_empty() {
-                return Ok(());
+                self.meter.end(self.done.executed);
+                return Ok(true);
             }
             loop {
                 if let Some(group) = self.groups.furthest_behind(&self.frames) {
                     self.resume(group);
                     break;
                 }
-                if !self.release_waiting()? {
+                if self.release_waiting()? {
+                    continue;
+                }
+                if self.groups.sleeping == 0 {
                     return Err(self.deadlock());
+                }
+                if !self.try_again()? {
+                    return Ok(false);
                 }
             }
         }
@@ -177,6 +205,9 @@ impl<'l> Worker<'l> {
     fn execute_here<const OBSERVED: bool>(&mut self) -> Result<(), Failure> {
         let launch = self.launch;
         let steps = self.steps;
+        // Loops work on whole warps, whatever threads of them take a step.
+        let least = meter::STEP * self.reach.file.warps as u64;
+        let mut over = 0;
         loop {
             let pc = self.running.pc;
             let step = &steps[pc as usize];
@@ -184,6 +215,7 @@ impl<'l> Worker<'l> {
             if let Some(guard) = step.guard {
                 active = self.running.guarded(&self.reach.file, guard);
                 if active == 0 {
+                    over += least;
                     self.running.pc = pc + 1;
                     continue;
                 }
@@ -194,6 +226,7 @@ impl<'l> Worker<'l> {
             if step.counts {
                 self.done.executed += u64::from(active);
             }
+            over += least.saturating_sub(u64::from(active));
             if OBSERVED {
                 self.observe_before(pc, active);
             }
@@ -208,14 +241,22 @@ impl<'l> Worker<'l> {
                     self.running.pc = pc + steps;
                 }
                 Op::Join => {
-                    if self.groups.any_ready() {
+                    self.running.polls.joins = self.running.polls.joins.wrapping_add(1);
+                    if self.groups.any_to_meet() {
                         self.running.pc = pc;
                         self.meet();
                         if self.running.pc == pc {
                             self.running.pc = pc + 1;
                         }
                     }
-                    self.check_limits()?;
+                    self.meter.over += std::mem::take(&mut over);
+                    self.look_if_due()?;
+                }
+                Op::Poll(access) => {
+                    if !self.poll(pc, access.as_deref(), active) {
+                        self.meter.over += over;
+                        return Ok(());
+                    }
                 }
                 Op::Branch(target) => {
                     if active == self.running.active {
@@ -233,6 +274,7 @@ impl<'l> Worker<'l> {
                     }
                 }
                 Op::Store(store) => {
+                    self.reach.changes += 1;
                     self.reach.tell_shadow(step.statement);
                     // SAFETY: the decoder made the store for this file, and a mask has a byte for each of its threads.
                     let result = unsafe { self.moves.store(&mut self.reach, store, mask) };
@@ -241,6 +283,7 @@ impl<'l> Worker<'l> {
                     }
                 }
                 Op::Atomic(a) => {
+                    over += u64::from(active) * ATOMIC;
                     self.reach.tell_shadow(step.statement);
                     // SAFETY: the decoder made the atomic for this file, and a mask has a byte for each of its threads.
                     let result = unsafe { atomic(&mut self.reach, a, mask) };
@@ -262,12 +305,16 @@ impl<'l> Worker<'l> {
                     if OBSERVED {
                         self.observe_after(pc);
                     }
+                    self.meter.over += over;
                     return Ok(());
                 }
                 _ => {
                     let whole = active == self.running.active;
                     let mask = if whole { self.running.mask.clone() } else { self.running.guard.clone() };
-                    if !self.other(pc, &step.op, mask, active)? {
+                    self.meter.over += std::mem::take(&mut over);
+                    let goes_on = self.other(pc, &step.op, mask, active)?;
+                    self.look_if_due()?;
+                    if !goes_on {
                         return Ok(());
                     }
                 }
@@ -281,6 +328,18 @@ impl<'l> Worker<'l> {
     /// Operations that are rare or slow in themselves; false if the running group waits or has ended.
     #[inline(never)]
     fn other(&mut self, pc: Pc, op: &Op, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
+        let (lanes, groups) = (mask.len() as u64, self.groups.parked.len() as u64);
+        self.meter.over += match op {
+            Op::Call(call) => 2 * lanes + CALL + u64::from(active) * 8 * call.arguments.len() as u64,
+            Op::Return => 2 * lanes + CALL,
+            // Each group that waits is looked at.
+            Op::Barrier(_) => lanes * (2 + groups / 4),
+            Op::Warp(_) => 8 * lanes + lanes * (groups / 4),
+            Op::AsyncCopy(_) => 16 * u64::from(active),
+            Op::BranchIndexed { targets, .. } => lanes * (targets.len() as u64).min(u64::from(active)) / 4,
+            Op::System(_) => lanes,
+            _ => 0,
+        };
         match op {
             Op::Divisor(slot, width) => {
                 let file = &self.reach.file;
@@ -294,6 +353,12 @@ impl<'l> Worker<'l> {
                     }
                 }
             }
+            Op::ComputeEither(compute) => {
+                let run = if self.launch.by_ptxas { compute.ptxas } else { compute.manual };
+                // SAFETY: the decoder laid the slots out for this file, and a mask has a byte for each of its threads.
+                unsafe { run(&self.reach.file, &compute.operands, mask.as_ptr()) };
+                Ok(true)
+            }
             Op::BranchIndexed { index, targets } => self.branch_indexed(pc, *index, targets, mask),
             Op::StackAddress { d, width, offset } => {
                 self.set_all(*d, *width, self.reach.frame.wrapping_add(*offset), &mask);
@@ -302,9 +367,13 @@ impl<'l> Worker<'l> {
             Op::Call(call) => self.call(pc, call, mask),
             Op::Return if self.frames.get(self.running.frame).depth > 0 => self.return_from(mask, active),
             Op::Return | Op::Exit => self.end(mask, active),
-            Op::Barrier(barrier) => self.barrier(pc, barrier, mask),
+            Op::Barrier(barrier) => {
+                self.reach.changes += 1;
+                self.barrier(pc, barrier, mask)
+            }
             Op::Warp(collective) => self.collective(pc, collective, mask),
             Op::Clock { d, width, high } => {
+                self.idle.clock = true;
                 let value = if *high { self.done.executed >> 32 } else { self.done.executed };
                 self.set_all(*d, *width, value, &mask);
                 Ok(true)
@@ -315,8 +384,14 @@ impl<'l> Worker<'l> {
                 }
                 Ok(true)
             }
-            Op::AsyncCopy(copy) => self.async_copy(pc, copy, &mask).map(|()| true),
-            Op::System(system) => self.system(pc, system, &mask).map(|()| true),
+            Op::AsyncCopy(copy) => {
+                self.reach.changes += 1;
+                self.async_copy(pc, copy, &mask).map(|()| true)
+            }
+            Op::System(system) => {
+                self.reach.changes += 1;
+                self.system(pc, system, &mask).map(|()| true)
+            }
             Op::Trap(name) => {
                 let message = format!("the kernel executed {name}");
                 Err(self.fail(RunError::new(RunErrorKind::Trap, message), first(&mask), pc))
@@ -325,21 +400,16 @@ impl<'l> Worker<'l> {
         }
     }
 
-    fn check_limits(&mut self) -> Result<(), Failure> {
-        if self.done.executed > self.launch.limit {
-            return Err(self.limit_reached());
-        }
-        if self.launch.failed.load(Ordering::Relaxed) < self.block_index {
-            // The result of this block does not matter any more.
-            self.abandoned = true;
-            return Err(Box::new(RunError::new(RunErrorKind::Limit, "")));
-        }
-        Ok(())
+    /// Hashes what the block knows but memory that others reach; returns the number of bytes.
+    pub(super) fn hash_storage(&mut self, hasher: &mut impl std::hash::Hasher) -> usize {
+        self.storage.hash(hasher)
     }
 
     /// Lets a parked group run.
-    fn resume(&mut self, index: usize) {
+    pub(super) fn resume(&mut self, index: usize) {
         let group = self.groups.parked.swap_remove(index);
+        self.running.polls = group.polls.running(self.reach.changes);
+        self.meter.over += std::mem::take(&mut self.groups.cost) + self.reach.lanes as u64 / 2;
         self.running.pc = group.pc;
         self.running.mask.copy_from_slice(&group.mask);
         self.running.active = group.active;
@@ -351,11 +421,13 @@ impl<'l> Worker<'l> {
     /// At a join, where other groups could run: meets those that are here, and lets those run that are behind.
     #[inline(never)]
     fn meet(&mut self) {
-        if let Some(other) = self.groups.meet(&self.frames, &mut self.running) {
+        if let Some(other) = self.groups.meet(&self.frames, &mut self.running, &self.reach) {
             let (frame, pc, mask) = (self.running.frame, self.running.pc, self.running.mask.clone());
-            self.groups.park(&self.frames, frame, pc, mask, Wait::Ready);
+            let polls = self.running.polls.parked(self.reach.changes);
+            self.groups.park_polling(&self.frames, frame, pc, mask, Wait::Ready, polls);
             self.resume(other);
         }
+        self.meter.over += std::mem::take(&mut self.groups.cost);
     }
 
     /// Parts the running group: threads whose guard is true go to `target`. The part that is behind goes on.
@@ -376,7 +448,8 @@ impl<'l> Worker<'l> {
         } else {
             ((target, taken), (pc, rest))
         };
-        self.groups.park(&self.frames, frame, park.0, park.1, Wait::Ready);
+        let polls = self.running.polls.parked(self.reach.changes);
+        self.groups.park_polling(&self.frames, frame, park.0, park.1, Wait::Ready, polls);
         self.running.active = count(&stay.1);
         (self.running.pc, self.running.mask) = stay;
     }
@@ -387,6 +460,8 @@ impl<'l> Worker<'l> {
             shadow.end(threads(&mask));
         }
         self.live.end(&mask, active);
+        // Whoever waits for these threads may go on now.
+        self.reach.changes += 1;
         let others = self.running.take_out(&mask, active);
         // Threads that waited only for these need not wait until nothing else can run.
         if self.groups.any_waiting() {

@@ -10,6 +10,7 @@ use crate::code::{Claim, Guard, Op, Sampled, Step};
 use crate::column::{Area, File, HALF, Slot, Width, sample_count, sampled_thread};
 use crate::engine::access::{Moves, Reach};
 use crate::engine::launch::{Launch, MAX_THREADS};
+use crate::error::RunError;
 
 /// All samples of a block are computed.
 const ALL: [u8; sample_count(MAX_THREADS as usize)] = [0xff; sample_count(MAX_THREADS as usize)];
@@ -29,11 +30,16 @@ pub(super) struct Samples<'l> {
 
 impl<'l> Samples<'l> {
     /// The samples of a launch that uses them. `block_area` is where constants stand.
-    pub(super) fn new(launch: &Launch<'l>, reach: &mut Reach, block_area: *mut u8) -> Option<Samples<'l>> {
-        let (kernel, lanes, sampled) = (launch.kernel, reach.lanes, launch.sampled?);
+    pub(super) fn new(
+        launch: &Launch<'l>,
+        reach: &mut Reach,
+        block_area: *mut u8,
+    ) -> Result<Option<Samples<'l>>, RunError> {
+        let (kernel, lanes) = (launch.kernel, reach.lanes);
+        let Some(sampled) = launch.sampled else { return Ok(None) };
         let count = sample_count(lanes);
-        let mut values = Columns::new(sampled.bytes as usize * count);
-        let mut thread_area = Columns::new(kernel.thread_bytes as usize * count);
+        let mut values = Columns::new(launch, sampled.bytes as usize * count, "samples")?;
+        let mut thread_area = Columns::new(launch, kernel.thread_bytes as usize * count, "samples")?;
         for (special, slot, _) in kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
             let column = &mut thread_area.bytes_mut()[slot.offset() as usize * count..];
             for (sample, word) in column.chunks_exact_mut(4).enumerate().take(count) {
@@ -46,7 +52,7 @@ impl<'l> Samples<'l> {
         file.bases[Area::Block as usize] = block_area;
         file.bases[Area::Samples as usize] = values.as_mut_ptr();
         reach.file.bases[Area::Samples as usize] = values.as_mut_ptr();
-        Some(Samples { sampled, values, thread_area, file })
+        Ok(Some(Samples { sampled, values, thread_area, file }))
     }
 
     /// Computes the samples that are the same for all blocks.

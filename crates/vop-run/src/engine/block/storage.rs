@@ -7,7 +7,8 @@ use crate::code::FunctionCode;
 use crate::column::{Area, WARP, Width};
 use crate::engine::access::Reach;
 use crate::engine::launch::Launch;
-use crate::memory::Bytes;
+use crate::error::RunError;
+use crate::memory::{Bytes, refused};
 
 /// Bytes of a block's registers, at most: 2 GiB.
 const MAX_REGISTERS: usize = 2 << 30;
@@ -24,18 +25,24 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// At least this many bytes, all zero.
-    pub(super) fn new(bytes: usize) -> Columns {
+    /// At least this many bytes, all zero. `what` names them if there is no memory for them.
+    pub(super) fn new(launch: &Launch<'_>, bytes: usize, what: &str) -> Result<Columns, RunError> {
         let mut columns = Columns::default();
-        columns.grow(bytes);
-        columns
+        columns.grow(launch, bytes, what)?;
+        Ok(columns)
     }
 
-    /// Makes room; the content stays, but may stand elsewhere afterwards.
-    fn grow(&mut self, bytes: usize) {
-        if self.lines.len() * 64 < bytes {
-            self.lines.resize(bytes.div_ceil(64), Line([0; 64]));
+    /// Makes room; the content stays, but may stand elsewhere afterwards. Returns the number of new bytes.
+    fn grow(&mut self, launch: &Launch<'_>, bytes: usize, what: &str) -> Result<usize, RunError> {
+        let (old, new) = (self.lines.len(), bytes.div_ceil(64));
+        if new <= old {
+            return Ok(0);
         }
+        let more = (new - old) * 64;
+        launch.memory.take(more as u64, what)?;
+        self.lines.try_reserve(new - old).map_err(|_| refused(more as u64, what))?;
+        self.lines.resize(new, Line([0; 64]));
+        Ok(more)
     }
 
     pub(super) fn as_mut_ptr(&mut self) -> *mut u8 {
@@ -49,8 +56,13 @@ impl Columns {
 }
 
 /// Why a frame cannot be entered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Overflow;
+#[derive(Debug)]
+pub(super) enum Overflow {
+    /// A thread's stack is too small.
+    Stack,
+    /// There is not enough memory.
+    Memory(RunError),
+}
 
 /// What operands and addresses of a block stand in. [`Reach`] has pointers to it.
 #[derive(Debug)]
@@ -60,18 +72,23 @@ pub(super) struct Storage {
     thread_area: Columns,
     block_area: Columns,
     stack: Columns,
+    /// Bytes of the stack that the block has used.
+    used: usize,
     shared: Bytes,
 }
 
 impl Storage {
-    pub(super) fn new(launch: &Launch<'_>, reach: &mut Reach) -> Storage {
+    pub(super) fn new(launch: &Launch<'_>, reach: &mut Reach) -> Result<Storage, RunError> {
         let (kernel, lanes) = (launch.kernel, reach.lanes);
+        let shared = launch.shape.shared();
+        launch.memory.take(shared as u64, "shared memory")?;
         let mut storage = Storage {
             registers: Default::default(),
-            thread_area: Columns::new(kernel.thread_bytes as usize * lanes),
-            block_area: Columns::new(kernel.constants.len()),
+            thread_area: Columns::new(launch, kernel.thread_bytes as usize * lanes, "special registers")?,
+            block_area: Columns::new(launch, kernel.constants.len(), "constants")?,
             stack: Columns::default(),
-            shared: Bytes::zeros(launch.shape.shared()),
+            used: 0,
+            shared: Bytes::try_zeros(shared).ok_or_else(|| refused(shared as u64, "shared memory"))?,
         };
         storage.block_area.bytes_mut()[..kernel.constants.len()].copy_from_slice(&kernel.constants);
         for (special, slot, _) in kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
@@ -83,7 +100,7 @@ impl Storage {
         reach.shared = storage.shared.as_mut_ptr();
         reach.file.bases[Area::Thread as usize] = storage.thread_area.as_mut_ptr();
         reach.file.bases[Area::Block as usize] = storage.block_area.as_mut_ptr();
-        storage
+        Ok(storage)
     }
 
     /// The constants and special registers that all threads of a block share.
@@ -91,41 +108,68 @@ impl Storage {
         self.block_area.as_mut_ptr()
     }
 
-    /// A new block: stack and shared memory are zero.
-    pub(super) fn start(&mut self) {
+    /// A new block: stack and shared memory are zero. Returns the number of bytes that were set.
+    pub(super) fn start(&mut self, launch: &Launch<'_>) -> usize {
         if self.shared.len() > 0 {
             self.shared.as_mut_slice().fill(0);
         }
-        self.stack.bytes_mut().fill(0);
+        let used = std::mem::take(&mut self.used);
+        if used > 0 {
+            // A large stack takes long enough to be interrupted.
+            let used = used.min(self.stack.lines.len() * 64);
+            for chunk in self.stack.bytes_mut()[..used].chunks_mut(8 << 20) {
+                if launch.is_stopped() {
+                    break;
+                }
+                chunk.fill(0);
+            }
+        }
+        self.shared.len() + used
     }
 
-    /// Makes a frame the one that slots and the stack are relative to. Columns of callers stay.
+    /// Hashes registers, stack and shared memory; returns the number of bytes.
+    pub(super) fn hash(&mut self, hasher: &mut impl std::hash::Hasher) -> usize {
+        let used = self.used.min(self.stack.lines.len() * 64);
+        let mut bytes = used + self.shared.len();
+        for columns in &mut self.registers {
+            let columns = columns.bytes_mut();
+            bytes += columns.len();
+            hasher.write(columns);
+        }
+        hasher.write(&self.stack.bytes_mut()[..used]);
+        hasher.write(self.shared.as_slice());
+        bytes
+    }
+
+    /// Makes a frame the one that slots and the stack are relative to. Columns of callers stay. Returns the number of bytes that are new.
     pub(super) fn enter(
         &mut self,
         reach: &mut Reach,
         frame: &Frame,
         function: &FunctionCode,
-        stack_limit: usize,
-    ) -> Result<(), Overflow> {
+        launch: &Launch<'_>,
+    ) -> Result<usize, Overflow> {
         let lanes = reach.lanes;
-        let mut total = 0;
+        let (mut total, mut new) = (0, 0);
         for area in 0..3 {
             let bytes = (frame.registers[area] + function.registers[area]) as usize * lanes;
             total += bytes;
             if total <= MAX_REGISTERS {
-                self.registers[area].grow(bytes);
+                new += self.registers[area].grow(launch, bytes, "registers").map_err(Overflow::Memory)?;
             }
             let start = frame.registers[area] as usize * lanes;
             reach.file.bases[area] = self.registers[area].as_mut_ptr().wrapping_add(start);
         }
-        if total > MAX_REGISTERS || frame.top as usize > stack_limit {
-            return Err(Overflow);
+        if total > MAX_REGISTERS || frame.top as usize > launch.stack_limit {
+            return Err(Overflow::Stack);
         }
-        self.stack.grow(frame.top as usize * lanes);
+        let top = frame.top as usize * lanes;
+        new += self.stack.grow(launch, top, "stacks").map_err(Overflow::Memory)?;
+        self.used = self.used.max(top);
         reach.local = self.stack.as_mut_ptr();
         reach.frame = u64::from(frame.stack);
         reach.top = u64::from(frame.top);
-        Ok(())
+        Ok(new)
     }
 }
 

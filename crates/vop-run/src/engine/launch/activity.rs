@@ -25,6 +25,7 @@ struct Shared {
     launches: AtomicU64,
     done: AtomicU64,
     instructions: AtomicU64,
+    waiting: Mutex<Option<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,8 +47,10 @@ pub struct Now {
     pub blocks: u64,
     /// See `blocks`.
     pub done: u64,
-    /// Thread-instructions of the blocks that have ended.
+    /// Thread-instructions so far: those of running blocks are told a few times a millisecond.
     pub instructions: u64,
+    /// The thread that a core waits for whose blocks all wait for others, and where it waits.
+    pub waiting: Option<String>,
     /// The time since the launch started.
     pub elapsed: Duration,
 }
@@ -55,8 +58,9 @@ pub struct Now {
 impl Activity {
     /// What is running; `None` before the first launch and between launches.
     pub fn now(&self) -> Option<Now> {
-        let Shared { launch, launches, done, instructions } = &*self.shared;
+        let Shared { launch, launches, done, instructions, waiting } = &*self.shared;
         let launch = launch.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
         launch.as_ref().map(|started| Now {
             launch: launches.load(Ordering::Relaxed),
             entry: started.entry.clone(),
@@ -64,12 +68,13 @@ impl Activity {
             done: done.load(Ordering::Relaxed),
             instructions: instructions.load(Ordering::Relaxed),
             elapsed: started.at.elapsed(),
+            waiting,
         })
     }
 
     /// A launch starts; it ends when the result is dropped.
     pub(super) fn start(&self, entry: &str, blocks: u64) -> Ended<'_> {
-        let Shared { launch, launches, done, instructions } = &*self.shared;
+        let Shared { launch, launches, done, instructions, waiting: _ } = &*self.shared;
         let mut launch = launch.lock().unwrap_or_else(PoisonError::into_inner);
         launches.fetch_add(1, Ordering::Relaxed);
         done.store(0, Ordering::Relaxed);
@@ -78,7 +83,12 @@ impl Activity {
         Ended(self)
     }
 
-    /// Blocks have ended.
+    /// What all blocks of a core wait for.
+    pub(super) fn set_waiting(&self, what: Option<String>) {
+        *self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner) = what;
+    }
+
+    /// Blocks have ended, instructions were executed.
     pub(super) fn add(&self, blocks: u64, instructions: u64) {
         self.shared.done.fetch_add(blocks, Ordering::Relaxed);
         self.shared.instructions.fetch_add(instructions, Ordering::Relaxed);

@@ -5,13 +5,14 @@ use vop_ptx::module::Scalar;
 use crate::code::{Kernel, Parameter};
 use crate::error::{RunError, RunErrorKind, RunErrors};
 use crate::memory::{BufferId, Memory};
+use crate::symbol::shown;
 use crate::types::Kind;
 
 /// One argument of a launch.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Arg {
-    /// The address of a buffer, for a 64-bit integer parameter.
+    /// The address of a buffer, for a 64-bit integer parameter; for one of 32 bits in kernels that keep addresses so.
     Buffer(BufferId),
     /// A value with its type: the low bits of the word.
     Scalar(Scalar, u64),
@@ -57,11 +58,15 @@ impl Arg {
     }
 
     /// The bytes to store for a parameter, if the argument fits it.
-    fn bytes_for(&self, parameter: &Parameter, memory: &Memory) -> Option<Vec<u8>> {
+    fn bytes_for(&self, parameter: &Parameter, memory: &Memory, short: bool) -> Option<Vec<u8>> {
         let scalar = parameter.bytes == parameter.ty.size();
         match self {
-            Arg::Buffer(buffer) => (scalar && parameter.ty.width() == 64 && !parameter.ty.is_float())
-                .then(|| memory.address(*buffer).to_le_bytes().to_vec()),
+            Arg::Buffer(buffer) if scalar && !parameter.ty.is_float() => match parameter.ty.width() {
+                64 if parameter.ty.bits().is_some() => Some(memory.address(*buffer).to_le_bytes().to_vec()),
+                32 if short => memory.short_address(*buffer).map(|address| address.to_le_bytes().to_vec()),
+                _ => None,
+            },
+            Arg::Buffer(_) => None,
             Arg::Scalar(ty, value) => {
                 // Compilers declare every integer `.u32` or `.b32`: width and floatness are what a parameter type tells.
                 let untyped = matches!(parameter.ty, Scalar::B8 | Scalar::B16 | Scalar::B32 | Scalar::B64);
@@ -80,11 +85,17 @@ impl Kernel {
         let mut errors = Vec::new();
         let mut report = |i, message: String| errors.push((i, RunError::new(RunErrorKind::Argument, message)));
         for (i, parameter) in self.parameters.iter().enumerate() {
-            let wanted = format!("parameter {} of `{}`: {parameter}", i + 1, self.name);
+            let wanted = format!("parameter {} of {}: {parameter}", i + 1, shown(&self.name));
             match args.get(i) {
                 None => report(i, format!("there is no argument for {wanted}")),
-                Some(arg) if arg.bytes_for(parameter, memory).is_none() => {
-                    report(i, format!("{} does not fit {wanted}", arg.describe()));
+                Some(arg) if arg.bytes_for(parameter, memory, self.short).is_none() => {
+                    let why = match arg {
+                        Arg::Buffer(_) if self.short && parameter.bytes == 4 && !parameter.ty.is_float() => {
+                            ": together with those before, it is larger than 32-bit addresses reach"
+                        }
+                        _ => "",
+                    };
+                    report(i, format!("{} does not fit {wanted}{why}", arg.describe()));
                 }
                 Some(_) => {}
             }
@@ -92,7 +103,12 @@ impl Kernel {
         for i in self.parameters.len()..args.len() {
             report(
                 i,
-                format!("argument {} is one too many: `{}` has {} parameters", i + 1, self.name, self.parameters.len()),
+                format!(
+                    "argument {} is one too many: {} has {} parameters",
+                    i + 1,
+                    shown(&self.name),
+                    self.parameters.len()
+                ),
             );
         }
         errors
@@ -106,7 +122,7 @@ impl Kernel {
         }
         let mut bytes = vec![0; self.parameter_bytes];
         for (parameter, arg) in self.parameters.iter().zip(args) {
-            let value = arg.bytes_for(parameter, memory).unwrap_or_default();
+            let value = arg.bytes_for(parameter, memory, self.short).unwrap_or_default();
             if let Some(place) = bytes.get_mut(parameter.offset..parameter.offset + value.len()) {
                 place.copy_from_slice(&value);
             }

@@ -7,26 +7,30 @@
 
 mod activity;
 mod arguments;
+mod crew;
 mod options;
 mod report;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
 
-use super::block::{Done, Failure, Worker};
-use super::observer::Observer;
+use super::block::Failure;
 use super::findings::Findings;
+use super::observer::Observer;
 use super::shadow::{Checks, Common};
+use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{Layout, Memory, Region};
+use crate::memory::{Budget, Bytes, Layout, Memory, Region};
 use crate::special::Shape;
+use crate::symbol::shown;
 
 pub use activity::{Activity, Now};
 pub use arguments::Arg;
 use options::MAX_STACK;
-pub use options::{Check, LaunchOptions, Progress};
+pub use options::{Check, LaunchOptions, Progress, Stop};
 pub use report::{Finding, Report};
 
 /// Threads of a block, as every target since sm_20 allows.
@@ -36,8 +40,6 @@ const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 /// The largest target allows 227 KiB of shared memory for a block: no launch can ask for more.
 const MAX_SHARED: usize = 227 * 1024;
 
-/// Bytes that a launch may print.
-const MAX_PRINTED: u64 = 256 << 20;
 /// More threads than this only wait for memory.
 const MAX_CORES: usize = 1024;
 
@@ -49,11 +51,19 @@ pub(super) struct Launch<'k> {
     pub(super) shape: Shape,
     /// The number of threads of a block.
     pub(super) threads: usize,
-    pub(super) params: Vec<u8>,
+    /// Aligned as all memory is.
+    pub(super) params: Bytes,
     pub(super) regions: Vec<Region>,
     names: Vec<(String, u64)>,
+    /// Short addresses that the kernel may use, with the allocations' indexes.
+    pub(super) shorts: Vec<(u32, u32)>,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
+    /// What may still be allocated.
+    pub(super) memory: Budget,
+    pub(super) start: Instant,
+    pub(super) timeout: Option<Duration>,
+    pub(super) stop: Option<Stop>,
     pub(super) checks: Checks,
     /// What the cores know of memory, if that is to be checked.
     pub(super) common: Option<Arc<Common>>,
@@ -61,12 +71,16 @@ pub(super) struct Launch<'k> {
     trace: Option<ThreadId>,
     /// By form of the kernel's video instructions.
     plans: Vec<vop::bulk::Plan>,
+    /// Whether base instructions compute what ptxas's code does.
+    pub(super) by_ptxas: bool,
     /// The next block to run.
     next: AtomicU64,
     /// The first block that is known to have failed.
     pub(super) failed: AtomicU64,
-    /// Thread-instructions of the blocks that have ended.
-    executed: AtomicU64,
+    /// Thread-instructions that cores have told of, and what counts as such.
+    pub(super) executed: AtomicU64,
+    pub(super) overhead: AtomicU64,
+    standstill: Standstill,
     /// Bytes that blocks have printed.
     printed: AtomicU64,
     progress: Option<Progress>,
@@ -88,6 +102,7 @@ impl Launch<'_> {
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
         Layout {
             allocations: &self.names,
+            shorts: &self.shorts,
             shared: self.shape.shared() as u64,
             local: top,
             params: self.params.len() as u64,
@@ -113,78 +128,6 @@ impl Launch<'_> {
             }
         }
     }
-
-    /// Runs blocks until none is left, or one fails.
-    fn work(&self) -> Work {
-        let mut work = Work::default();
-        let mut worker = Worker::new(self);
-        // A core takes some blocks in a row, which mostly reach memory in a row: the host's caches look ahead. Cores tell one another
-        // what they did only after each turn, as that takes as long as a small block.
-        let share = (self.shape.blocks() / 1024).clamp(1, 32);
-        'turns: loop {
-            let start = self.next.fetch_add(share, Ordering::Relaxed);
-            let turn = start..(start + share).min(self.shape.blocks());
-            if turn.is_empty() {
-                break;
-            }
-            let mut sum = 0;
-            for index in turn.clone() {
-                if index > self.failed.load(Ordering::Relaxed) {
-                    break 'turns;
-                }
-                match worker.run(index) {
-                    Ok(Done { executed, video, printed }) => {
-                        sum += executed;
-                        work.video += video;
-                        if sum > self.limit {
-                            break;
-                        }
-                        if printed.is_empty() {
-                            continue;
-                        }
-                        // Nothing is kept of what goes beyond the limit. The launch fails, so the number of cores does not matter.
-                        let length = printed.len() as u64;
-                        if self.printed.fetch_add(length, Ordering::Relaxed) + length > MAX_PRINTED {
-                            let message = format!("the launch prints more than {MAX_PRINTED} bytes");
-                            work.fail_behind_all(RunError::new(RunErrorKind::Limit, message));
-                            self.failed.fetch_min(index, Ordering::Relaxed);
-                            break 'turns;
-                        }
-                        work.printed.push((index, printed));
-                    }
-                    Err(_) if worker.abandoned => break 'turns,
-                    Err(error) => {
-                        if !worker.done.printed.is_empty() {
-                            work.printed.push((index, std::mem::take(&mut worker.done.printed)));
-                        }
-                        work.failure = Some((index, error));
-                        self.failed.fetch_min(index, Ordering::Relaxed);
-                        break 'turns;
-                    }
-                }
-            }
-            work.executed += sum;
-            if let Some(progress) = &self.progress {
-                progress.fetch_add(turn.end - turn.start, Ordering::Relaxed);
-            }
-            if let Some(activity) = &self.activity {
-                activity.add(turn.end - turn.start, sum);
-            }
-            if self.executed.fetch_add(sum, Ordering::Relaxed) + sum > self.limit {
-                let message = format!("the launch's limit of {} thread-instructions is reached", self.limit);
-                let help = "check that every loop ends, or raise the limit";
-                work.fail_behind_all(RunError::new(RunErrorKind::Limit, message).with_help(help));
-                self.failed.fetch_min(turn.end - 1, Ordering::Relaxed);
-                break;
-            }
-        }
-        if let Some(observer) = &mut worker.observer {
-            observer.finish(self.kernel);
-        }
-        work.observer = worker.observer.take();
-        work.findings = std::mem::take(&mut worker.reach.findings);
-        work
-    }
 }
 
 /// What a core did.
@@ -194,15 +137,8 @@ struct Work {
     video: u64,
     printed: Vec<(u64, Vec<u8>)>,
     failure: Option<(u64, Failure)>,
-    observer: Option<Box<Observer>>,
-    findings: Findings,
-}
-
-impl Work {
-    /// A failure that is no block's: any block's failure goes before it.
-    fn fail_behind_all(&mut self, error: RunError) {
-        self.failure = Some((u64::MAX - 1, Box::new(error)));
-    }
+    observers: Vec<Box<Observer>>,
+    findings: Vec<Findings>,
 }
 
 impl Kernel {
@@ -219,12 +155,12 @@ impl Kernel {
         let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
         let max = self.max_threads.unwrap_or(MAX_THREADS).min(MAX_THREADS);
         if threads > max {
-            return fail(format!("a block of {threads} threads: `{}` allows {max}", self.name));
+            return fail(format!("a block of {threads} threads: {} allows {max}", shown(&self.name)));
         }
         if let Some(required) = self.required_block
             && required != block
         {
-            return fail(format!("`{}` requires (.reqntid) a block of {required:?}, not {block:?}", self.name));
+            return fail(format!("{} requires (.reqntid) a block of {required:?}, not {block:?}", shown(&self.name)));
         }
         let shared = self.shared_bytes.saturating_add(dynamic_shared);
         if shared > MAX_SHARED {
@@ -248,14 +184,23 @@ impl Kernel {
         options: &LaunchOptions,
     ) -> Result<Report, RunErrors> {
         self.check_shape(grid, block, options.dynamic_shared)?;
+        if self.home.is_some_and(|home| !memory.modules.contains(&home)) {
+            let error = RunError::new(RunErrorKind::Argument, "the variables of the module are not in this memory");
+            let help = "use the memory of `Program::memory`, or the program that `Memory::load` returned for this one";
+            return Err(error.with_help(help).into());
+        }
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
         if all > options.instructions {
             let message =
                 format!("the launch has more threads than its limit of {} instructions", options.instructions);
-            return Err(RunError::new(RunErrorKind::Limit, message).into());
+            let help = "a smaller grid, or a higher limit (`--limit`)";
+            return Err(RunError::new(RunErrorKind::Limit, message).with_help(help).into());
         }
-        let params = self.pack(args, memory)?;
+        if let Some(error) = memory.refused() {
+            return Err(error.into());
+        }
+        let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
         let shape = Shape { grid, block, static_shared, dynamic_shared };
         let checks = Checks {
@@ -279,17 +224,25 @@ impl Kernel {
             threads: shape.threads(),
             params,
             names: memory.names(),
+            shorts: memory.shorts(self.short),
             regions: memory.regions(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
+            memory: memory.budget(options.memory),
+            start: Instant::now(),
+            timeout: options.timeout,
+            stop: options.stop.clone(),
             checks,
             common: common.clone(),
             profile: options.profile,
             trace: options.trace,
             plans: self.videos.iter().map(plan).collect(),
+            by_ptxas: options.semantics != vop::Semantics::Isa,
             next: AtomicU64::new(0),
             failed: AtomicU64::new(u64::MAX),
             executed: AtomicU64::new(0),
+            overhead: AtomicU64::new(0),
+            standstill: Standstill::default(),
             printed: AtomicU64::new(0),
             progress: options.progress.clone(),
             activity: options.activity.clone(),
@@ -297,13 +250,19 @@ impl Kernel {
         let _running = options.activity.as_ref().map(|activity| activity.start(&self.name, shape.blocks()));
         let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
+        if let Some(error) = launch.ended_from_outside() {
+            return Err(error.into());
+        }
         let work: Vec<Work> = if cores == 1 {
+            launch.standstill.start(1);
             vec![launch.work()]
         } else {
             std::thread::scope(|scope| {
+                launch.standstill.start(cores.min(MAX_CORES));
                 // If the system refuses a thread, its blocks go to the others.
                 let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || launch.work()).ok();
                 let others: Vec<_> = (1..cores.min(MAX_CORES)).map_while(spawn).collect();
+                (others.len() + 1..cores.min(MAX_CORES)).for_each(|_| launch.standstill.leave());
                 let own = launch.work();
                 let others = others.into_iter().map(|other| match other.join() {
                     Ok(work) => work,

@@ -1,7 +1,8 @@
 //! What a launch needs to know beyond its shape and its arguments.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
 
 use super::activity::Activity;
 use crate::error::ThreadId;
@@ -11,6 +12,9 @@ pub(super) const MAX_STACK: usize = 512 * 1024;
 
 /// The number of blocks that have ended, to be read from another thread while a launch runs.
 pub type Progress = Arc<AtomicU64>;
+
+/// Ends a launch that runs, from another thread, when it becomes true.
+pub type Stop = Arc<AtomicBool>;
 
 /// A check that is made on request.
 ///
@@ -67,11 +71,19 @@ impl Check {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LaunchOptions {
-    /// Thread-instructions of one launch, after which it is taken for a runaway loop.
+    /// Thread-instructions of one launch, after which it is taken for a runaway loop. What takes longer than its thread-instructions counts
+    /// as more: steps that few threads of a warp take, atomics, calls, what `printf` formats.
     pub instructions: u64,
+    /// The time of one launch, after which it fails.
+    pub timeout: Option<Duration>,
+    /// Ends the launch when it becomes true.
+    pub stop: Option<Stop>,
+    /// Bytes of memory that one launch may take, with all buffers; `None` stands for [`Memory::limit`](crate::Memory::limit).
+    pub memory: Option<u64>,
     /// Bytes of dynamic shared memory for each block.
     pub dynamic_shared: usize,
-    /// What video instructions compute: what the manual says, or what the code of ptxas does.
+    /// What instructions compute: what the manual says, or what the code of ptxas does. They differ for video instructions, and for a few
+    /// base instructions.
     pub semantics: vop::Semantics,
     /// The number of cores that run blocks; `None` stands for all of the machine.
     pub cores: Option<usize>,
@@ -103,6 +115,9 @@ impl Default for LaunchOptions {
     fn default() -> LaunchOptions {
         LaunchOptions {
             instructions: 100_000_000_000,
+            timeout: None,
+            stop: None,
+            memory: None,
             dynamic_shared: 0,
             semantics: vop::Semantics::Isa,
             cores: None,
@@ -124,6 +139,24 @@ impl LaunchOptions {
     #[must_use]
     pub fn with_instructions(self, instructions: u64) -> LaunchOptions {
         LaunchOptions { instructions, ..self }
+    }
+
+    /// Sets [`LaunchOptions::timeout`].
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> LaunchOptions {
+        LaunchOptions { timeout: Some(timeout), ..self }
+    }
+
+    /// Sets [`LaunchOptions::stop`].
+    #[must_use]
+    pub fn with_stop(self, stop: Stop) -> LaunchOptions {
+        LaunchOptions { stop: Some(stop), ..self }
+    }
+
+    /// Sets [`LaunchOptions::memory`].
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> LaunchOptions {
+        LaunchOptions { memory: Some(bytes), ..self }
     }
 
     /// Sets [`LaunchOptions::dynamic_shared`].

@@ -82,8 +82,8 @@ impl Report {
             report.instructions += work.executed;
             report.video += work.video;
             printed.extend(work.printed);
-            observers.extend(work.observer);
-            findings.push(work.findings);
+            observers.extend(work.observers);
+            findings.extend(work.findings);
             if let Some(found) = work.failure
                 && failure.as_ref().is_none_or(|(index, _)| found.0 < *index)
             {
@@ -156,7 +156,7 @@ impl Explain<'_> {
         match spot {
             Spot::Shared(offset) => format!("byte {offset} of shared memory"),
             Spot::Global(address) => {
-                let name = region_index(address).and_then(|index| self.memory.name(index));
+                let name = region_index(address).and_then(|index| self.memory.name_at(index));
                 format!("byte {} of `{}`", address & OFFSET, name.unwrap_or("global memory"))
             }
         }
@@ -167,7 +167,7 @@ impl Explain<'_> {
         let mut address = None;
         let error = match &found.what {
             What::Race(race) => {
-                if race.same_value {
+                if race.same_value || race.guess {
                     severity = Severity::Note;
                 }
                 address = Some(race.spot);
@@ -182,7 +182,9 @@ impl Explain<'_> {
                 if !self.options.check_warp {
                     severity = Severity::Note;
                 }
-                let message = format!("`shfl` reads lane {lane}, which does not take part: it gives 0 here, and by the manual anything");
+                let message = format!(
+                    "`shfl` reads lane {lane}, which does not take part: it gives 0 here, and by the manual anything"
+                );
                 RunError::new(RunErrorKind::MissingLane, message).with_help(
                     "a lane takes part if the mask names it and it has not ended; read only such lanes, or ignore the result",
                 )
@@ -195,11 +197,14 @@ impl Explain<'_> {
                 RunError::new(RunErrorKind::ActiveMask, message)
                     .with_help("take the mask from `vote.sync.ballot` (`__ballot_sync`) before the branch, or number the lanes of the mask")
             }
-            What::MetByLuck => {
-                severity = Severity::Note;
+            What::MetByLuck { is_error } => {
+                if !is_error {
+                    severity = Severity::Note;
+                }
                 let message = "the mask is what `activemask` gave, and its lanes had parted before: that they are together again is luck";
-                RunError::new(RunErrorKind::ActiveMask, message)
-                    .with_help("right only if any part of these lanes will do; `bar.warp.sync` (`__syncwarp`) makes lanes meet")
+                RunError::new(RunErrorKind::ActiveMask, message).with_help(
+                    "let the lanes meet by `bar.warp.sync` (`__syncwarp`) with a mask that is known, and use that mask",
+                )
             }
             What::Heap { address: at, near } => {
                 address = Some(Spot::Global(*at));
@@ -241,6 +246,12 @@ impl Explain<'_> {
             };
             return RunError::new(RunErrorKind::Race, message);
         }
+        if race.guess {
+            let message = format!(
+                "a plain read of {spot} races with compare-and-swap: {other} {verb} it{place}; right only if the compare-and-swap checks what was read"
+            );
+            return RunError::new(RunErrorKind::Race, message).with_help("read it as `ld.relaxed` or `ld.volatile`");
+        }
         let other_block = race.block != found.block;
         let (end, help) = if race.is_copy {
             (
@@ -248,7 +259,10 @@ impl Explain<'_> {
                 "wait for the copy (`cp.async.wait_group`, an `mbarrier`), and let a barrier follow if another thread reads",
             )
         } else if race.narrow {
-            ("and the scope of one of the two has only its own block", "make both accesses with the scope `.gpu` or `.sys`")
+            (
+                "and the scope of one of the two has only its own block",
+                "make both accesses with the scope `.gpu` or `.sys`",
+            )
         } else if other_block {
             (
                 "and nothing orders the two blocks",
@@ -281,11 +295,12 @@ impl Explain<'_> {
     }
 
     fn leak(&self, (site, count, bytes): (std::sync::Arc<Site>, u64, u64)) -> Finding {
-        let allocations = if count == 1 { "allocation" } else { "allocations" };
+        let what = match count {
+            1 => format!("an allocation of {} is", plural(bytes)),
+            _ => format!("{count} allocations of {} together are", plural(bytes)),
+        };
         let message = format!(
-            "{count} {allocations} of {} together {} not freed when the launch ends: `malloc` at line {} of `{}`{}",
-            plural(bytes),
-            if count == 1 { "is" } else { "are" },
+            "{what} not freed when the launch ends: `malloc` at line {} of `{}`{}",
             site.line,
             site.kernel,
             site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"))

@@ -30,6 +30,8 @@ pub(super) struct Record {
     /// The bytes of the word that it reaches; 0 where there is no record.
     pub(super) bytes: u8,
     pub(super) writes: bool,
+    /// Whether it is a compare-and-swap.
+    pub(super) swaps: bool,
     pub(super) strength: Strength,
 }
 
@@ -104,7 +106,8 @@ impl Record {
 
 impl Cell {
     /// Adds an access of one thread. Returns what it races with: a write before a read.
-    pub(super) fn add(&mut self, clocks: &Clocks, now: Record, thread: usize) -> Option<Conflict> {
+    /// `is_shared` says that the word is of shared memory: then no other block's access is of the same memory.
+    pub(super) fn add(&mut self, clocks: &Clocks, now: Record, thread: usize, is_shared: bool) -> Option<Conflict> {
         let mut conflict: Option<Conflict> = None;
         let mut merged = false;
         // Of reads by other blocks two are enough: whatever block writes later, it races with one of them.
@@ -112,7 +115,8 @@ impl Cell {
         let all = self.records.iter_mut().chain(self.more.iter_mut().flat_map(|more| more.iter_mut()));
         for record in all.filter(|record| record.bytes != 0) {
             // Everything of an earlier generation of the block happened before.
-            if record.block == now.block && record.generation != now.generation {
+            let is_other = record.block != now.block;
+            if is_other && is_shared || !is_other && record.generation != now.generation {
                 record.bytes = 0;
                 continue;
             }

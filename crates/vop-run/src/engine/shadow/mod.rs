@@ -121,7 +121,7 @@ impl Common {
         }
         let page = place.get_or_init(|| Mutex::new(vec![Cell::default(); PAGE as usize].into()));
         let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
-        page[(word % PAGE) as usize].add(clocks, now, thread)
+        page[(word % PAGE) as usize].add(clocks, now, thread, false)
     }
 
     fn released(&self, address: u64) -> u32 {
@@ -164,6 +164,8 @@ pub(crate) struct Touch {
     pub(crate) copy: Option<u32>,
     /// Whether a write leaves what was there before.
     pub(crate) same_value: bool,
+    /// Whether it is a compare-and-swap.
+    pub(crate) swaps: bool,
 }
 
 /// What one core knows of the block that it runs.
@@ -276,6 +278,7 @@ impl Shadow {
             warp: (warp + if touch.copy.is_some() { self.lanes / WARP } else { 0 }) as u8,
             bytes: 0,
             writes: touch.kind != AccessKind::Read,
+            swaps: touch.swaps,
             strength,
         };
         let offset = match touch.spot {
@@ -294,7 +297,7 @@ impl Shadow {
             now.bytes = (((1u32 << count) - 1) << start) as u8;
             let conflict = match touch.spot {
                 Spot::Shared(_) => {
-                    self.cells.get_mut(word as usize).and_then(|cell| cell.add(&self.clocks, now, touch.thread))
+                    self.cells.get_mut(word as usize).and_then(|cell| cell.add(&self.clocks, now, touch.thread, true))
                 }
                 Spot::Global(address) => region_index(address)
                     .and_then(|index| self.common.add(index, word, &self.clocks, now, touch.thread)),
@@ -318,6 +321,7 @@ impl Shadow {
             kind: record.kind(),
             is_copy: thread >= self.lanes,
             same_value: touch.same_value && record.writes,
+            guess: touch.swaps && !record.writes || record.swaps && touch.kind == AccessKind::Read,
             narrow: record.strength.min(strength) > Strength::Weak,
         };
         findings.add(self.statement, touch.thread, What::Race(race));
@@ -351,13 +355,12 @@ impl Shadow {
         self.clocks.will_acquire(thread, clock.as_ref(), until);
     }
 
-    /// One thread has written, or made an atomic.
+    /// One thread has written, or made an atomic. What was released before ends with it, unless [`Shadow::will_write`] went on.
     pub(crate) fn has_written(&mut self, touch: &Touch) {
-        if !self.common.checks.races {
+        if !self.common.checks.races || touch.kind == AccessKind::Atomic {
             return;
         }
-        let (thread, order) = (touch.thread, touch.order);
-        let is_atomic = touch.kind == AccessKind::Atomic;
+        let order = touch.order;
         if order.semantics == OrderSemantics::Weak {
             // What is no strong write releases nothing.
             if self.released.remove(&touch.spot).is_some()
@@ -367,6 +370,25 @@ impl Shadow {
             }
             return;
         }
+        if let Spot::Global(address) = touch.spot {
+            let scope = if order.semantics.releases() {
+                Some(order.scope)
+            } else {
+                self.clocks.released_by_fence(touch.thread).map(|(_, scope)| scope)
+            };
+            if (order.scope, scope) != (Scope::Device, Some(Scope::Device)) {
+                self.common.forget(address);
+            }
+        }
+    }
+
+    /// One thread is about to write, or to make an atomic: what it releases is known before another core can read what it writes.
+    pub(crate) fn will_write(&mut self, touch: &Touch) {
+        if !self.common.checks.races || touch.order.semantics == OrderSemantics::Weak {
+            return;
+        }
+        let (thread, order) = (touch.thread, touch.order);
+        let is_atomic = touch.kind == AccessKind::Atomic;
         let (clock, scope) = if order.semantics.releases() {
             (Some(self.clocks.release(thread)), Some(order.scope))
         } else {
@@ -375,12 +397,8 @@ impl Shadow {
                 None => (None, None),
             }
         };
-        if let Spot::Global(address) = touch.spot {
-            if (order.scope, scope) == (Scope::Device, Some(Scope::Device)) {
-                self.common.release(address);
-            } else if !is_atomic {
-                self.common.forget(address);
-            }
+        if let (Spot::Global(address), Scope::Device, Some(Scope::Device)) = (touch.spot, order.scope, scope) {
+            self.common.release(address);
         }
         if clock.is_none() && !self.released.contains_key(&touch.spot) {
             return;
@@ -395,7 +413,7 @@ impl Shadow {
         released.writer = thread;
     }
 
-    /// One thread has used an object of `mbarrier`, which was `old` before and is `new` now.
+    /// One thread has used an object of `mbarrier`; `completes` says whether this completed a phase.
     pub(crate) fn mbarrier(&mut self, touch: &Touch, usage: MbarrierUse, completes: bool) {
         if !self.common.checks.races {
             return;

@@ -51,11 +51,12 @@ void shuffles(const int *in, int *out) {
         int thread = at % 72, lane = thread % 32, lanes = thread / 32 == 2 ? 8 : 32;
         const int *warp = in + at - lane;
         int *to = out + 10 * at;
-        // What a lane reads beyond the warp's active lanes is undefined: none does, but for the last lane, which keeps its own.
+        // What a lane reads beyond the warp's active lanes is undefined: none does, except for the last lane of a warp that is not full,
+        // which gets 0. The last lane of a full warp keeps its own.
         to[0] = warp[5];
         to[1] = warp[(lane * 7 + 1) % 8];
         to[2] = lane >= 3 ? warp[lane - 3] : warp[lane];
-        to[3] = lane + 1 < lanes ? warp[lane + 1] : warp[lane];
+        to[3] = lane + 1 < lanes ? warp[lane + 1] : lanes == 32 ? warp[lane] : 0;
         to[4] = warp[lane ^ 4];
         to[5] = lane % 8 >= 2 ? warp[lane - 2] : warp[lane];
         to[6] = lane % 8 + 2 < 8 ? warp[lane + 2] : warp[lane];

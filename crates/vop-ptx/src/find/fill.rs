@@ -1,0 +1,180 @@
+//! Operands that complete a word of a template, `%1.b%2` with `"n"(I)`: their values, where the file says them.
+
+use std::ops::Range;
+
+use super::cursor::is_ident;
+use super::lex::{Arguments, Facts, Text};
+use super::mapped::{Mapped, Paste};
+use super::mnemonic::is_modifier;
+use super::operand::Class;
+use super::placeholder::Dialect;
+
+/// The versions of a template that are judged, one for each list of values.
+const MOST_VERSIONS: usize = 16;
+
+/// A value in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Filled {
+    /// The operand and what it is, `%2` is 5.
+    pub(crate) says: String,
+    /// The place of the file that says it.
+    pub(crate) place: Range<usize>,
+}
+
+/// A template with values for the operands that complete a word.
+pub(super) struct Version {
+    pub(super) text: Text,
+    pub(super) filled: Vec<Filled>,
+    /// The operands, by their index, that complete a word though they are registers.
+    pub(super) registers: Vec<usize>,
+}
+
+/// A value, and the place that says it.
+type Value = (i128, Range<usize>);
+
+/// The versions of a decoded text, one for each list of values that its operands have. What has no known value is marked as
+/// pasted by an operand. `facts` knows the names of the file.
+pub(super) fn versions<'f, 'a: 'f>(text: Text, facts: impl FnOnce() -> Option<&'f Facts<'a>>) -> Vec<Version> {
+    let whole = |text| vec![Version { text, filled: Vec::new(), registers: Vec::new() }];
+    if text.dialect == Dialect::Ptx || text.dialect == Dialect::RustAsm || !has_glued(&text.mapped) {
+        return whole(text);
+    }
+    let Some(asm) = text.asm.clone() else {
+        let mapped = filled(&text.mapped, |_| Fill::Unknown).0;
+        return whole(Text { mapped, ..text });
+    };
+    let facts = facts();
+    // The operands that complete words, each once.
+    let mut operands: Vec<usize> = Vec::new();
+    filled(&text.mapped, |name| {
+        operands.extend(asm.index(name).filter(|index| !operands.contains(index)));
+        Fill::Unknown
+    });
+    let immediates: Vec<usize> =
+        operands.iter().copied().filter(|&index| asm.operands[index].class == Class::Immediate).collect();
+    let of_template =
+        facts.and_then(|facts| immediates.iter().find_map(|&index| facts.uses(&asm.operands[index].expression)));
+    let environments: Vec<Option<Arguments>> = match of_template {
+        Some(uses) if !uses.is_empty() => uses.into_iter().map(Some).collect(),
+        _ => vec![None],
+    };
+    let mut all: Vec<Version> = Vec::new();
+    for arguments in environments.iter().take(MOST_VERSIONS) {
+        let value = |index: usize| -> Option<Value> {
+            let operand = &asm.operands[index];
+            if let (Some(facts), Class::Immediate) = (facts, operand.class) {
+                if let Some(value) = facts.value(&operand.expression, None) {
+                    return Some((value, operand.expression_place.clone()));
+                }
+                let arguments = arguments.as_ref()?;
+                return Some((facts.value(&operand.expression, Some(arguments))?, arguments.place.clone()));
+            }
+            // Without names, only what is written as a number.
+            match operand.expression.as_slice() {
+                [number] if operand.class == Class::Immediate => {
+                    let value = std::str::from_utf8(&number.text).ok()?.parse().ok()?;
+                    Some((value, operand.expression_place.clone()))
+                }
+                _ => None,
+            }
+        };
+        let mut said = Vec::new();
+        let mut registers = Vec::new();
+        let (mapped, _) = filled(&text.mapped, |name| {
+            let Some(index) = asm.index(name) else { return Fill::Unknown };
+            if matches!(asm.operands[index].class, Class::Word | Class::Other(_)) {
+                registers.push(index);
+                return Fill::Unknown;
+            }
+            match value(index) {
+                Some((value, place)) => {
+                    let sign = if text.dialect == Dialect::LlvmAsm { '$' } else { '%' };
+                    said.push(Filled { says: format!("`{sign}{name}` is {value}"), place });
+                    Fill::Value(value)
+                }
+                None => Fill::Unknown,
+            }
+        });
+        if all.iter().all(|other| other.text.mapped.bytes() != mapped.bytes()) {
+            let text = Text { mapped, asm: Some(asm.clone()), ..text_like(&text) };
+            all.push(Version { text, filled: said, registers });
+        }
+    }
+    all
+}
+
+fn text_like(text: &Text) -> Text {
+    Text {
+        mapped: Mapped::default(),
+        dialect: text.dialect,
+        asm: None,
+        definition: text.definition,
+        macro_name: text.macro_name.clone(),
+    }
+}
+
+/// What stands for a placeholder.
+enum Fill {
+    Value(i128),
+    Unknown,
+}
+
+fn has_glued(text: &Mapped) -> bool {
+    let bytes = text.bytes();
+    memchr::memchr_iter(b'%', bytes).any(|at| at > 0 && (is_ident(bytes[at - 1]) || bytes[at - 1] == b'.'))
+}
+
+/// A text with each placeholder that completes a word replaced; and the number of them.
+fn filled(text: &Mapped, mut fill: impl FnMut(&str) -> Fill) -> (Mapped, usize) {
+    let bytes = text.bytes();
+    let mut out = Mapped::from_pieces_of(text);
+    let (mut copied, mut count) = (0, 0);
+    for at in memchr::memchr_iter(b'%', bytes) {
+        if at < copied || text.paste_at(at).is_some() {
+            continue;
+        }
+        let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let letters = bytes[at + 1..].iter().take_while(|&&b| is_ident(b)).count();
+        let name = at + 1..at + 1 + if digits > 0 { digits } else { letters };
+        if name.is_empty() {
+            continue;
+        }
+        // What stands before it, with what has been filled in.
+        out.push_slice(text, copied..at);
+        copied = at;
+        let next = bytes.get(name.end).copied().unwrap_or(0);
+        if !completes_a_word(&out, next) {
+            continue;
+        }
+        count += 1;
+        let shown = std::str::from_utf8(&bytes[name.clone()]).unwrap_or_default();
+        match fill(shown) {
+            Fill::Value(value) => out.push_instead(value.to_string().as_bytes(), text, at..name.end, None),
+            Fill::Unknown => out.push_instead(&bytes[at..name.end], text, at..name.end, Some(Paste::Operand)),
+        }
+        copied = name.end;
+    }
+    out.push_slice(text, copied..bytes.len());
+    (out, count)
+}
+
+/// Whether a placeholder behind this text is a part of a modifier, a selector or a mnemonic. A register may follow a whole
+/// modifier at once: `.add%0`.
+fn completes_a_word(before: &Mapped, next: u8) -> bool {
+    let bytes = before.bytes();
+    let Some(last) = bytes.len().checked_sub(1) else { return false };
+    if before.paste_at(last).is_some_and(|(by, _)| by == Paste::Operand) {
+        return true;
+    }
+    if before.paste_at(last).is_some() || !(is_ident(bytes[last]) || bytes[last] == b'.') {
+        return false;
+    }
+    let start = bytes.iter().rposition(|&b| !is_ident(b)).map_or(0, |i| i + 1);
+    let word = &bytes[start..];
+    match start.checked_sub(1).map(|dot| bytes[dot]) {
+        Some(b'.') => !is_modifier(word),
+        // `%1%2` is no word, and `vadd%4.u32` is one.
+        Some(b'%') => false,
+        _ => next == b'.' && !word.is_empty(),
+    }
+}

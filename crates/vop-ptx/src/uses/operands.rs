@@ -1,0 +1,232 @@
+//! What the operands of an `asm` are, by their constraints, and what an instruction needs them to be.
+//!
+//! A video instruction takes 32-bit registers. nvcc compares the size of each expression with its constraint's; ptxas compares
+//! each register's type with the instruction's.
+
+use std::ops::Range;
+
+use vop::isa::types::Shape;
+use vop::{Code, Diagnostic, Instruction, Parser, Places};
+
+use super::Verdict;
+use crate::find::{Access, AsmOperand, Class, Found, PartialReason, Scalar};
+
+/// An operand of the `asm` in an instruction.
+pub(super) struct Used<'f> {
+    /// 0 for d, 1 for a, 2 for b, 3 for c.
+    pub(super) position: usize,
+    /// As the file's text writes it: `%1`.
+    pub(super) name: &'f str,
+    /// The place of the name in the instruction's text.
+    pub(super) at: Range<usize>,
+    /// None where the `asm` has no such operand.
+    pub(super) operand: Option<&'f AsmOperand>,
+    has_selector: bool,
+}
+
+/// The operands of an instruction that are operands of the `asm`; those of which nothing is known are left out.
+pub(super) fn used<'f>(found: &'f Found, source: &[u8], places: &Places) -> Vec<Used<'f>> {
+    let Some(asm) = &found.context().asm else { return Vec::new() };
+    let mut all = Vec::new();
+    for (position, place) in places.operands.iter().enumerate() {
+        let Some(text) = found.text.get(place.whole.clone()) else { continue };
+        let skipped = text.len() - text.trim_start_matches(['-', ' ', '\t', '\n', '\r']).len();
+        let start = place.whole.start + skipped;
+        if let Some((name, operand)) = reference(found, source, start) {
+            let at = start..start + name.len();
+            if operand.is_some() || asm.complete {
+                all.push(Used { position, name, at, operand, has_selector: place.selector.is_some() });
+            }
+        }
+    }
+    all
+}
+
+/// The placeholder at an offset of a text, and what it stands for.
+fn reference<'f>(found: &'f Found, source: &[u8], at: usize) -> Option<(&'f str, Option<&'f AsmOperand>)> {
+    let asm = found.context().asm.as_ref()?;
+    let rest = found.text.get(at..)?.strip_prefix('%')?;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$')).unwrap_or(rest.len());
+    let name = rest.get(..end)?;
+    // How the file writes it: `%0`, `%[x]`, `$0`, `${0}`, `{x}`; `%%0` and `%r1` are registers of PTX.
+    let spelled = source.get(found.spelled_offset(at)..)?;
+    let is_placeholder = match spelled {
+        [b'%', next, ..] => next.is_ascii_digit() || *next == b'[',
+        [b'$' | b'{', ..] => true,
+        _ => false,
+    };
+    if !is_placeholder {
+        return None;
+    }
+    // `{}` of Rust takes the next argument, and is numbered from 1.
+    let number = name.strip_prefix("field$").and_then(|number| number.parse::<usize>().ok());
+    let index = match number {
+        Some(number) => number.checked_sub(1).filter(|&index| index < asm.operands.len()),
+        None => asm.index(name),
+    };
+    Some((found.text.get(at..=at + end)?, index.map(|index| &asm.operands[index])))
+}
+
+/// Why the operands of a legal instruction are refused; places are the file's.
+pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>, places: &Places) -> Vec<Diagnostic> {
+    let mnemonic = instruction.form.mnemonic();
+    let mut faults: Vec<Diagnostic> = Vec::new();
+    if let Some(guard) = instruction.guard
+        && let Some(at) = found.text.find(guard.predicate).filter(|_| found.text.starts_with('@'))
+        && let Some((name, Some(operand))) = reference(found, source, at)
+        && !matches!(operand.class, Class::Unknown | Class::Other("a predicate"))
+    {
+        let message = format!("`{name}` is no predicate, and guards an instruction");
+        let fault = Diagnostic::new(Code::V0403, operand.whole.clone(), message).label(operand.written.clone());
+        let help = "declare a predicate in the asm, `.reg .pred p;`, and set it by `setp`";
+        faults.push(at_template(fault, found, at..at + name.len()).help(help));
+    }
+    for used in used(found, source, places) {
+        let Used { position, at, operand, has_selector, .. } = used;
+        let Some(operand) = operand else {
+            let count = found.context().asm.as_ref().map_or(0, |asm| asm.operands.len());
+            let message = format!("the asm has no operand `{}`", written(found, source, &at));
+            let label = match count {
+                0 => "it has none".to_owned(),
+                1 => "its only operand is 0".to_owned(),
+                _ => format!("its operands are 0 to {}", count - 1),
+            };
+            faults.push(placed(Diagnostic::new(Code::V0406, at, message).label(label), found));
+            continue;
+        };
+        if faults.iter().any(|fault| fault.span == operand.whole) {
+            continue;
+        }
+        let spelled = written(found, source, &at);
+        let fault = match operand.class {
+            Class::Other(what) => Some(
+                Diagnostic::new(
+                    Code::V0407,
+                    operand.whole.clone(),
+                    format!("`{spelled}` is {what}, and `{mnemonic}` takes 32-bit registers"),
+                )
+                .help(register_help(operand)),
+            ),
+            Class::Memory => Some(
+                Diagnostic::new(
+                    Code::V0407,
+                    operand.whole.clone(),
+                    format!("`{spelled}` is in memory, and `{mnemonic}` takes 32-bit registers"),
+                )
+                .help(register_help(operand)),
+            ),
+            Class::Immediate => {
+                let why = if position == 0 {
+                    Some("d is a register".to_owned())
+                } else if mnemonic.shape() != Shape::Scalar {
+                    Some(format!("the operands of `{mnemonic}` are registers"))
+                } else if has_selector {
+                    Some("a selector picks a part of a register".to_owned())
+                } else {
+                    None
+                };
+                why.map(|why| {
+                    let message = format!("`{spelled}` is a number in the text, and {why}");
+                    Diagnostic::new(Code::V0408, operand.whole.clone(), message).help(register_help(operand))
+                })
+            }
+            Class::Word => operand.scalar.filter(|scalar| *scalar != Scalar::Integer(4)).map(|scalar| {
+                let what = match scalar {
+                    Scalar::Float(4) => "a `float`".to_owned(),
+                    Scalar::Float(_) => "a `double`".to_owned(),
+                    Scalar::Integer(1) => "1 byte wide".to_owned(),
+                    Scalar::Integer(_) => format!("{} bytes wide", scalar.size()),
+                };
+                let message = format!("`{spelled}` is {what}, and {} takes 32-bit integers", operand.written);
+                let help = match scalar {
+                    Scalar::Float(4) => "convert it, or pass its bits: `__float_as_uint(…)`",
+                    Scalar::Integer(1 | 2) => "convert it to `unsigned` or `int`, as its sign demands",
+                    _ => "convert it to `unsigned` or `int`",
+                };
+                Diagnostic::new(Code::V0409, operand.whole.clone(), message).help(help)
+            }),
+            Class::Unknown => None,
+        };
+        if let Some(fault) = fault {
+            faults.push(at_template(fault.label(name_of(position)), found, at));
+        }
+    }
+    faults
+}
+
+/// Warnings about the operands of a legal instruction; places are the file's.
+pub(super) fn lints(found: &Found, source: &[u8], _: &Instruction<'_>, places: &Places) -> Vec<Diagnostic> {
+    let mut lints = Vec::new();
+    for Used { position, at, operand, .. } in used(found, source, places) {
+        if let Some(operand) = operand.filter(|operand| position == 0 && operand.access == Access::In) {
+            let message = format!("the instruction writes `{}`, which is an input", written(found, source, &at));
+            let lint = Diagnostic::new(Code::V0714, operand.whole.clone(), message).label("an input");
+            lints.push(at_template(lint, found, at).help("make it an output: `\"=r\"`, or `\"+r\"` if it is read too"));
+        }
+    }
+    lints
+}
+
+/// Whether an instruction reads an operand that the `asm` is only to write.
+pub(super) fn reads_output(found: &Found, source: &[u8], instruction: &Instruction<'_>, places: &Places) -> bool {
+    let reads_c = instruction.form.reads_c();
+    used(found, source, places).iter().any(|used| {
+        (used.position != 0 && (used.position != 3 || reads_c))
+            && used.operand.is_some_and(|operand| operand.access == Access::Out)
+    })
+}
+
+/// The verdict on an instruction of which an operand fills in a part.
+pub(super) fn incomplete(found: &Found) -> Verdict {
+    let mut faults = Vec::new();
+    if let Some(asm) = &found.context().asm {
+        for operand in found.context().registers.iter().filter_map(|&index| asm.operands.get(index)) {
+            let message = "a register cannot be a part of a modifier or selector".to_owned();
+            let fault = Diagnostic::new(Code::V0408, operand.whole.clone(), message).label(operand.written.clone());
+            let fault = fault.help("if its value is a constant, write `\"n\"` for its constraint");
+            faults.push(at_template(fault, found, 0..found.text.len()));
+        }
+    }
+    // What is wrong before that is wrong whatever the value is.
+    let head = found.text.split(|c: char| c.is_whitespace()).find(|word| !word.starts_with('@')).unwrap_or_default();
+    if faults.is_empty()
+        && !head.contains('{')
+        && !head.contains('%')
+        && let Err(wrong) = Parser::new().allow_bare().parse_with_places(head)
+    {
+        let start = found.text.find(head).unwrap_or(0);
+        let moved = wrong.into_iter().map(|fault| fault.moved(|span| start + span.start..start + span.end));
+        faults.extend(moved.map(|fault| super::placed(fault, found)));
+    }
+    if faults.is_empty() { Verdict::Unjudged(PartialReason::Operand) } else { Verdict::Illegal(faults) }
+}
+
+fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
+    super::placed(diagnostic, found)
+}
+
+/// With the place in the template.
+pub(super) fn at_template(diagnostic: Diagnostic, found: &Found, at: Range<usize>) -> Diagnostic {
+    diagnostic.related(found.source_span(at), "used here")
+}
+
+fn name_of(position: usize) -> &'static str {
+    ["d", "a", "b", "c"].get(position).copied().unwrap_or_default()
+}
+
+/// A placeholder as the file writes it.
+pub(super) fn written(found: &Found, source: &[u8], at: &Range<usize>) -> String {
+    let place = found.definition_span(at.clone()).unwrap_or_else(|| found.source_span(at.clone()));
+    let text = source.get(place).map(String::from_utf8_lossy).filter(|text| text.starts_with(['%', '$', '{']));
+    text.map_or_else(|| found.text.get(at.clone()).unwrap_or_default().to_owned(), |text| text.into_owned())
+}
+
+fn register_help(operand: &AsmOperand) -> String {
+    if operand.written.starts_with('"') {
+        let sign = if operand.access == Access::In { "" } else { &operand.written[1..2] };
+        let sign = if matches!(sign, "=" | "+") { sign } else { "" };
+        format!("write `\"{sign}r\"`, with a 32-bit integer")
+    } else {
+        "use `reg32`, with a 32-bit integer".to_owned()
+    }
+}

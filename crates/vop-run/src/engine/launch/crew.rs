@@ -1,0 +1,267 @@
+//! The blocks of a core: those that it runs, and those that wait for others.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::{Launch, Work};
+use crate::engine::block::{Done, Failure, Worker};
+use crate::error::{RunError, RunErrorKind};
+
+/// Bytes that a launch may print.
+const MAX_PRINTED: u64 = 256 << 20;
+/// Blocks of a core that may wait for others while it runs the next one.
+const MAX_WAITING: usize = 1 << 12;
+/// How long a core sleeps whose blocks all wait: at first, and at most.
+const NAP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+
+/// The blocks of a core.
+struct Crew<'l> {
+    launch: &'l Launch<'l>,
+    /// Blocks that the core has taken and not started; how many it took together; and their thread-instructions so far.
+    turn: Range<u64>,
+    taken: u64,
+    /// Blocks that wait for others.
+    waiting: Vec<Box<Worker<'l>>>,
+    /// Workers without a block.
+    spare: Vec<Box<Worker<'l>>>,
+    /// Whether no more blocks can be started while others wait: there is no memory for one.
+    is_full: bool,
+    work: Work,
+}
+
+/// A core stops before all blocks have run.
+struct Over;
+
+impl Launch<'_> {
+    /// What is executed, to those who watch.
+    pub(in crate::engine) fn tell_instructions(&self, instructions: u64) {
+        if let Some(activity) = &self.activity {
+            activity.add(0, instructions);
+        }
+    }
+
+    /// The number of blocks that no core has taken.
+    pub(in crate::engine) fn not_started(&self) -> u64 {
+        self.shape.blocks().saturating_sub(self.next.load(Ordering::Relaxed))
+    }
+
+    /// Runs blocks until none is left, or one fails.
+    pub(super) fn work(&self) -> Work {
+        let mut crew = Crew {
+            launch: self,
+            turn: 0..0,
+            taken: 0,
+            waiting: Vec::new(),
+            spare: Vec::new(),
+            is_full: false,
+            work: Work::default(),
+        };
+        // What stopped it is in its work, or in another core's.
+        let _ = crew.run();
+        self.standstill.leave();
+        for mut worker in crew.spare.into_iter().chain(crew.waiting) {
+            if let Some(observer) = &mut worker.observer {
+                observer.finish(self.kernel);
+            }
+            crew.work.observers.extend(worker.observer.take());
+            crew.work.findings.push(std::mem::take(&mut worker.reach.findings));
+        }
+        crew.work
+    }
+}
+
+impl<'l> Crew<'l> {
+    fn run(&mut self) -> Result<(), Over> {
+        loop {
+            // A block that waited goes first: others may wait for it.
+            if let Some(i) = self.waiting.iter_mut().position(|worker| worker.may_go_on()) {
+                let mut worker = self.waiting.remove(i);
+                let result = worker.advance();
+                self.came(worker, result)?;
+                continue;
+            }
+            if self.waiting.len() < MAX_WAITING
+                && !self.is_full
+                && let Some(index) = self.next_block()
+            {
+                if index > self.launch.failed.load(Ordering::Relaxed) {
+                    return Err(Over);
+                }
+                let worker = match self.spare.pop() {
+                    Some(worker) => Ok(worker),
+                    None => Worker::new(self.launch).map(Box::new),
+                };
+                match worker {
+                    Ok(mut worker) => {
+                        let result = worker.run(index);
+                        self.came(worker, result)?;
+                    }
+                    // The blocks that wait may go on without this one.
+                    Err(_) if !self.waiting.is_empty() => {
+                        self.turn.start = index;
+                        self.is_full = true;
+                    }
+                    Err(error) => return Err(self.failed(index, Box::new(error))),
+                }
+                continue;
+            }
+            if self.waiting.is_empty() {
+                return Ok(());
+            }
+            match self.waiting.iter().position(|worker| worker.idle.lively) {
+                Some(i) => {
+                    let mut worker = self.waiting.remove(i);
+                    worker.idle.lively = false;
+                    let result = worker.advance();
+                    self.came(worker, result)?;
+                }
+                None => self.stand_still()?,
+            }
+        }
+    }
+
+    /// Takes the next block. A core takes some blocks in a row, which mostly reach memory in a row: the host's caches look ahead. Cores
+    /// tell one another what they did only after each turn, as that takes as long as a small block.
+    fn next_block(&mut self) -> Option<u64> {
+        if self.turn.is_empty() {
+            self.end_turn();
+            let blocks = self.launch.shape.blocks();
+            // Blocks that others wait for are started one by one.
+            let share = if self.waiting.is_empty() { (blocks / 1024).clamp(1, 32) } else { 1 };
+            let start = self.launch.next.fetch_add(share, Ordering::Relaxed);
+            self.turn = start..(start.saturating_add(share)).min(blocks);
+            if self.turn.is_empty() {
+                return None;
+            }
+            self.taken = self.turn.end - start;
+        }
+        self.turn.next()
+    }
+
+    fn end_turn(&mut self) {
+        let ended = std::mem::take(&mut self.taken);
+        if ended > 0 {
+            if let Some(progress) = &self.launch.progress {
+                progress.fetch_add(ended, Ordering::Relaxed);
+            }
+            if let Some(activity) = &self.launch.activity {
+                activity.add(ended, 0);
+            }
+        }
+    }
+
+    /// A block has ended, or waits, or has failed.
+    fn came(&mut self, mut worker: Box<Worker<'l>>, result: Result<bool, Failure>) -> Result<(), Over> {
+        let index = worker.index();
+        match result {
+            Ok(false) => {
+                self.waiting.push(worker);
+                return Ok(());
+            }
+            Ok(true) => {}
+            Err(_) if worker.abandoned => return Err(Over),
+            Err(error) => {
+                let printed = std::mem::take(&mut worker.done.printed);
+                if !printed.is_empty() {
+                    self.work.printed.push((index, printed));
+                }
+                self.spare.push(worker);
+                return Err(self.failed(index, error));
+            }
+        }
+        self.is_full = false;
+        let Done { executed, video, printed } = std::mem::take(&mut worker.done);
+        self.work.executed += executed;
+        self.work.video += video;
+        let due = worker.meter.is_due_between() || self.turn.is_empty();
+        let ended = if due { worker.meter.look(self.launch, 0) } else { None };
+        self.spare.push(worker);
+        if let Some(error) = ended {
+            return Err(self.failed_behind_all(index, error));
+        }
+        if !printed.is_empty() {
+            // Nothing is kept of what goes beyond the limit. The launch fails, so the number of cores does not matter.
+            let length = printed.len() as u64;
+            if self.launch.printed.fetch_add(length, Ordering::Relaxed) + length > MAX_PRINTED {
+                let message = format!("the launch prints more than {MAX_PRINTED} bytes");
+                return Err(self.failed_behind_all(index, RunError::new(RunErrorKind::Limit, message)));
+            }
+            self.work.printed.push((index, printed));
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, index: u64, error: Failure) -> Over {
+        self.work.failure = Some((index, error));
+        self.launch.failed.fetch_min(index, Ordering::Relaxed);
+        Over
+    }
+
+    /// A failure that is no block's: any block's failure goes before it.
+    fn failed_behind_all(&mut self, index: u64, error: RunError) -> Over {
+        self.work.failure = Some((u64::MAX - 1, Box::new(error)));
+        self.launch.failed.fetch_min(index, Ordering::Relaxed);
+        Over
+    }
+
+    /// All blocks of the core wait for others. Returns when one can go on, or a block can be started.
+    fn stand_still(&mut self) -> Result<(), Over> {
+        let standstill = &self.launch.standstill;
+        standstill.enter();
+        let watched = self.launch.activity.as_ref();
+        if let (Some(activity), Some(worker)) = (watched, self.waiting.first()) {
+            activity.set_waiting(Some(worker.waits_for()));
+        }
+        let (mut nap, mut voted) = (NAP.0, None);
+        let result = loop {
+            if let Some(error) = self.launch.ended_from_outside() {
+                let worker = self.waiting.swap_remove(0);
+                break Err(self.failed(worker.index(), worker.ended_waiting(error)));
+            }
+            let all_idle = standstill.all_idle();
+            if self.waiting.iter_mut().any(|worker| worker.may_go_on()) {
+                break Ok(());
+            }
+            // They may read more than what is known. What they execute meanwhile changes nothing.
+            if nap == NAP.1 || all_idle.is_some() {
+                if let Some(result) = self.try_all() {
+                    break result;
+                }
+            }
+            if let Some(generation) = all_idle
+                && standstill.vote(generation, &mut voted)
+            {
+                let first = (0..self.waiting.len()).min_by_key(|i| self.waiting[*i].index()).unwrap_or(0);
+                let worker = self.waiting.swap_remove(first);
+                break Err(self.failed(worker.index(), worker.stuck_forever()));
+            }
+            if self.launch.failed.load(Ordering::Relaxed) != u64::MAX && !standstill.is_over() {
+                break Err(Over);
+            }
+            if all_idle.is_none() || voted.is_some() {
+                std::thread::sleep(nap);
+                nap = (nap * 2).min(NAP.1);
+            }
+        };
+        standstill.resume();
+        if let Some(activity) = watched {
+            activity.set_waiting(None);
+        }
+        result
+    }
+
+    /// Lets each block try again that waits; returns what came of it if one does not wait any more.
+    fn try_all(&mut self) -> Option<Result<(), Over>> {
+        for _ in 0..self.waiting.len() {
+            let mut worker = self.waiting.remove(0);
+            worker.forget_states();
+            match worker.advance() {
+                // Behind the others, which keeps their order.
+                Ok(false) if !worker.idle.lively => self.waiting.push(worker),
+                result => return Some(self.came(worker, result)),
+            }
+        }
+        None
+    }
+}

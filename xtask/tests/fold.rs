@@ -1,0 +1,61 @@
+//! `cargo xtask fold`: ptxas is asked about single instructions of `vop run`.
+
+use std::path::Path;
+
+use vop_ptx::module::Scalar;
+use vop_run::Level;
+use vop_run::internals::Instruction;
+use xtask::fold::{Row, fold, random};
+
+use crate::tools;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/vop-run/tests/data/run");
+
+/// Every row of `folded.tsv`, on each target that has the instruction.
+#[test]
+fn folded_rows_are_what_ptxas_computes() {
+    let Some(toolchain) = tools::ptxas() else { return };
+    let text = std::fs::read_to_string(Path::new(FOLDER).join("folded.tsv")).expect("the file can be read");
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows: Vec<Row> = lines.map(|line| Row::read(line).unwrap_or_else(|| panic!("{line}"))).collect();
+    assert!(rows.len() > 200, "{}", rows.len());
+    let mut witnessed = vec![false; rows.len()];
+    for target in ["sm_75", "sm_90", "sm_100"] {
+        let results = fold(toolchain, &rows, target).unwrap_or_else(|error| panic!("{error}"));
+        for (i, (row, result)) in rows.iter().zip(results).enumerate() {
+            if let Some(result) = result {
+                assert_eq!(result, row.result, "{target} {row}");
+                witnessed[i] = true;
+            }
+        }
+    }
+    let others: Vec<String> =
+        rows.iter().zip(witnessed).filter(|(_, witnessed)| !witnessed).map(|(row, _)| row.to_string()).collect();
+    assert!(others.is_empty(), "ptxas computes none of these:\n{}", others.join("\n"));
+}
+
+/// What `vop run --semantics ptxas` computes; none if registers are wider than types, which the engine's decoder deals with.
+fn by_vop(row: &Row) -> Option<u64> {
+    let instruction = Instruction::new(&row.opcode, row.types.len(), &vec![None; row.types.len()])?;
+    let instruction = instruction.by_ptxas().unwrap_or(instruction);
+    let types = instruction.results().iter().chain(instruction.sources());
+    let same = |(ty, register): (&Scalar, &String)| Scalar::from_name(register).is_some_and(|r| r.bits() == ty.bits());
+    let fits = types.clone().count() == row.types.len() && types.zip(&row.types).all(same);
+    let value = fits.then(|| instruction.run(Level::best(), &row.sources)[0])?;
+    Some(if row.types[0] == "pred" { value & 1 } else { value })
+}
+
+/// All instructions of the tests, on a few random inputs.
+#[test]
+fn random_rows_are_what_ptxas_computes() {
+    let Some(toolchain) = tools::ptxas() else { return };
+    let rows = random(&Row::of_folder(Path::new(FOLDER)).expect("the files can be read"), 4, 11);
+    let mut known = 0;
+    for (row, result) in rows.iter().zip(fold(toolchain, &rows, "sm_90").unwrap_or_else(|error| panic!("{error}"))) {
+        let (Some(result), Some(by_vop)) = (result, by_vop(row)) else { continue };
+        known += 1;
+        let same = result == by_vop || row.is_nan(result) && row.is_nan(by_vop);
+        assert!(same, "{row}: {by_vop:x}, and {result:x} by ptxas");
+    }
+    assert!(known > 1000, "{known}");
+}
