@@ -146,9 +146,7 @@ impl Op {
             Op::Shr(_) => at[0] >> at[1],
             Op::Sar(width) => (signed(at[0], width) >> at[1]) as u64 & width.ones(),
             Op::Compare(comparison, _) => holds(comparison, at[0].cmp(&at[1])),
-            Op::CompareSigned(comparison, width) => {
-                holds(comparison, signed(at[0], width).cmp(&signed(at[1], width)))
-            }
+            Op::CompareSigned(comparison, width) => holds(comparison, signed(at[0], width).cmp(&signed(at[1], width))),
             Op::Select(_) => at[if at[0] != 0 { 1 } else { 2 }],
             Op::Number | Op::Widen => at[0],
             Op::WidenSigned => signed(at[0], Width::Word) as u64,
@@ -460,9 +458,7 @@ impl Code {
             (Op::Mul(width), &[x, y]) => match constant(y)? {
                 0 => Some(literal(0, op)),
                 1 => Some(x),
-                k if k.is_power_of_two() => {
-                    Some(self.push(Op::Shl(width), &[x, Value::Word(k.trailing_zeros())]))
-                }
+                k if k.is_power_of_two() => Some(self.push(Op::Shl(width), &[x, Value::Word(k.trailing_zeros())])),
                 _ => None,
             },
             (Op::Shl(width) | Op::Shr(width) | Op::Sar(width), &[x, amount]) => {
@@ -498,9 +494,8 @@ impl Code {
                     }
                     Op::Shl(_) => {
                         let (inner, m) = self.with_constant(x, Op::Shr(width))?;
-                        (m == n).then(|| {
-                            self.push(Op::And(width), &[inner, literal(width.ones() << n & width.ones(), op)])
-                        })
+                        (m == n)
+                            .then(|| self.push(Op::And(width), &[inner, literal(width.ones() << n & width.ones(), op)]))
                     }
                     _ => None,
                 }
@@ -555,9 +550,7 @@ impl Code {
                 }
             }
             (Op::Number, &[truth]) => self.decided(truth).map(|holds| Value::Word(holds.into())),
-            (Op::WidenSigned, &[x]) => {
-                (self.possible(x) & WORD.sign() == 0).then(|| self.push(Op::Widen, &[x]))
-            }
+            (Op::WidenSigned, &[x]) => (self.possible(x) & WORD.sign() == 0).then(|| self.push(Op::Widen, &[x])),
             (Op::Narrow, &[x]) => self.narrowed(x, 4),
             _ => None,
         }

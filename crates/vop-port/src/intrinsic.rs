@@ -104,7 +104,8 @@ impl Intrinsic {
             }
         }
         for (extreme, greater) in [("max", true), ("min", false)] {
-            for (ty, signed, bits) in [("s16x2", true, 16), ("u16x2", false, 16), ("s32", true, 32), ("u32", false, 32)] {
+            for (ty, signed, bits) in [("s16x2", true, 16), ("u16x2", false, 16), ("s32", true, 32), ("u32", false, 32)]
+            {
                 for relu in [false, true].into_iter().filter(|relu| signed || !relu) {
                     let end = if relu { "_relu" } else { "" };
                     if relu {
@@ -361,8 +362,20 @@ impl Intrinsic {
                 Meaning::Absdiff | Meaning::SumOfDifferences => (x - y).abs(),
                 Meaning::Average => (x + y + i64::from(x + y >= 0)) >> 1,
                 Meaning::AverageDown => (x + y) >> 1,
-                Meaning::Absolute { saturates } => if saturates { clamp(x.abs()) } else { x.abs() },
-                Meaning::Negative { saturates } => if saturates { clamp(-x) } else { -x },
+                Meaning::Absolute { saturates } => {
+                    if saturates {
+                        clamp(x.abs())
+                    } else {
+                        x.abs()
+                    }
+                }
+                Meaning::Negative { saturates } => {
+                    if saturates {
+                        clamp(-x)
+                    } else {
+                        -x
+                    }
+                }
                 Meaning::Compare(comparison, fills) => match (comparison.holds(x.cmp(&y)), fills) {
                     (false, _) => 0,
                     (true, false) => 1,

@@ -242,7 +242,11 @@ pub fn file(ports: &[Port]) -> String {
         }
     }
     let words = [
-        format!("PTX video instructions as {} functions, written by `vop port --to {}`.", title(first.target), first.target),
+        format!(
+            "PTX video instructions as {} functions, written by `vop port --to {}`.",
+            title(first.target),
+            first.target
+        ),
         "Each function takes the registers a, b and c as words of 32 bits, and returns d.".to_string(),
     ];
     first.target.syntax().file(&words, &functions)

@@ -307,8 +307,7 @@ impl CLike {
 
     fn cast(&self, ty: &str, x: &Expression) -> Expression {
         // A signed value that was made unsigned is as it was.
-        if let Some(width) = [Width::Word, Width::Long].into_iter().find(|&width| self.ty(width, true) == ty)
-        {
+        if let Some(width) = [Width::Word, Width::Long].into_iter().find(|&width| self.ty(width, true) == ty) {
             let unsigned = self.ty(width, false);
             let (outer, inner) = match self.static_cast {
                 true => (format!("static_cast<{unsigned}>("), format!("static_cast<{ty}>(")),

@@ -182,9 +182,7 @@ fn end(b: &mut Builder, lanes: Value, signed: bool) -> Output {
         return Output::Value(b.op(op, &[lanes, Value::Word(weights), Value::C]));
     }
     let bytes = (b.bits() / 8) as u8;
-    Output::Lanes(core::array::from_fn(|p| {
-        b.placement[p].map(|_| BytePlace { value: lanes, byte: p as u8 * bytes })
-    }))
+    Output::Lanes(core::array::from_fn(|p| b.placement[p].map(|_| BytePlace { value: lanes, byte: p as u8 * bytes })))
 }
 
 /// Clamped sums and differences of all types.

@@ -55,7 +55,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             let port = vop_port::port(form, target, Semantics::Isa).map_err(|error| error.to_string())?;
             let _ = write!(source, "{}", port.text());
             let name = port.name();
-            let _ = writeln!(source, "uint32_t plain_{name}(uint32_t a, uint32_t b, uint32_t c)\n{{\n    (void)c;\n{body}}}");
+            let _ = writeln!(
+                source,
+                "uint32_t plain_{name}(uint32_t a, uint32_t b, uint32_t c)\n{{\n    (void)c;\n{body}}}"
+            );
             compared.push((form, name.to_string(), port.operations()));
         }
     }
@@ -65,7 +68,15 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let object = folder.path().join("both.o");
     succeed(
         Command::new(&args.cc)
-            .args(["-std=c99", "-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", "-fcf-protection=none", "-c", "-o"])
+            .args([
+                "-std=c99",
+                "-O2",
+                "-fno-tree-vectorize",
+                "-fno-tree-slp-vectorize",
+                "-fcf-protection=none",
+                "-c",
+                "-o",
+            ])
             .args([&object, &path]),
     )?;
     let listing = output(Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(&object))?;
@@ -81,19 +92,17 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         families.entry("all").or_default().push(row);
     }
     let mut out = std::io::stdout();
-    writeln!(out, "| mnemonic | forms | operations | instructions | lane by lane | ratio |\n| --- | ---: | ---: | ---: | ---: | ---: |")?;
+    writeln!(
+        out,
+        "| mnemonic | forms | operations | instructions | lane by lane | ratio |\n| --- | ---: | ---: | ---: | ---: | ---: |"
+    )?;
     for (name, rows) in &families {
         let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| {
             (rows.iter().map(|row| of(row).ln()).sum::<f64>() / rows.len() as f64).exp()
         };
         let (port, plain) = (mean(&|row| row.0), mean(&|row| row.1));
         let operations = mean(&|row| row.2.max(1.0));
-        writeln!(
-            out,
-            "| {name} | {} | {operations:.1} | {port:.1} | {plain:.1} | {:.2} |",
-            rows.len(),
-            port / plain
-        )?;
+        writeln!(out, "| {name} | {} | {operations:.1} | {port:.1} | {plain:.1} | {:.2} |", rows.len(), port / plain)?;
     }
     Ok(())
 }
@@ -107,7 +116,12 @@ fn counts(listing: &str) -> BTreeMap<String, usize> {
             name = label.1.to_string();
         } else if let Some((_, instruction)) = line.split_once(":\t") {
             let opcode = instruction.split_whitespace().next().unwrap_or_default();
-            if !(opcode.starts_with("ret") || opcode.starts_with("nop") || opcode == "data16" || opcode == "xchg" || opcode.starts_with("cs")) {
+            if !(opcode.starts_with("ret")
+                || opcode.starts_with("nop")
+                || opcode == "data16"
+                || opcode == "xchg"
+                || opcode.starts_with("cs"))
+            {
                 *counts.entry(name.clone()).or_default() += 1;
             }
         }

@@ -103,7 +103,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                         let with = constant.map(|constant| format!(" by {constant:#x}")).unwrap_or_default();
                         // A solver does not multiply, and sums of four differences are too much; the differences, and the sums of four
                         // bytes, are proved by themselves.
-                        let is_product = constant.is_none() && matches!(op, Op::Dp4a(..) | Op::Dp2a { .. } | Op::MadHigh);
+                        let is_product =
+                            constant.is_none() && matches!(op, Op::Dp4a(..) | Op::Dp2a { .. } | Op::MadHigh);
                         let may_stay_open = is_product || matches!(op, Op::Absdiff4Add(_));
                         prove(format!("the base instruction {op:?}{with}"), query, may_stay_open)?;
                     }

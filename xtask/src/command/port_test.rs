@@ -145,7 +145,8 @@ fn write_rows(folder: &Path, cases: &[Case]) -> Result<(), Failure> {
 
 /// A program in C or C++ that reads the rows and calls the functions.
 fn main_of_c(include: &str, cases: &[Case]) -> String {
-    let mut text = format!("{include}\n#include <stdio.h>\n\ntypedef unsigned (*function)(unsigned, unsigned, unsigned);\n");
+    let mut text =
+        format!("{include}\n#include <stdio.h>\n\ntypedef unsigned (*function)(unsigned, unsigned, unsigned);\n");
     let names: String = cases.iter().map(|case| format!("    {},\n", case.port.name())).collect();
     let words: String = cases.iter().map(|case| format!("    \"{}\",\n", case.port.name())).collect();
     let _ = write!(
@@ -239,9 +240,13 @@ fn as_host(folder: &Path, cases: &[Case], header: &str) -> Checked {
     if !starts(&compiler, "--version") {
         return Ok(vec!["not by g++, which is missing".into()]);
     }
-    runs(Command::new(&compiler).current_dir(folder).args(["-std=c++17", "-O1"]).args(SANITIZED).args([
-        "-o", "host", "host.cpp",
-    ]))?;
+    runs(
+        Command::new(&compiler)
+            .current_dir(folder)
+            .args(["-std=c++17", "-O1"])
+            .args(SANITIZED)
+            .args(["-o", "host", "host.cpp"]),
+    )?;
     runs(Command::new(folder.join("host")).current_dir(folder))?;
     Ok(vec!["compiled by g++ as code of the host, run: all rows".into()])
 }
@@ -250,7 +255,8 @@ fn as_host(folder: &Path, cases: &[Case], header: &str) -> Checked {
 fn kernels(cases: &[Case], before: &str, parameters: &str, index: &str) -> String {
     let mut text = String::new();
     for (number, cases) in cases.chunks(100).enumerate() {
-        let _ = write!(text, "{before} void kernel{number}({parameters})\n{{\n    {index}\n    switch (rows[5 * i]) {{\n");
+        let _ =
+            write!(text, "{before} void kernel{number}({parameters})\n{{\n    {index}\n    switch (rows[5 * i]) {{\n");
         for (case, port) in cases.iter().enumerate() {
             let name = port.port.name();
             let _ = writeln!(
