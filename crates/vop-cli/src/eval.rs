@@ -59,17 +59,20 @@ fn batch(mut lines: output::Lines, semantics: Semantics) -> Result<Outcome, Fail
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
     let mut progress = Progress::beside_output(lines.count, "rows");
-    let mut done = 0;
+    let (mut done, mut refused) = (0, output::Refused::default());
     while let Some(line) = lines.next()? {
         progress.at(done);
         done += 1;
-        match line.and_then(|line| row(&parser, line, semantics).map_err(|why| with_hint(line, why))) {
+        let row = line.and_then(|line| row(&parser, line, semantics).map_err(|why| with_hint(line, why)));
+        let is_refused = row.is_err();
+        match row {
             Ok(d) => writeln!(out, "{d:#010x}")?,
             Err(why) => {
                 writeln!(out, "error: {}", output::field(&why))?;
                 outcome = Outcome::Findings;
             }
         }
+        refused.count(is_refused)?;
     }
     out.flush()?;
     Ok(outcome)

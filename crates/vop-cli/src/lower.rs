@@ -170,7 +170,7 @@ fn batch(mut lines: output::Lines, lowerer: &mut Lowerer, format: Format) -> Res
     let mut outcome = Outcome::Fine;
     let parser = Parser::new().allow_bare();
     let mut progress = Progress::beside_output(lines.count, "lines");
-    let mut done = 0;
+    let (mut done, mut refused) = (0, output::Refused::default());
     while let Some(line) = lines.next()? {
         progress.at(done);
         done += 1;
@@ -181,6 +181,7 @@ fn batch(mut lines: output::Lines, lowerer: &mut Lowerer, format: Format) -> Res
             })?;
             Ok((instruction, lowerer.lower(instruction.form)?))
         });
+        let is_refused = lowered.is_err();
         let line = match (lowered, format) {
             (Ok((instruction, lowering)), Format::Json) => row(&instruction, lowering).to_string(),
             (Ok((instruction, lowering)), Format::Text) => {
@@ -197,6 +198,7 @@ fn batch(mut lines: output::Lines, lowerer: &mut Lowerer, format: Format) -> Res
         };
         out.write_all(line.as_bytes())?;
         out.write_all(b"\n")?;
+        refused.count(is_refused)?;
     }
     out.flush()?;
     Ok(outcome)

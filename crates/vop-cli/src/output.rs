@@ -196,3 +196,47 @@ pub(crate) fn grouped(number: u64) -> String {
     }
     text
 }
+
+/// Rows of a batch that were refused one after the other: a file that holds no rows at all may be long.
+#[derive(Default)]
+pub(crate) struct Refused(usize);
+
+impl Refused {
+    /// More than any mistake in a file of rows makes.
+    const MOST: usize = 100_000;
+
+    /// Counts a row.
+    ///
+    /// # Errors
+    /// If it is the last of too many that were refused.
+    pub(crate) fn count(&mut self, is_refused: bool) -> Result<(), Failure> {
+        self.0 = if is_refused { self.0 + 1 } else { 0 };
+        if self.0 < Self::MOST {
+            return Ok(());
+        }
+        let most = grouped(Self::MOST as u64);
+        Err(Failure::Misuse(format!("{most} rows in succession are no instructions: the rest was not read")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_refused_in_succession() {
+        let mut refused = Refused::default();
+        assert!((1..Refused::MOST).all(|_| refused.count(true).is_ok()));
+        // A row that is read starts a new succession.
+        assert!(refused.count(false).is_ok());
+        assert!((1..Refused::MOST).all(|_| refused.count(true).is_ok()));
+        assert!(refused.count(true).is_err());
+    }
+
+    #[test]
+    fn long_messages_are_cut_between_characters() {
+        assert_eq!(field("a\tb\nc"), "a b c");
+        let cut = field(&"é".repeat(1000)).into_owned();
+        assert!(cut.ends_with("é…") && cut.len() <= MAX_FIELD + 3);
+    }
+}

@@ -53,10 +53,13 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             continue;
         }
         let mut lines = output::Lines::open(Path::new("-"))?;
+        let mut succession = output::Refused::default();
         while let Some(line) = lines.next_bytes()? {
             // A line that cannot be taken is no instruction.
             let line = line.unwrap_or_default();
-            refused |= !one(&parser, &vop_ptx::uses::text(line), args.format, &mut out)?;
+            let is_refused = !one(&parser, &vop_ptx::uses::text(line), args.format, &mut out)?;
+            refused |= is_refused;
+            succession.count(is_refused)?;
         }
     }
     out.flush()?;

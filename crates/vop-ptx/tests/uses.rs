@@ -122,7 +122,7 @@ fn damaged_files_are_judged_without_harm() {
         state as usize % end
     };
     for (_, source, language) in sources() {
-        for _ in 0..2000 {
+        for _ in 0..1000 {
             let mut damaged = source.clone();
             for _ in 0..=below(6) {
                 let at = below(damaged.len());

@@ -215,7 +215,7 @@ fn functions_and_the_heap() {
     let text = |number: u32| {
         format!(
             ".extern .func (.param .b64 r) malloc(.param .b64 n);
-            .visible .global .align 8 .u64 call = generic(number);
+            .global .align 8 .u64 call = generic(number);
             .func (.reg .u32 r) number() {{ mov.u32 r, {number}; ret; }}
             .visible .entry run(.param .u64 f, .param .u64 out) {{
                 .reg .b32 %r<2>; .reg .b64 %rd<4>;

@@ -689,3 +689,39 @@ fn blocks_that_release_and_acquire_do_not_race() {
         assert!(run(&kernel(release, acquire)).has_errors(), "{release} {acquire}");
     }
 }
+
+/// Were functions looked up by going through all of them, this would take minutes.
+#[test]
+fn tens_of_thousands_of_functions() {
+    const COUNT: u32 = 30_000;
+    let mut ptx = String::from(".version 8.0\n.target sm_90\n.address_size 64\n");
+    let mut calls = String::new();
+    for i in 0..COUNT {
+        ptx += &format!(".func (.reg .b32 d) f{i}(.reg .b32 a) {{ add.u32 d, a, {i}; ret; }}\n");
+        calls += &format!("call (r), f{i}, (r);\n");
+    }
+    ptx += &format!(
+        ".entry k(.param .u64 out) {{ .reg .b64 p; .reg .b32 r; ld.param.u64 p, [out]; mov.u32 r, 0;\n{calls}st.global.u32 [p], r; }}"
+    );
+    let program = Program::read(&ptx);
+    let mut memory = program.memory();
+    let out = memory.allocate("out", [0; 4]);
+    let kernel = program.kernel("k").unwrap();
+    kernel.launch([1; 3], [1; 3], &[out.into()], &mut memory, &LaunchOptions::default()).unwrap();
+    let sum = (0..COUNT).fold(0, u32::wrapping_add);
+    assert_eq!(memory.bytes(out), sum.to_le_bytes());
+}
+
+/// A buffer is no argument of 32 bits unless the kernel keeps addresses so.
+#[test]
+fn buffers_as_arguments_of_32_bits() {
+    let of = |size: u32| {
+        let ptx = format!(".version 4.0\n.target sm_30\n.address_size {size}\n.entry k(.param .u32 n) {{ ret; }}");
+        let program = Program::read(&ptx);
+        let mut memory = program.memory();
+        let buffer = memory.allocate("buffer", [0; 4]);
+        assert!(memory.short_address(buffer).is_some_and(|address| address.is_multiple_of(256)));
+        program.kernel("k").unwrap().argument_errors(&[buffer.into()], &memory).len()
+    };
+    assert_eq!((of(64), of(32)), (1, 0));
+}

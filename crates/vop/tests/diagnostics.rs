@@ -53,7 +53,10 @@ fn every_code_has_a_case() {
     let file = include_str!("cases/diagnostics.txt");
     let seen: HashSet<&str> =
         file.lines().filter_map(|line| line.strip_prefix("    V")).map(|line| &line[..4]).collect();
-    let of_texts = |code: &&Code| code.severity() == Severity::Error && !code.name().starts_with("V05");
+    // Those of an `asm` and its operands have their cases in whole files.
+    let of_asm = [Code::V0406, Code::V0407, Code::V0408, Code::V0409];
+    let of_texts =
+        |code: &&Code| code.severity() == Severity::Error && !code.name().starts_with("V05") && !of_asm.contains(code);
     let missing: Vec<&Code> =
         Code::ALL.iter().filter(of_texts).filter(|code| !seen.contains(&code.name()[1..])).collect();
     assert!(missing.is_empty(), "no case for {missing:?}");

@@ -327,9 +327,9 @@ impl Use {
         matches!(self.verdict, Verdict::Legal(form) if matches!(form.finish(), Finish::Accumulate(_)))
     }
 
-    /// Adds a lint if it has none with its code: a text that is read in several versions may show it in each.
+    /// Adds a lint if it is legal and has none with its code: a text that is read in several versions may show it in each.
     fn add_lint(&mut self, lint: Diagnostic) {
-        if self.lints.iter().all(|other| other.code != lint.code) {
+        if matches!(self.verdict, Verdict::Legal(_)) && self.lints.iter().all(|other| other.code != lint.code) {
             self.lints.push(lint);
             self.lints.sort_by_key(|lint| lint.span.start);
         }

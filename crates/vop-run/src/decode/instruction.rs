@@ -91,6 +91,10 @@ impl<'p> Decoder<'_, 'p> {
             "mapa" | "getctarank" | "clusterlaunchcontrol" | "barrier" => "clusters",
             "cp" | "mbarrier" | "multimem" | "tensormap" | "st" | "red" => "bulk copies and transaction counts (TMA)",
             "alloca" | "stacksave" | "stackrestore" => "stacks that grow while a function runs (`alloca`)",
+            "mad" if matches!(opcode, "mad.f32" | "mad.ftz.f32" | "mad.sat.f32" | "mad.ftz.sat.f32") => {
+                let message = format!("`{opcode}` has no rounding mode, which it needs from sm_20 and version 3.2 on");
+                return self.malformed(message).with_help("write `mad.rn.f32` for rounding to the nearest");
+            }
             _ => {
                 return self.unsupported(format!("instruction `{opcode}` is not supported by vop run"));
             }

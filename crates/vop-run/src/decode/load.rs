@@ -222,6 +222,7 @@ fn misfit(
     let bytes = program.shape(found)?.iter().try_fold(size, |product, n| product.checked_mul(*n))?;
     let fits = match declared.linkage {
         // Storage of `.common` is as large as the largest.
+        _ if defined.linkage == Linkage::Common => bytes <= defined.bytes,
         Some(Linkage::Common) => bytes <= defined.bytes,
         // The variable of a definition that does not count is gone.
         Some(Linkage::Weak) => true,

@@ -122,7 +122,8 @@ impl Worker<'_> {
     #[inline(never)]
     pub(super) fn poll(&mut self, pc: Pc, access: Option<&Access>, active: u32) -> bool {
         let whole = active == self.running.active;
-        let mask = if whole { self.running.mask.clone() } else { self.running.guard.clone() };
+        let mask = if whole { &self.running.mask } else { &self.running.guard };
+        let thread = first(mask);
         let changes = self.reach.changes.wrapping_sub(self.running.polls.changes);
         let (frame, joins) = (self.running.frame, self.running.polls.joins);
         let near =
@@ -139,7 +140,7 @@ impl Worker<'_> {
         };
         let found =
             self.running.polls.seen.iter().position(|seen| seen.is_some_and(|s| (s.frame, s.pc) == (frame, pc)));
-        let Some(one) = self.place_of(access, first(&mask)) else { return true };
+        let Some(one) = self.place_of(access, thread) else { return true };
         let now = Seen { frame, pc, joins, changes, hash: None, first: one };
         let Some(i) = found else {
             let polls = &mut self.running.polls;
@@ -153,6 +154,7 @@ impl Worker<'_> {
         else {
             return true;
         };
+        let mask = if whole { self.running.mask.clone() } else { self.running.guard.clone() };
         let Some((hash, watch)) = self.look_at(access, &mask) else { return true };
         if let Some(seen) = &mut self.running.polls.seen[i] {
             seen.hash = Some(hash);
@@ -303,10 +305,10 @@ impl Worker<'_> {
         }
         let message = format!("this thread waits in a loop for {what}, and no thread is left that could change it");
         let mut error = RunError::new(RunErrorKind::Deadlock, message);
-        let waiting = self.launch.not_started();
-        if waiting > 0 {
-            error = error
-                .with_help(format!("{waiting} blocks have not started, as the others take all memory: `--memory`"));
+        let others = self.launch.not_started();
+        if others > 0 {
+            let help = "a core holds 4096 blocks that wait, and what there is memory for: `--memory`";
+            error = error.with_help(format!("{others} blocks have not started; {help}"));
         }
         self.fail(error, thread, pc)
     }

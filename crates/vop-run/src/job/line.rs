@@ -293,7 +293,7 @@ fn arg(
         Some(file) => Content::File(At { value: file.text.into(), span: Some(file.span()) }),
         None => match (fill, ty) {
             (Some(fill), Some(ty)) => Content::Fill(value::parse(fill.text, ty).ok_or_else(|| {
-                fill.fault(format!("`{}` is no {ty}", fill.text), format!("write what each element is: u32[4]=0"))
+                fill.fault(format!("`{}` is no {ty}", fill.text), "write what each element is: u32[4]=0")
             })?),
             _ => Content::Nothing,
         },
