@@ -34,7 +34,8 @@ fn described(text: &str) -> String {
                     let _ = writeln!(lines, "        {label}: {} `{}`", span.start, &text[span.clone()]);
                 }
                 if let Some(help) = &fault.help {
-                    let _ = writeln!(lines, "        help: {help}");
+                    // A help may be a block of several lines.
+                    let _ = writeln!(lines, "        help: {}", help.replace('\n', "\n            "));
                 }
             }
         }
