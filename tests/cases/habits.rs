@@ -220,8 +220,11 @@ fn halves(values: [u32; 3], signed: bool, lane: impl Fn(i64, i64, i64) -> i64) -
     })
 }
 
+/// What a function computes.
+type Function = fn([u32; 3]) -> u32;
+
 /// Functions that are not one operation in each lane.
-fn others() -> Vec<(&'static str, fn([u32; 3]) -> u32)> {
+fn others() -> Vec<(&'static str, Function)> {
     vec![
         ("__vsads4", |[a, b, _]| differences(8, true, a, b)),
         ("__vsadu4", |[a, b, _]| differences(8, false, a, b)),

@@ -121,7 +121,7 @@ impl Row {
         let value = |ty: &String| {
             let width = width(ty).unwrap_or(1);
             let any = u64::from(random.value()) << 32 | u64::from(random.value());
-            let (half, choice) = (random.value() % 2 == 0, random.value() as usize);
+            let (half, choice) = (random.value().is_multiple_of(2), random.value() as usize);
             let edges: &[u64] = match (ty.as_str(), width) {
                 (_, 1) => &[0, 1],
                 ("f32", _) => &SINGLES,

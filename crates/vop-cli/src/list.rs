@@ -16,16 +16,54 @@ use crate::{Failure, Outcome, output};
 #[command(after_help = "\
 Examples:
   vop list
-  vop list vadd4")]
+  vop list vadd4
+  vop list --intrinsics")]
 pub(crate) struct Args {
     /// A mnemonic, whose modifiers and selectors are shown.
     mnemonic: Option<String>,
+    /// List CUDA's SIMD intrinsics, each with the form that computes it or most of it.
+    #[arg(long, conflicts_with = "mnemonic")]
+    intrinsics: bool,
     /// `text` or `json`.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
+/// CUDA's SIMD intrinsics. `*` marks those that need something beside the form.
+fn intrinsics(format: Format) -> Result<Outcome, Failure> {
+    let mut out = output::stdout();
+    let all = vop_port::Intrinsic::all();
+    match format {
+        Format::Json => {
+            let all: Vec<Value> = all
+                .iter()
+                .map(|one| {
+                    json!({
+                        "intrinsic": one.name(),
+                        "form": one.form().map(|form| form.opcode().to_string()),
+                        "difference": one.difference(),
+                    })
+                })
+                .collect();
+            writeln!(out, "{:#}", Value::Array(all))?;
+        }
+        Format::Text => {
+            for one in &all {
+                let form = one.form().map(|form| form.opcode().to_string()).unwrap_or_default();
+                let mark = if one.difference().is_some() { " *" } else { "" };
+                writeln!(out, "{:<25} {form}{mark}", one.name())?;
+            }
+            writeln!(out, "\n* and something beside it: `vop explain` says what.")?;
+        }
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    if args.intrinsics {
+        return intrinsics(args.format);
+    }
     let shown: Vec<Mnemonic> = match &args.mnemonic {
         None => Mnemonic::ALL.to_vec(),
         Some(name) => {

@@ -13,6 +13,7 @@ mod man;
 mod map;
 mod output;
 mod parse;
+mod port;
 mod progress;
 #[cfg(feature = "prove")]
 mod prove;
@@ -46,6 +47,7 @@ Examples:
   vop map vmax4.u32.u32.u32 a.png b.png -o d.png    apply one to whole arrays
   vop run examples/motion/motion.toml    run a kernel on the CPU
   vop lower kernel.ptx --target sm_90    rewrite them as faster, ordinary PTX
+  vop port vmax4.u32.u32.u32 --to c      write one as a function of another language
 
 Exit status: 0 fine, 1 findings or a failure, 2 misuse, or something that cannot
 be done: a file that is missing, damaged or of an unknown kind; 101 a bug in vop.";
@@ -60,6 +62,7 @@ enum Command {
     Lower(lower::Args),
     Map(map::Args),
     Run(Box<run::Args>),
+    Port(port::Args),
     Prove(prove::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -150,6 +153,7 @@ fn execute(command: Command) -> ExitCode {
         Command::Lower(args) => lower::run(args),
         Command::Map(args) => map::run(args),
         Command::Run(args) => run::run(*args),
+        Command::Port(args) => port::run(args),
         Command::Prove(args) => prove::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -24,10 +24,11 @@ const PAGE: &str = "docs/dependencies.md";
 /// What the page says where a reason is missing.
 const TODO: &str = "TODO: say why";
 /// The packages whose trees are counted, and whether a table names each package of the tree.
-const BUILDS: [(&str, Option<&str>); 8] = [
+const BUILDS: [(&str, Option<&str>); 9] = [
     ("vop", None),
     ("vop-draw", None),
     ("vop-ptx", None),
+    ("vop-port", None),
     ("vop-prove", None),
     ("vop-arrays", None),
     ("vop-run", None),

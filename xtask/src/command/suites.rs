@@ -137,6 +137,7 @@ fn decode(vop: &Path, file: &Path, entries: &mut Tally) -> Result<(), Failure> {
 
 /// A message without the names in it, so that messages of a kind are counted together.
 fn kind(code: &str, message: &str) -> String {
+    let message = message.split_once(" (nor ").map_or(message, |(message, _)| message);
     let parts: Vec<&str> = message.split('`').collect();
     let shown = parts.iter().enumerate().map(|(index, part)| match index % 2 {
         // Of an instruction, the mnemonic says what is missing.

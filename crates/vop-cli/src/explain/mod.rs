@@ -6,6 +6,7 @@ use std::io::Write;
 
 use serde_json::json;
 use vop::{Code, Mnemonic, RunErrorKind, Severity};
+use vop_port::Intrinsic;
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output};
@@ -22,11 +23,13 @@ Examples:
   vop explain vadd4.s32.s32.u32.sat
   vop explain vadd4
   vop explain 'vadd4.s32.s32.u32.sat d.b20, a, b, c' 0x12f48056 0xff7f8001 0x64
+  vop explain __vsubss4
   vop explain V0207
   vop explain --list"
 )]
 pub(crate) struct Args {
-    /// The instruction, with or without operands, a mnemonic such as vadd4, or a code such as V0207.
+    /// The instruction, with or without operands, a mnemonic such as vadd4, a SIMD intrinsic of CUDA such as __vsubss4, or a code
+    /// such as V0207.
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     instr: Option<String>,
     /// The values of registers a, b and, if the form reads it, c.
@@ -52,6 +55,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             }
             explain_code(name, args.format, width)?
         }
+        Some(name) if Intrinsic::from_name(name.trim()).is_some() => explain_intrinsic(name.trim(), &args, width)?,
         Some(name) => match Mnemonic::from_name(name.trim()) {
             Some(mnemonic) if args.values.is_empty() => match args.format {
                 Format::Text => page::drawn(mnemonic, width),
@@ -80,9 +84,68 @@ fn explain_instruction(text: &str, args: &Args, width: usize) -> Result<String, 
         instruction::inputs(&instruction, &values).map_err(Failure::Misuse)?
     };
     let trace = instruction.form.explain_as(semantics, a, b, c);
+    // What ptxas's code computes is no intrinsic's business.
+    let intrinsics = Intrinsic::of_form(instruction.form);
     Ok(match args.format {
-        Format::Text => vop_draw::explanation_within(&trace, instruction.operand_values(), width),
-        Format::Json => format!("{:#}\n", vop_draw::stages(&trace)),
+        Format::Text => {
+            let mut text = vop_draw::explanation_within(&trace, instruction.operand_values(), width);
+            if !intrinsics.is_empty() {
+                let names: Vec<String> = intrinsics.iter().map(|one| format!("`{one}`")).collect();
+                let with = match intrinsics.iter().find_map(Intrinsic::difference) {
+                    Some(_) => ", if c is 0",
+                    None => "",
+                };
+                let sentence = format!("CUDA C has {} for it{with}.", names.join(" and "));
+                text.push_str(&format!("\n{}\n", vop_draw::wrapped(&sentence, width)));
+            }
+            text
+        }
+        Format::Json => {
+            let mut stages = json!(vop_draw::stages(&trace));
+            if !intrinsics.is_empty() {
+                stages["intrinsics"] = intrinsics.iter().map(|one| one.name()).collect();
+            }
+            format!("{stages:#}\n")
+        }
+    })
+}
+
+/// An intrinsic of CUDA, and the form that computes it or most of it.
+fn explain_intrinsic(name: &str, args: &Args, width: usize) -> Result<String, Failure> {
+    let Some(intrinsic) = Intrinsic::from_name(name) else { return Ok(String::new()) };
+    if !args.values.is_empty() {
+        let form = intrinsic.form().map(|form| form.opcode().to_string()).unwrap_or_default();
+        return Err(Failure::Misuse(format!("an intrinsic takes no values here; `vop explain {form}` takes them")));
+    }
+    let form = intrinsic.form().map(|form| form.to_string());
+    let difference = intrinsic.difference();
+    Ok(match args.format {
+        Format::Json => {
+            let value = json!({
+                "intrinsic": name,
+                "words": intrinsic.describe(),
+                "parameters": intrinsic.parameters(),
+                "form": form,
+                "difference": difference,
+                "operations": intrinsic.code().operations(),
+            });
+            format!("{value:#}\n")
+        }
+        Format::Text => {
+            let parameters = ["a", "a, b", "a, b, c"][intrinsic.parameters().clamp(1, 3) - 1];
+            let mut text = format!("\x1b[1m{name}({parameters})\x1b[0m\n\n");
+            let mut say = |sentence: &str| {
+                text.push_str(&vop_draw::wrapped(sentence, width));
+                text.push('\n');
+            };
+            say(&intrinsic.describe());
+            if let Some(form) = form {
+                say(&format!("\nIn PTX: `{form}`"));
+                say(&difference.unwrap_or_else(|| "It computes the intrinsic as it is; c may be any register.".into()));
+            }
+            say(&format!("\n`vop port {name} --to c` writes it in plain operations."));
+            text
+        }
     })
 }
 

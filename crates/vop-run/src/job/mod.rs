@@ -254,6 +254,9 @@ fn find(buffers: &[Buffer<'_>], name: &str) -> Option<BufferId> {
     buffers.iter().find(|buffer| buffer.name == name).map(|buffer| buffer.id)
 }
 
+/// What a buffer should hold after the run: the file, its content, and how far elements may be off.
+type Expected<'j> = (&'j At<PathBuf>, Array, Tolerance);
+
 /// A buffer or a variable that exists, and what becomes of it.
 struct Buffer<'j> {
     name: &'j str,
@@ -262,7 +265,7 @@ struct Buffer<'j> {
     start: usize,
     description: Description,
     save: Option<At<PathBuf>>,
-    expected: Option<(&'j At<PathBuf>, Array, Tolerance)>,
+    expected: Option<Expected<'j>>,
 }
 
 /// What a buffer holds at the start.
@@ -618,7 +621,7 @@ impl Job {
         spec: &'j BufferSpec,
         tolerance: Tolerance,
         wanted: &Description,
-    ) -> Result<Option<(&'j At<PathBuf>, Array, Tolerance)>, RunError> {
+    ) -> Result<Option<Expected<'j>>, RunError> {
         let problem =
             |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
         let expected = spec.expect.as_ref().map(|file| {

@@ -165,7 +165,7 @@ pub(super) fn single<R: Mode, const FTZ: bool>(a: f64) -> f32 {
         // The tie goes to 2^-126, which is even.
         Round::NearestTiesToEven => a.abs() < HALF,
         Round::TowardZero => a.abs() < NORMAL,
-        Round::TowardNegative => a < NORMAL && a >= -WHOLE,
+        Round::TowardNegative => (-WHOLE..NORMAL).contains(&a),
         Round::TowardPositive => a > -NORMAL && a <= WHOLE,
     };
     if FTZ && tiny { f32::from_bits(rounded.to_bits() & 0x8000_0000) } else { rounded }

@@ -181,6 +181,14 @@ impl Form {
     }
 }
 
+impl Candidate {
+    /// The sequences that it becomes when the form's selectors, mask and merge are put in. All compute the same. They may hold base
+    /// instructions that the target lacks, if the candidate does.
+    pub fn sequences(&self, form: Form, target: Target) -> Vec<Sequence> {
+        resolve::resolve(self, form, target)
+    }
+}
+
 /// Whether a target has `vabsdiff4` in one instruction.
 pub(crate) fn has_native_absdiff(target: Target) -> bool {
     target.number() < 120

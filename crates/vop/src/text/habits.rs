@@ -558,7 +558,7 @@ impl Habit {
             (&["d", "a", "b", "c"][..], "")
         };
         let mut taken: BTreeSet<String> = registers.iter().map(|name| (*name).to_string()).collect();
-        taken.extend(guard.split(|c: char| matches!(c, '@' | '!' | ' ')).map(String::from));
+        taken.extend(guard.split(['@', '!', ' ']).map(String::from));
         let [t, u] = ["t", "u"].map(|name| fresh(name, &mut taken));
         let of = |i: usize| registers.get(i).copied().unwrap_or_default();
         let any = registers.get(3).copied().unwrap_or(of(1));

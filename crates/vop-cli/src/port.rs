@@ -1,0 +1,185 @@
+//! `vop port`.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use vop::{Form, Parser, Semantics};
+use vop_port::{Intrinsic, Port, Target};
+
+use crate::output::Format;
+use crate::progress::Progress;
+use crate::{Failure, Outcome, instruction, output};
+
+/// Write video instructions as functions of another language: C, C++, Rust, NumPy and more.
+///
+/// Each FORM becomes one function of a, b and c, words of 32 bits, which returns d. It is written in the fewest plain operations that
+/// the rules know, and its comment says what it does. The result is one file without dependencies: a header or a module.
+/// A function computes what the manual says, for every input; with --semantics, what ptxas's code computes.
+#[derive(clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  vop port vadd4.s32.s32.s32.sat --to c
+  vop port vmax4.u32.u32.u32 'vset2.s32.s32.lt d.h0, a, b, c' --to rust -o simd.rs
+  vop port __vsubss4 __vcmpgtu2 --to opencl
+  vop port --to c --batch forms.txt --format json
+
+Targets:
+  c       C99: portable, without undefined behaviour
+  cpp     C++17: constexpr functions
+  cuda    CUDA C++: plain operations, for host and device
+  hip     HIP C++: plain operations, for host and device
+  opencl  OpenCL C 1.2
+  rust    Rust: const functions, without the standard library
+  numpy   Python with NumPy: functions of whole arrays
+  wgsl    WGSL: what needs no integers of 64 bits"
+)]
+pub(crate) struct Args {
+    /// Instructions, with or without operands, or SIMD intrinsics of CUDA (`vop list --intrinsics`).
+    #[arg(value_name = "FORM", required_unless_present = "batch", conflicts_with = "batch")]
+    forms: Vec<String>,
+    /// The language: see below.
+    #[arg(long, value_name = "TARGET")]
+    to: Target,
+    #[command(flatten)]
+    semantics: instruction::SemanticsArg,
+    /// Write the functions to this file instead of standard output (`-`).
+    #[arg(short, long, value_name = "OUT", conflicts_with = "batch")]
+    output: Option<PathBuf>,
+    /// Port the instruction of each line of a file (`-` for standard input), and print for each a function that compiles alone, or
+    /// with --format json a line. Exit status 1 if a line cannot be ported.
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+    /// `text`, or `json`: an object with `form`, `name`, `code` and `operations` for each instruction, one a line.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    let mut porter = Porter { target: args.to, semantics: args.semantics.semantics, known: HashMap::new() };
+    match &args.batch {
+        Some(path) => batch(output::Lines::open(path)?, &mut porter, args.format),
+        None => some(&args, &mut porter),
+    }
+}
+
+/// Ports instructions, each form once.
+struct Porter {
+    target: Target,
+    semantics: Semantics,
+    known: HashMap<Form, Port>,
+}
+
+/// More than this is not kept: a list of all forms would take gigabytes.
+const KEPT: usize = 1 << 14;
+
+impl Porter {
+    /// The intrinsic of CUDA that a text names.
+    fn intrinsic(&self, text: &str) -> Option<Port> {
+        Intrinsic::from_name(text.trim()).map(|intrinsic| vop_port::port_intrinsic(&intrinsic, self.target))
+    }
+
+    fn port(&mut self, form: Form) -> Result<Port, String> {
+        if let Some(port) = self.known.get(&form) {
+            return Ok(port.clone());
+        }
+        let port = vop_port::port(form, self.target, self.semantics).map_err(|error| error.to_string())?;
+        if self.known.len() >= KEPT {
+            self.known.clear();
+        }
+        self.known.insert(form, port.clone());
+        Ok(port)
+    }
+}
+
+fn row(port: &Port) -> Value {
+    json!({
+        "form": port.original(),
+        "name": port.name(),
+        "code": port.text(),
+        "operations": port.operations(),
+    })
+}
+
+/// Ports the given forms into one file. Nothing is written if one of them is illegal.
+fn some(args: &Args, porter: &mut Porter) -> Result<Outcome, Failure> {
+    let mut ports = Vec::new();
+    let mut refused = false;
+    for text in &args.forms {
+        if let Some(port) = porter.intrinsic(text) {
+            ports.push(port);
+            continue;
+        }
+        match instruction::read(text) {
+            Ok(instruction) => match porter.port(instruction.form) {
+                Ok(port) => ports.push(port),
+                Err(why) => {
+                    refused = true;
+                    output::error(&why);
+                }
+            },
+            Err(Failure::Said) => refused = true,
+            Err(other) => return Err(other),
+        }
+    }
+    if refused {
+        return Err(Failure::Said);
+    }
+    let text = match args.format {
+        Format::Text => vop_port::file(&ports),
+        Format::Json => ports.iter().map(|port| format!("{}\n", row(port))).collect(),
+    };
+    write(args.output.as_deref(), &text)?;
+    Ok(Outcome::Fine)
+}
+
+fn write(to: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match to.filter(|to| to.as_os_str() != "-") {
+        Some(to) => output::write(to, text.as_bytes()),
+        None => {
+            let mut out = output::stdout();
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+            Ok(())
+        }
+    }
+}
+
+fn batch(mut lines: output::Lines, porter: &mut Porter, format: Format) -> Result<Outcome, Failure> {
+    let mut out = output::stdout();
+    let mut outcome = Outcome::Fine;
+    let parser = Parser::new().allow_bare();
+    let mut progress = Progress::beside_output(lines.count, "lines");
+    let mut done = 0;
+    while let Some(line) = lines.next()? {
+        progress.at(done);
+        done += 1;
+        let ported = line.and_then(|line| {
+            if let Some(port) = porter.intrinsic(line) {
+                return Ok(port);
+            }
+            let instruction = parser.parse(line).map_err(|faults| match faults.first() {
+                Some(first) => first.to_string(),
+                None => "not an instruction".to_owned(),
+            })?;
+            porter.port(instruction.form)
+        });
+        match (ported, format) {
+            (Ok(port), Format::Json) => writeln!(out, "{}", row(&port))?,
+            (Ok(port), Format::Text) => writeln!(out, "{}", port.text())?,
+            (Err(why), format) => {
+                outcome = Outcome::Findings;
+                match format {
+                    Format::Json => writeln!(out, "{}", json!({ "error": why }))?,
+                    // Standard output holds nothing but functions.
+                    Format::Text => output::error(&format!("line {done}: {why}")),
+                }
+            }
+        }
+    }
+    out.flush()?;
+    Ok(outcome)
+}

@@ -1,0 +1,289 @@
+//! PTX's video instructions as functions for other languages: C, C++, Rust, CUDA, HIP, OpenCL, NumPy, WGSL.
+//!
+//! ```text
+//! Form ──rules──► Candidates ──► Sequences of base instructions ──translate──► Code: plain operations ──print──► text
+//!        vop::lower, and `rules` here                              the shortest is taken
+//! ```
+//!
+//! - [`Code`](code::Code) is the one intermediate sequence: operations on words that every language has.
+//! - [`Target`] is a language: a row of a table, and a value of `print::Syntax` that writes operations and functions.
+//! - [`port`] makes a [`Port`] of a form: a function with its name and words.
+//! - `Code::query` is what a solver proves of it.
+//!
+//! ```
+//! use vop_port::{Target, port};
+//! let form: vop::Form = "vadd4.u32.u32.u32".parse().unwrap();
+//! let port = port(form, "c".parse().unwrap(), vop::Semantics::Isa).unwrap();
+//! assert_eq!(port.name(), "vadd4_u32_u32_u32");
+//! assert_eq!(port.operations(), 6);
+//! assert!(port.text().contains("uint32_t vadd4_u32_u32_u32(uint32_t a, uint32_t b, uint32_t c)"));
+//! ```
+#![forbid(unsafe_code)]
+
+mod boolean;
+pub mod code;
+mod intrinsic;
+mod lanes;
+mod name;
+mod print;
+mod proof;
+mod rules;
+mod target;
+mod translate;
+
+use core::fmt;
+
+use code::Code;
+use vop::lower::{Candidate, LowerOptions, Sequence};
+use vop::{Form, Semantics};
+
+pub use intrinsic::Intrinsic;
+pub use name::name;
+pub use proof::query_of_base;
+pub use target::{Target, UnknownTarget};
+
+/// GPUs of which each has base instructions that the others lack, or lacks some for which there are other rules then.
+const MODELS: [&str; 4] = ["sm_75", "sm_90", "sm_120", "sm_120f"];
+
+/// The plain operations that compute a form: the fewest that the rules know, without long words if `has_long` is false. `None` if there
+/// are none without.
+///
+/// ```
+/// use vop_port::code;
+/// let form: vop::Form = "vmax4.u32.u32.u32".parse().unwrap();
+/// let code = vop_port::code(form, vop::Semantics::Isa, true).unwrap();
+/// assert_eq!(code.operations(), 12);
+/// assert_eq!(code.eval(0x01_80_05_ff, 0x02_7f_05_00, 0), 0x02_80_05_ff);
+/// ```
+pub fn code(form: Form, semantics: Semantics, has_long: bool) -> Option<Code> {
+    let codes = sequences(form, semantics).into_iter().map(|sequence| translate::translate(&sequence));
+    let fits = |code: &Code| has_long || !code.steps().iter().any(|(op, _)| op.is_long());
+    codes.filter(fits).min_by_key(|code| (code.operations(), code.long_operations()))
+}
+
+/// All ways that the rules know to compute a form, as base instructions of PTX: what [`code`] chooses from.
+pub fn sequences(form: Form, semantics: Semantics) -> Vec<Sequence> {
+    let mut all = Vec::new();
+    for target in MODELS.into_iter().filter_map(|model| model.parse().ok()) {
+        let options = LowerOptions::new(target).with_semantics(semantics);
+        for candidate in form.candidates(options).into_iter().chain(rules::candidates(form, target)) {
+            all.extend(candidate.sequences(form, target));
+        }
+    }
+    all
+}
+
+/// What the rules of this crate write for a form, beside those of [`vop::lower`]: what is proved for all selectors.
+pub fn candidates(form: Form) -> Vec<Candidate> {
+    MODELS[0].parse().map_or_else(|_| Vec::new(), |target| rules::candidates(form, target))
+}
+
+/// Why a form cannot be ported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PortError {
+    /// The language has no integers of 64 bits, and the rules know no way without.
+    NeedsLong {
+        /// The form.
+        form: Form,
+        /// The language.
+        target: Target,
+    },
+}
+
+impl fmt::Display for PortError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PortError::NeedsLong { form, target } => {
+                write!(f, "`{form}` needs integers of 64 bits, which {target} does not have")
+            }
+        }
+    }
+}
+
+impl core::error::Error for PortError {}
+
+/// What a function computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A form of a video instruction.
+    Form(Form, Semantics),
+    /// A SIMD intrinsic of CUDA.
+    Intrinsic(Intrinsic),
+}
+
+/// A form or an intrinsic as a function of a language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Port {
+    source: Source,
+    target: Target,
+    name: String,
+    code: Code,
+}
+
+/// A form as a function of a language: d of a, b and c, each a word of 32 bits. A register that the form does not read is a parameter
+/// all the same.
+///
+/// # Errors
+/// If the form needs what the language lacks.
+pub fn port(form: Form, target: Target, semantics: Semantics) -> Result<Port, PortError> {
+    let code = code(form, semantics, target.has_long()).ok_or(PortError::NeedsLong { form, target })?;
+    Ok(Port { source: Source::Form(form, semantics), target, name: name(form, semantics), code })
+}
+
+/// An intrinsic as a function of a language, with the parameters a, b and c like a form's. Its name has no underscores in front, as such
+/// names belong to compilers.
+///
+/// ```
+/// use vop_port::{Intrinsic, port_intrinsic};
+/// let intrinsic = Intrinsic::from_name("__vsubss4").unwrap();
+/// assert_eq!(intrinsic.form().unwrap().to_string(), "vsub4.s32.s32.s32.sat d, a, b, c");
+/// assert_eq!(port_intrinsic(&intrinsic, "c".parse().unwrap()).name(), "vsubss4");
+/// ```
+pub fn port_intrinsic(intrinsic: &Intrinsic, target: Target) -> Port {
+    let name = intrinsic.name().trim_start_matches('_').to_string();
+    Port { source: Source::Intrinsic(intrinsic.clone()), target, name, code: intrinsic.code() }
+}
+
+/// [`port`] as a method of [`Form`], by the manual's semantics.
+pub trait PortForm {
+    /// The form as a function of a language.
+    ///
+    /// # Errors
+    /// If the form needs what the language lacks.
+    ///
+    /// ```
+    /// use vop_port::PortForm;
+    /// let form: vop::Form = "vset2.s32.s32.lt".parse().unwrap();
+    /// let port = form.port("rust".parse().unwrap()).unwrap();
+    /// assert!(port.text().contains("pub const fn vset2_s32_s32_lt(a: u32, b: u32, _c: u32) -> u32 {"));
+    /// ```
+    fn port(self, target: Target) -> Result<Port, PortError>;
+}
+
+impl PortForm for Form {
+    fn port(self, target: Target) -> Result<Port, PortError> {
+        port(self, target, Semantics::Isa)
+    }
+}
+
+impl Port {
+    /// What it computes.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The form's text, or the intrinsic's name.
+    pub fn original(&self) -> String {
+        match &self.source {
+            Source::Form(form, _) => form.to_string(),
+            Source::Intrinsic(intrinsic) => intrinsic.name().to_string(),
+        }
+    }
+
+    /// The function's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The operations.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// The number of operations, without conversions.
+    pub fn operations(&self) -> usize {
+        self.code.operations()
+    }
+
+    /// Text that compiles alone: what the language must have before functions, and the function, which is visible outside.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.target.syntax().prelude(), self.function(true))
+    }
+
+    fn words(&self) -> Vec<String> {
+        match &self.source {
+            Source::Form(form, semantics) => {
+                let section = form.mnemonic().row().section;
+                let manual = match semantics.releases() {
+                    None => format!("PTX ISA manual, section {section}."),
+                    Some(releases) => {
+                        format!("As the code of ptxas {releases} computes it; PTX ISA manual, section {section}.")
+                    }
+                };
+                vec![form.to_string(), plain(&form.describe()), manual]
+            }
+            Source::Intrinsic(intrinsic) => {
+                let parameters = ["(a)", "(a, b)", "(a, b, c)"][intrinsic.parameters() - 1];
+                let manual = "CUDA Math API manual, SIMD intrinsics.";
+                vec![format!("{intrinsic}{parameters}"), intrinsic.describe(), manual.to_string()]
+            }
+        }
+    }
+
+    fn function(&self, alone: bool) -> String {
+        let words: Vec<String> = self.words().iter().flat_map(|line| wrapped(line)).collect();
+        let function = print::Function { name: &self.name, words: &words, code: &self.code };
+        print::function(self.target.syntax(), &function, alone)
+    }
+}
+
+/// A header or a module: each function once, in the given order.
+///
+/// All must be of one target: the functions of others than the first one's are left out.
+pub fn file(ports: &[Port]) -> String {
+    let Some(first) = ports.first() else { return String::new() };
+    let mut seen: Vec<&str> = Vec::new();
+    let mut functions = Vec::new();
+    for port in ports.iter().filter(|port| port.target == first.target) {
+        if !seen.contains(&&port.name[..]) {
+            seen.push(&port.name);
+            functions.push(port.function(false));
+        }
+    }
+    let words = [
+        format!(
+            "PTX video instructions as {} functions, written by `vop port --to {}`.",
+            title(first.target),
+            first.target
+        ),
+        "Each function takes the registers a, b and c as words of 32 bits, and returns d.".to_string(),
+    ];
+    first.target.syntax().file(&words, &functions)
+}
+
+/// A sentence in ASCII, which every compiler reads in every locale.
+fn plain(text: &str) -> String {
+    text.chars().fold(String::new(), |mut all, c| {
+        match c {
+            '\u{2026}' => all.push_str(" to "),
+            '\u{b7}' => all.push('*'),
+            '\u{2212}' => all.push('-'),
+            c if c.is_ascii() => all.push(c),
+            _ => all.push('?'),
+        }
+        all
+    })
+}
+
+/// A line as lines of at most this many bytes, cut at blanks.
+fn wrapped(line: &str) -> Vec<String> {
+    const WIDTH: usize = 100;
+    let mut lines = vec![String::new()];
+    for word in line.split(' ') {
+        match lines.last_mut() {
+            Some(last) if last.is_empty() => last.push_str(word),
+            Some(last) if last.len() + word.len() < WIDTH => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+/// What people call a language.
+fn title(target: Target) -> &'static str {
+    target.description().split(':').next().unwrap_or_default()
+}

@@ -1,0 +1,621 @@
+//! [`Syntax`]: how a language writes operations and functions, and the printer that all languages share.
+
+use vop::isa::types::Comparison;
+use vop::lower::Value;
+
+use crate::code::{Code, Op, Sort, Width};
+
+/// An expression, and whether it stands beside an operator without parentheses.
+#[derive(Debug, Clone)]
+pub(crate) struct Expression {
+    pub(crate) text: String,
+    pub(crate) is_atom: bool,
+}
+
+impl Expression {
+    fn atom(text: impl Into<String>) -> Expression {
+        Expression { text: text.into(), is_atom: true }
+    }
+
+    fn operator(text: String) -> Expression {
+        Expression { text, is_atom: false }
+    }
+
+    /// As an operand.
+    fn inner(&self) -> String {
+        if self.is_atom { self.text.clone() } else { format!("({})", self.text) }
+    }
+}
+
+/// A function to be written.
+pub(crate) struct Function<'a> {
+    pub(crate) name: &'a str,
+    /// What it does: lines of text.
+    pub(crate) words: &'a [String],
+    pub(crate) code: &'a Code,
+}
+
+/// How a language writes things. A language is a value of this trait and a row in `target.rs`.
+pub(crate) trait Syntax {
+    /// A constant.
+    fn literal(&self, value: u64, width: Width) -> String;
+
+    /// An operation on operands. Those of one operation are all numbers, except the first of [`Op::Select`] and that of
+    /// [`Op::Number`], which are truth values.
+    fn operation(&self, op: Op, at: &[Expression]) -> Expression;
+
+    /// A statement that names a value.
+    fn name(&self, name: &str, sort: Sort, value: &str) -> String;
+
+    /// A function of the statements and the value that it returns. A function that is alone is visible outside of its file.
+    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, alone: bool) -> String;
+
+    /// What stands before all functions of a file.
+    fn prelude(&self) -> &'static str;
+
+    /// A whole file: the prelude and the functions, after words about it.
+    fn file(&self, words: &[String], functions: &[String]) -> String;
+}
+
+/// The text of a function.
+///
+/// Each function reads as a person would write it: what is read once stands in its place, unless the line became too long.
+pub(crate) fn function(syntax: &dyn Syntax, function: &Function<'_>, alone: bool) -> String {
+    let code = function.code;
+    let steps = code.steps();
+    let mut uses = vec![0usize; steps.len()];
+    let read = steps.iter().flat_map(|(_, operands)| operands.iter().copied()).chain([code.result()]);
+    read.filter_map(Value::as_step).for_each(|number| uses[number] += 1);
+    let mut statements = Vec::new();
+    // The text of each step, and how many operations it holds.
+    let mut texts: Vec<(Expression, usize)> = Vec::new();
+    for (number, (op, operands)) in steps.iter().enumerate() {
+        let given: Vec<Expression> = operands
+            .iter()
+            .enumerate()
+            .map(|(i, &operand)| match operand {
+                Value::Step(number) => texts[number].0.clone(),
+                other => leaf(syntax, *op, i, other),
+            })
+            .collect();
+        let expression = match negative(*op, operands) {
+            Some((op, literal)) => syntax.operation(op, &[given[0].clone(), leaf(syntax, op, 1, literal)]),
+            None => syntax.operation(*op, &given),
+        };
+        let size = 1 + operands.iter().filter_map(|value| value.as_step()).map(|n| texts[n].1).sum::<usize>();
+        // A name for what is read more than once, and for what would make a line too long.
+        let is_last = code.result() == Value::Step(number);
+        if is_last || uses[number] == 1 && size < INLINED && expression.text.len() < LONGEST {
+            texts.push((expression, size));
+            continue;
+        }
+        let name = format!("t{}", statements.len() + 1);
+        statements.push(syntax.name(&name, op.sort(), &expression.text));
+        texts.push((Expression::atom(name), 0));
+    }
+    let result = match code.result() {
+        Value::Step(number) => texts[number].0.text.clone(),
+        Value::Word(word) => syntax.literal(word.into(), Width::Word),
+        other => register(other).to_string(),
+    };
+    syntax.function(function, &statements, &result, alone)
+}
+
+/// A sum with a negative constant as a difference.
+fn negative(op: Op, operands: &[Value]) -> Option<(Op, Value)> {
+    match (op, operands.get(1)?) {
+        (Op::Add(width), Value::Word(word)) if *word > i32::MAX as u32 => {
+            Some((Op::Sub(width), Value::Word(word.wrapping_neg())))
+        }
+        (Op::Add(width), Value::Long(long)) if *long > i64::MAX as u64 => {
+            Some((Op::Sub(width), Value::Long(long.wrapping_neg())))
+        }
+        _ => None,
+    }
+}
+
+/// This many operations have a name.
+const INLINED: usize = 4;
+/// An expression of this many bytes has a name.
+const LONGEST: usize = 60;
+
+fn register(value: Value) -> &'static str {
+    match value {
+        Value::A => "a",
+        Value::B => "b",
+        _ => "c",
+    }
+}
+
+/// A register or a constant.
+fn leaf(syntax: &dyn Syntax, op: Op, operand: usize, value: Value) -> Expression {
+    match value {
+        Value::Word(word) => {
+            let is_amount = operand == 1 && matches!(op, Op::Shl(_) | Op::Shr(_) | Op::Sar(_));
+            let text = match is_amount {
+                true => amount(syntax, word),
+                false => syntax.literal(word.into(), Width::Word),
+            };
+            Expression::atom(text)
+        }
+        Value::Long(long) => Expression::atom(syntax.literal(long, Width::Long)),
+        other => Expression::atom(register(other)),
+    }
+}
+
+fn amount(syntax: &dyn Syntax, word: u32) -> String {
+    let literal = syntax.literal(word.into(), Width::Word);
+    // Where literals are written as hexadecimal digits with a suffix, amounts are decimal.
+    match literal.strip_prefix("0x").and_then(|rest| rest.find(|c: char| !c.is_ascii_hexdigit()).map(|i| &rest[i..])) {
+        Some(suffix) => format!("{word}{suffix}"),
+        None if literal.starts_with("0x") => word.to_string(),
+        None => literal,
+    }
+}
+
+/// The operator of a comparison, in all languages here.
+fn relation(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Eq => "==",
+        Comparison::Ne => "!=",
+        Comparison::Lt => "<",
+        Comparison::Le => "<=",
+        Comparison::Gt => ">",
+        Comparison::Ge => ">=",
+    }
+}
+
+/// The operator between two operands, in all languages here.
+fn operator(op: Op) -> &'static str {
+    match op {
+        Op::And(_) => "&",
+        Op::Or(_) => "|",
+        Op::Xor(_) => "^",
+        Op::Add(_) => "+",
+        Op::Sub(_) => "-",
+        Op::Mul(_) => "*",
+        Op::Shl(_) => "<<",
+        Op::Shr(_) | Op::Sar(_) => ">>",
+        Op::Compare(comparison, _) | Op::CompareSigned(comparison, _) => relation(comparison),
+        _ => "",
+    }
+}
+
+fn hexadecimal(value: u64) -> String {
+    if value < 10 { value.to_string() } else { format!("{value:#x}") }
+}
+
+/// A comment of many lines in languages with `/* … */`.
+fn block_comment(words: &[String]) -> String {
+    format!("/* {} */\n", words.join("\n   "))
+}
+
+fn line_comments(marker: &str, words: &[String]) -> String {
+    words.iter().map(|line| format!("{marker}{line}\n")).collect()
+}
+
+fn indented(statements: &[String]) -> String {
+    statements.iter().map(|statement| format!("    {statement}\n")).collect()
+}
+
+/// Languages with C's operators.
+pub(crate) struct CLike {
+    /// Unsigned and signed types, of 32 and 64 bits.
+    types: [[&'static str; 2]; 2],
+    /// The type of a truth value.
+    truth: &'static str,
+    /// The suffixes of constants of 32 and 64 bits.
+    suffixes: [&'static str; 2],
+    /// What stands before a function in a file, and before one that is alone.
+    before: [&'static str; 2],
+    /// What stands between the parameters and the body.
+    after: &'static str,
+    /// What makes an unused parameter, if there is a way at the parameter.
+    unused: Option<&'static str>,
+    /// Whether conversions are written `static_cast<…>(…)`.
+    static_cast: bool,
+    prelude: &'static str,
+    /// Whether a file has an include guard of C, or `#pragma once`, or none.
+    guard: Guard,
+}
+
+enum Guard {
+    Macro,
+    Pragma,
+}
+
+pub(crate) static C: CLike = CLike {
+    types: [["uint32_t", "int32_t"], ["uint64_t", "int64_t"]],
+    truth: "int",
+    suffixes: ["u", "ull"],
+    before: ["static inline ", ""],
+    after: "",
+    unused: None,
+    static_cast: false,
+    prelude: "#include <stdint.h>\n",
+    guard: Guard::Macro,
+};
+
+pub(crate) static CPP: CLike = CLike {
+    types: [["std::uint32_t", "std::int32_t"], ["std::uint64_t", "std::int64_t"]],
+    truth: "bool",
+    suffixes: ["u", "ull"],
+    before: ["constexpr ", "constexpr "],
+    after: " noexcept",
+    unused: Some("[[maybe_unused]] "),
+    static_cast: true,
+    prelude: "#include <cstdint>\n",
+    guard: Guard::Pragma,
+};
+
+pub(crate) static CUDA: CLike = CLike {
+    types: [["unsigned", "int"], ["unsigned long long", "long long"]],
+    truth: "bool",
+    suffixes: ["u", "ull"],
+    before: ["static __host__ __device__ __forceinline__ ", "static __host__ __device__ __forceinline__ "],
+    after: "",
+    unused: None,
+    static_cast: false,
+    prelude: "",
+    guard: Guard::Pragma,
+};
+
+pub(crate) static HIP: CLike = CLike {
+    types: [["unsigned", "int"], ["unsigned long long", "long long"]],
+    truth: "bool",
+    suffixes: ["u", "ull"],
+    before: ["static inline __host__ __device__ ", "static inline __host__ __device__ "],
+    after: "",
+    unused: None,
+    static_cast: false,
+    prelude: "",
+    guard: Guard::Pragma,
+};
+
+pub(crate) static OPENCL: CLike = CLike {
+    types: [["uint", "int"], ["ulong", "long"]],
+    truth: "int",
+    suffixes: ["u", "ul"],
+    before: ["static inline ", ""],
+    after: "",
+    unused: None,
+    static_cast: false,
+    prelude: "",
+    guard: Guard::Macro,
+};
+
+/// Whether the parenthesis at a place is closed by the last byte.
+fn encloses(text: &str, open: usize) -> bool {
+    let mut depth = 0;
+    for (i, byte) in text.bytes().enumerate().skip(open) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return i + 1 == text.len();
+        }
+    }
+    false
+}
+
+impl CLike {
+    fn ty(&self, width: Width, signed: bool) -> &'static str {
+        self.types[usize::from(width == Width::Long)][usize::from(signed)]
+    }
+
+    fn cast(&self, ty: &str, x: &Expression) -> Expression {
+        // A signed value that was made unsigned is as it was.
+        if let Some(width) = [Width::Word, Width::Long].into_iter().find(|&width| self.ty(width, true) == ty) {
+            let unsigned = self.ty(width, false);
+            let (outer, inner) = match self.static_cast {
+                true => (format!("static_cast<{unsigned}>("), format!("static_cast<{ty}>(")),
+                false => (format!("({unsigned})("), format!("({ty})")),
+            };
+            if let Some(rest) = x.text.strip_prefix(&outer)
+                && rest.starts_with(&inner)
+                && encloses(&x.text, outer.len() - 1)
+            {
+                return Expression::atom(format!("({rest}"));
+            }
+        }
+        if self.static_cast {
+            return Expression::atom(format!("static_cast<{ty}>({})", x.text));
+        }
+        Expression::atom(format!("({ty}){}", x.inner()))
+    }
+}
+
+impl Syntax for CLike {
+    fn literal(&self, value: u64, width: Width) -> String {
+        format!("{}{}", hexadecimal(value), self.suffixes[usize::from(width == Width::Long)])
+    }
+
+    fn operation(&self, op: Op, at: &[Expression]) -> Expression {
+        let binary = |x: &Expression, y: &Expression| {
+            Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
+        };
+        match op {
+            Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
+            Op::Sar(width) => {
+                let shifted = binary(&self.cast(self.ty(width, true), &at[0]), &at[1]);
+                self.cast(self.ty(width, false), &shifted)
+            }
+            Op::CompareSigned(_, width) => {
+                let [x, y] = [0, 1].map(|i| self.cast(self.ty(width, true), &at[i]));
+                binary(&x, &y)
+            }
+            Op::Select(_) => Expression::operator(format!("{} ? {} : {}", at[0].inner(), at[1].inner(), at[2].inner())),
+            Op::Number | Op::Narrow => self.cast(self.ty(Width::Word, false), &at[0]),
+            Op::Widen => self.cast(self.ty(Width::Long, false), &at[0]),
+            Op::WidenSigned => {
+                let signed = self.cast(self.ty(Width::Word, true), &at[0]);
+                let long = self.cast(self.ty(Width::Long, true), &signed);
+                self.cast(self.ty(Width::Long, false), &long)
+            }
+            _ => binary(&at[0], &at[1]),
+        }
+    }
+
+    fn name(&self, name: &str, sort: Sort, value: &str) -> String {
+        let ty = match sort {
+            Sort::Truth => self.truth,
+            Sort::Number(width) => self.ty(width, false),
+        };
+        format!("const {ty} {name} = {value};")
+    }
+
+    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, alone: bool) -> String {
+        let word = self.ty(Width::Word, false);
+        let is_read = [Value::A, Value::B, Value::C].map(|register| function.code.reads(register));
+        let names = ["a", "b", "c"];
+        let parameters: Vec<String> = (0..3)
+            .map(|i| {
+                let unused = self.unused.filter(|_| !is_read[i]).unwrap_or_default();
+                format!("{unused}{word} {}", names[i])
+            })
+            .collect();
+        let before = self.before[usize::from(alone)];
+        let mut text = block_comment(function.words);
+        text.push_str(&format!("{before}{word} {}({}){}\n{{\n", function.name, parameters.join(", "), self.after));
+        text.push_str(&indented(statements));
+        if self.unused.is_none() {
+            let unread = (0..3).filter(|&i| !is_read[i]).map(|i| format!("(void){};", names[i]));
+            text.push_str(&indented(&unread.collect::<Vec<_>>()));
+        }
+        text.push_str(&format!("    return {result};\n}}\n"));
+        text
+    }
+
+    fn prelude(&self) -> &'static str {
+        self.prelude
+    }
+
+    fn file(&self, words: &[String], functions: &[String]) -> String {
+        let mut text = block_comment(words);
+        let functions = functions.join("\n");
+        let prelude = if self.prelude.is_empty() { String::new() } else { format!("{}\n", self.prelude) };
+        match self.guard {
+            Guard::Macro => {
+                let guard = "VOP_PORT_H";
+                text.push_str(&format!("#ifndef {guard}\n#define {guard}\n\n{prelude}{functions}\n#endif\n"));
+            }
+            Guard::Pragma => text.push_str(&format!("#pragma once\n\n{prelude}{functions}")),
+        }
+        text
+    }
+}
+
+/// Rust.
+pub(crate) struct Rust;
+
+pub(crate) static RUST: Rust = Rust;
+
+fn rust_type(width: Width, signed: bool) -> &'static str {
+    match (width, signed) {
+        (Width::Word, false) => "u32",
+        (Width::Word, true) => "i32",
+        (Width::Long, false) => "u64",
+        (Width::Long, true) => "i64",
+    }
+}
+
+impl Syntax for Rust {
+    fn literal(&self, value: u64, width: Width) -> String {
+        let suffix = rust_type(width, false);
+        format!("{}_{suffix}", hexadecimal(value))
+    }
+
+    fn operation(&self, op: Op, at: &[Expression]) -> Expression {
+        let cast = |x: &Expression, ty: &str| Expression::operator(format!("{} as {ty}", x.inner()));
+        let binary = |x: &Expression, y: &Expression| {
+            Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
+        };
+        let method = |name: &str| Expression::atom(format!("{}.{name}({})", at[0].inner(), at[1].text));
+        match op {
+            Op::Not(_) => Expression::atom(format!("!{}", at[0].inner())),
+            Op::Add(_) => method("wrapping_add"),
+            Op::Sub(_) => method("wrapping_sub"),
+            Op::Mul(_) => method("wrapping_mul"),
+            Op::Sar(width) => {
+                let shifted = binary(&cast(&at[0], rust_type(width, true)), &at[1]);
+                cast(&shifted, rust_type(width, false))
+            }
+            Op::CompareSigned(_, width) => {
+                let [x, y] = [0, 1].map(|i| cast(&at[i], rust_type(width, true)));
+                binary(&x, &y)
+            }
+            Op::Select(_) => {
+                Expression::operator(format!("if {} {{ {} }} else {{ {} }}", at[0].text, at[1].text, at[2].text))
+            }
+            Op::Number | Op::Narrow => cast(&at[0], "u32"),
+            Op::Widen => cast(&at[0], "u64"),
+            Op::WidenSigned => Expression::operator(format!("{} as i32 as i64 as u64", at[0].inner())),
+            _ => binary(&at[0], &at[1]),
+        }
+    }
+
+    fn name(&self, name: &str, sort: Sort, value: &str) -> String {
+        let ty = match sort {
+            Sort::Truth => "bool",
+            Sort::Number(width) => rust_type(width, false),
+        };
+        format!("let {name}: {ty} = {value};")
+    }
+
+    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, _: bool) -> String {
+        let parameters = [(Value::A, "a"), (Value::B, "b"), (Value::C, "c")].map(|(register, name)| {
+            let unused = if function.code.reads(register) { "" } else { "_" };
+            format!("{unused}{name}: u32")
+        });
+        format!(
+            "{}#[inline]\n#[must_use]\npub const fn {}({}) -> u32 {{\n{}    {result}\n}}\n",
+            line_comments("/// ", function.words),
+            function.name,
+            parameters.join(", "),
+            indented(statements),
+        )
+    }
+
+    fn prelude(&self) -> &'static str {
+        ""
+    }
+
+    fn file(&self, words: &[String], functions: &[String]) -> String {
+        format!("{}\n{}", line_comments("//! ", words), functions.join("\n"))
+    }
+}
+
+/// Python with NumPy.
+pub(crate) struct Numpy;
+
+pub(crate) static NUMPY: Numpy = Numpy;
+
+fn numpy_type(width: Width, signed: bool) -> &'static str {
+    match (width, signed) {
+        (Width::Word, false) => "np.uint32",
+        (Width::Word, true) => "np.int32",
+        (Width::Long, false) => "np.uint64",
+        (Width::Long, true) => "np.int64",
+    }
+}
+
+impl Syntax for Numpy {
+    fn literal(&self, value: u64, width: Width) -> String {
+        format!("{}({})", numpy_type(width, false), hexadecimal(value))
+    }
+
+    fn operation(&self, op: Op, at: &[Expression]) -> Expression {
+        let view = |x: &Expression, ty: &str| Expression::atom(format!("{}.view({ty})", x.inner()));
+        let cast = |x: &Expression, ty: &str| Expression::atom(format!("{}.astype({ty})", x.inner()));
+        // NumPy shifts integers of one type alone.
+        let amount = |width: Width, signed: bool| match (width, signed) {
+            (Width::Word, false) => at[1].clone(),
+            (width, signed) => cast(&at[1], numpy_type(width, signed)),
+        };
+        let binary = |x: &Expression, y: &Expression| {
+            Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
+        };
+        match op {
+            Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
+            Op::Shl(width) | Op::Shr(width) => binary(&at[0], &amount(width, false)),
+            Op::Sar(width) => {
+                let shifted = binary(&view(&at[0], numpy_type(width, true)), &amount(width, true));
+                view(&shifted, numpy_type(width, false))
+            }
+            Op::CompareSigned(_, width) => {
+                let [x, y] = [0, 1].map(|i| view(&at[i], numpy_type(width, true)));
+                binary(&x, &y)
+            }
+            Op::Select(_) => Expression::atom(format!("np.where({}, {}, {})", at[0].text, at[1].text, at[2].text)),
+            Op::Number | Op::Narrow => cast(&at[0], "np.uint32"),
+            Op::Widen => cast(&at[0], "np.uint64"),
+            Op::WidenSigned => {
+                let long = cast(&view(&at[0], "np.int32"), "np.int64");
+                view(&long, "np.uint64")
+            }
+            _ => binary(&at[0], &at[1]),
+        }
+    }
+
+    fn name(&self, name: &str, _: Sort, value: &str) -> String {
+        format!("{name} = {value}")
+    }
+
+    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, _: bool) -> String {
+        let read: Vec<&str> = [(Value::A, "a"), (Value::B, "b"), (Value::C, "c")]
+            .into_iter()
+            .filter(|(register, _)| function.code.reads(*register))
+            .map(|(_, name)| name)
+            .collect();
+        let words: String = function.words.join("\n    ");
+        let mut body = format!("    \"\"\"{words}\n    \"\"\"\n");
+        for name in read {
+            body.push_str(&format!("    {name} = np.asarray({name}, np.uint32)\n"));
+        }
+        body.push_str("    with np.errstate(over=\"ignore\"):\n");
+        let inner: Vec<String> = statements.iter().map(|statement| format!("    {statement}")).collect();
+        body.push_str(&indented(&inner));
+        body.push_str(&format!("        return {result}\n"));
+        format!("def {}(a, b, c=0):\n{body}", function.name)
+    }
+
+    fn prelude(&self) -> &'static str {
+        "import numpy as np\n\n\n"
+    }
+
+    fn file(&self, words: &[String], functions: &[String]) -> String {
+        format!("\"\"\"{}\n\"\"\"\n\n{}{}", words.join("\n"), self.prelude(), functions.join("\n\n"))
+    }
+}
+
+/// WGSL, which has no integers of 64 bits.
+pub(crate) struct Wgsl;
+
+pub(crate) static WGSL: Wgsl = Wgsl;
+
+impl Syntax for Wgsl {
+    fn literal(&self, value: u64, _: Width) -> String {
+        format!("{}u", hexadecimal(value))
+    }
+
+    fn operation(&self, op: Op, at: &[Expression]) -> Expression {
+        let call = |name: &str, x: &Expression| Expression::atom(format!("{name}({})", x.text));
+        let binary = |x: &Expression, y: &Expression| {
+            Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
+        };
+        match op {
+            Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
+            Op::Sar(_) => call("bitcast<u32>", &binary(&call("bitcast<i32>", &at[0]), &at[1])),
+            Op::CompareSigned(..) => {
+                let [x, y] = [0, 1].map(|i| call("bitcast<i32>", &at[i]));
+                binary(&x, &y)
+            }
+            Op::Select(_) => Expression::atom(format!("select({}, {}, {})", at[2].text, at[1].text, at[0].text)),
+            Op::Number => call("u32", &at[0]),
+            _ => binary(&at[0], &at[1]),
+        }
+    }
+
+    fn name(&self, name: &str, _: Sort, value: &str) -> String {
+        format!("let {name} = {value};")
+    }
+
+    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, _: bool) -> String {
+        format!(
+            "{}fn {}(a: u32, b: u32, c: u32) -> u32 {{\n{}    return {result};\n}}\n",
+            line_comments("// ", function.words),
+            function.name,
+            indented(statements),
+        )
+    }
+
+    fn prelude(&self) -> &'static str {
+        ""
+    }
+
+    fn file(&self, words: &[String], functions: &[String]) -> String {
+        format!("{}\n{}", line_comments("// ", words), functions.join("\n"))
+    }
+}

@@ -1,0 +1,101 @@
+//! [`Target`]: the languages, a row each.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::print::{self, Syntax};
+
+/// A language that functions are written in.
+///
+/// It reads and prints as the command's `--to` does.
+#[derive(Clone, Copy)]
+pub struct Target(&'static Row);
+
+/// What a language is, and how its text is written.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    /// Whether there are integers of 64 bits.
+    pub(crate) has_long: bool,
+    pub(crate) syntax: &'static (dyn Syntax + Sync),
+}
+
+/// One row a language.
+#[rustfmt::skip]
+static ROWS: [Row; 8] = [
+    Row { name: "c",      has_long: true,  syntax: &print::C,      description: "C99: portable, without undefined behaviour" },
+    Row { name: "cpp",    has_long: true,  syntax: &print::CPP,    description: "C++17: constexpr functions" },
+    Row { name: "cuda",   has_long: true,  syntax: &print::CUDA,   description: "CUDA C++: plain operations, for host and device" },
+    Row { name: "hip",    has_long: true,  syntax: &print::HIP,    description: "HIP C++: plain operations, for host and device" },
+    Row { name: "opencl", has_long: true,  syntax: &print::OPENCL, description: "OpenCL C 1.2" },
+    Row { name: "rust",   has_long: true,  syntax: &print::RUST,   description: "Rust: const functions, without the standard library" },
+    Row { name: "numpy",  has_long: true,  syntax: &print::NUMPY,  description: "Python with NumPy: functions of whole arrays" },
+    Row { name: "wgsl",   has_long: false, syntax: &print::WGSL,   description: "WGSL: what needs no integers of 64 bits" },
+];
+
+impl Target {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Target> {
+        ROWS.iter().map(Target)
+    }
+
+    /// Its name: `c`, `cpp`.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it is, in a few words.
+    pub const fn description(self) -> &'static str {
+        self.0.description
+    }
+
+    /// Whether the language has integers of 64 bits.
+    pub const fn has_long(self) -> bool {
+        self.0.has_long
+    }
+
+    pub(crate) const fn syntax(self) -> &'static (dyn Syntax + Sync) {
+        self.0.syntax
+    }
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Target) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Target {}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({})", self.0.name)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+/// What [`Target`] says to a name that it does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownTarget(String);
+
+impl fmt::Display for UnknownTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        write!(f, "`{}` is not a target; these are: {}", self.0, names.join(", "))
+    }
+}
+
+impl core::error::Error for UnknownTarget {}
+
+impl FromStr for Target {
+    type Err = UnknownTarget;
+
+    fn from_str(text: &str) -> Result<Target, UnknownTarget> {
+        ROWS.iter().find(|row| row.name == text).map(Target).ok_or_else(|| UnknownTarget(text.to_string()))
+    }
+}
