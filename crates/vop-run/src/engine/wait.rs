@@ -87,8 +87,6 @@ struct Seen {
     changes: u64,
     /// The hash of addresses and values, if they have been looked at.
     hash: Option<u64>,
-    /// What the first thread read.
-    first: Place,
 }
 
 impl Polls {
@@ -134,14 +132,19 @@ impl Worker<'_> {
                 self.running.polls.granted = granted;
                 return true;
             }
+            let steps = self.steps;
             let read = self.running.polls.seen.iter().flatten().filter(|seen| near(seen));
-            let places = read.map(|seen| seen.first).collect::<Vec<_>>();
-            return self.sleep(pc + 1, Watch { places });
+            let places = read.filter_map(|seen| match &steps[seen.pc as usize].op {
+                Op::Poll(Some(access)) => self.place_of(access, thread),
+                _ => None,
+            });
+            let watch = Watch { places: places.collect() };
+            return self.sleep(pc + 1, watch);
         };
+        // Most reads are not of loops that wait: nothing but their place is noted.
+        let now = Seen { frame, pc, joins, changes, hash: None };
         let found =
             self.running.polls.seen.iter().position(|seen| seen.is_some_and(|s| (s.frame, s.pc) == (frame, pc)));
-        let Some(one) = self.place_of(access, thread) else { return true };
-        let now = Seen { frame, pc, joins, changes, hash: None, first: one };
         let Some(i) = found else {
             let polls = &mut self.running.polls;
             polls.seen[polls.next as usize % polls.seen.len()] = Some(now);
@@ -149,17 +152,13 @@ impl Worker<'_> {
             return true;
         };
         let before = self.running.polls.seen[i].replace(now);
-        let granted = self.running.polls.granted.checked_sub(1);
-        let Some(before) = before.filter(|seen| near(seen) && (granted.is_some() || seen.first.value == one.value))
-        else {
-            return true;
-        };
+        let Some(before) = before.filter(|seen| near(seen)) else { return true };
         let mask = if whole { self.running.mask.clone() } else { self.running.guard.clone() };
         let Some((hash, watch)) = self.look_at(access, &mask) else { return true };
         if let Some(seen) = &mut self.running.polls.seen[i] {
             seen.hash = Some(hash);
         }
-        if let Some(granted) = granted {
+        if let Some(granted) = self.running.polls.granted.checked_sub(1) {
             self.running.polls.granted = granted;
             return true;
         }

@@ -69,24 +69,29 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                     }
                 };
                 let order = Ordering::SeqCst;
+                let mut new = 0;
+                let mut after = |old: u64| {
+                    new = next(old);
+                    new
+                };
                 // The address is aligned, and so is what it stands in.
                 let old = match atomic.access.bytes {
                     8 => AtomicU64::from_ptr(at.cast())
-                        .fetch_update(order, order, |old| Some(next(old)))
+                        .fetch_update(order, order, |old| Some(after(old)))
                         .unwrap_or_default(),
                     4 => u64::from(
                         AtomicU32::from_ptr(at.cast())
-                            .fetch_update(order, order, |old| Some(next(u64::from(old)) as u32))
+                            .fetch_update(order, order, |old| Some(after(u64::from(old)) as u32))
                             .unwrap_or_default(),
                     ),
                     _ => u64::from(
                         AtomicU16::from_ptr(at.cast())
-                            .fetch_update(order, order, |old| Some(next(u64::from(old)) as u16))
+                            .fetch_update(order, order, |old| Some(after(u64::from(old)) as u16))
                             .unwrap_or_default(),
                     ),
                 };
                 let unused = 64 - 8 * atomic.access.bytes;
-                reach.changes += u64::from((next(old) ^ old) << unused != 0);
+                reach.changes += u64::from((new ^ old) << unused != 0);
                 if let (Some(shadow), Some(touch)) = (&mut reach.shadow, &touch) {
                     match atomic.mbarrier {
                         Some(usage) => shadow.mbarrier(touch, usage, mbarrier::is_complete(next(old), old)),

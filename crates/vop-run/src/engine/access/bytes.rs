@@ -4,6 +4,7 @@
 // A lane's number is an index of several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::address::{Aligned, Near, each, fill};
@@ -140,6 +141,15 @@ vector_copy!(copy_16, 16, xmm_reg, "movdqu {vector}, [{from}]", "movdqu [{to}], 
 #[cfg(target_arch = "x86_64")]
 vector_copy!(
     #[target_feature(enable = "avx2")]
+    copy_16_avx,
+    16,
+    xmm_reg,
+    "vmovdqu {vector}, [{from}]",
+    "vmovdqu [{to}], {vector}"
+);
+#[cfg(target_arch = "x86_64")]
+vector_copy!(
+    #[target_feature(enable = "avx2")]
     copy_32,
     32,
     ymm_reg,
@@ -169,6 +179,9 @@ unsafe fn copy_row<const LEVEL: usize>(from: *const u8, to: *mut u8, bytes: usiz
             copy_64(from, to, bytes / 64);
         } else if LEVEL != BASELINE && bytes.is_multiple_of(32) {
             copy_32(from, to, bytes / 32);
+        } else if LEVEL != BASELINE {
+            // Between instructions of AVX, those of SSE wait for the upper halves of registers.
+            copy_16_avx(from, to, bytes / 16);
         } else {
             copy_16(from, to, bytes / 16);
         }
@@ -349,9 +362,9 @@ unsafe fn take<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
                     fetch_row::<M, 1, LEVEL>(from, to.cast());
                     continue;
                 }
-                let mut row = Row([[M::default(); N]; HALF]);
-                fetch_row::<M, N, LEVEL>(from, &raw mut row.0);
-                let Row(from) = &row;
+                let mut row = MaybeUninit::<Row<M, N>>::uninit();
+                fetch_row::<M, N, LEVEL>(from, row.as_mut_ptr().cast());
+                let Row(from) = row.assume_init_ref();
                 for i in 0..HALF {
                     for k in 0..N {
                         values[k][half * HALF + i] = f(from[i][k]);
