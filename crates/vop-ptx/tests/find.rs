@@ -177,6 +177,8 @@ fn endless_nesting_is_read_in_time() {
         "\\\n",
         "'''",
         "${",
+        "#define P(name) name() \"vset4.\"\n",
+        "#define P(name )\\name()\"vset%\n",
     ] {
         let source = format!("\"vadd4.u32.u32.u32 a, b, c, d;\"\n{}", unit.repeat(50_000));
         for language in Language::ALL {

@@ -64,7 +64,12 @@ impl<'a, 'm> Extractor<'a, 'm> {
                         },
                         _ => i,
                     };
-                    i = self.run(tokens, begin);
+                    // What stands before the literal may end before it, as a parameter does in `name() "…"`.
+                    let mut end = self.run(tokens, begin);
+                    if end <= i {
+                        end = self.run(tokens, i);
+                    }
+                    i = end;
                     continue;
                 }
                 _ => {}
