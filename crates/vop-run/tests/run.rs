@@ -292,7 +292,7 @@ fn a_launch_file_runs_and_saves() {
         entry = "scale"
         grid = 1
         block = [3, 1]
-        args = ["to", "from", { u32 = 10 }, { u8 = [0, 0, 1, 0] }]
+        args = ["to", "same", { u32 = 10 }, { u8 = [0, 0, 1, 0] }]
         "#,
     );
     let path = folder.path().join("launch.toml");

@@ -12,7 +12,7 @@ use vop::{Code, Form};
 use vop_run::{LaunchOptions, Program};
 use vop_tests::Random;
 
-/// The registers after a text was executed; `None` for the sum in operand c, which kernels cannot have.
+/// The registers after a text was executed; `None` for a sum in operand c that `vop run` does not have: of a wider or narrower register.
 fn executed(text: &str, registers: &[u8]) -> Option<Vec<u8>> {
     let source = module(text);
     let program = Program::read(&source);

@@ -17,6 +17,7 @@ mod comments;
 mod cursor;
 mod embedded;
 mod fill;
+mod foreign;
 mod found;
 mod language;
 mod lex;
@@ -92,6 +93,9 @@ pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
 
 /// The instructions of a text. What a macro writes without an instruction in it is kept in `written`.
 fn statements(version: &Version, written: &mut Vec<macros::Written>) -> Vec<Found> {
+    if version.text.dialect.is_asm() && foreign::is_arm(version.text.mapped.bytes()) {
+        return Vec::new();
+    }
     let mut found = statement::statements(&version.text);
     for one in &mut found {
         one.context = context(version);
@@ -172,6 +176,9 @@ pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
     for (text, inner) in prepared(source, language) {
         for version in inner.into_iter().chain(text) {
+            if version.text.dialect.is_asm() && foreign::is_arm(version.text.mapped.bytes()) {
+                continue;
+            }
             let mut steps = statement::steps(&version.text);
             for step in &mut steps {
                 if let Step::Video(found) = step {

@@ -19,17 +19,33 @@ pub(super) fn steps(text: &Text) -> Vec<Step> {
     let bytes = text.mapped.bytes();
     let mut steps = Vec::new();
     let mut end = 0;
+    // Whether the braces of a vector are open: `mov.b64 {%0, %1}, %2;`.
+    let mut vector = false;
     walk(text, |place, statement| {
         // What a macro pastes, a label, or the end of a block.
         let pasted = |i: usize| text.mapped.paste_at(i).is_some();
-        let breaks = |i: usize| matches!(bytes.get(i), Some(b':' | b'}'));
-        if (end..place.start).any(pasted) || pasted(place.start) {
-            steps.push(Step::Unknown);
-        } else if (end..place.start).any(breaks) {
-            steps.push(Step::Break);
-        }
-        let ended = (end..place.start).any(|i| matches!(bytes.get(i), Some(b';' | b'{' | b'}')));
+        let between = end..place.start;
         end = place.end;
+        let ended = bytes[between.clone()].iter().any(|b| matches!(b, b';' | b'{' | b'}'));
+        if between.clone().any(pasted) || pasted(place.start) {
+            steps.push(Step::Unknown);
+        } else {
+            let between = &bytes[between];
+            let (opens, closes) = (between.contains(&b'{'), between.contains(&b'}'));
+            let goes_on = !between.contains(&b';') && (if vector { closes || !opens } else { opens && !closes });
+            if let (true, Some(Step::Other(before)), Err(more)) = (goes_on, steps.last_mut(), &statement) {
+                before.push_str(&String::from_utf8_lossy(between));
+                before.push_str(&String::from_utf8_lossy(&bytes[more.clone()]));
+                // `…}, {…`
+                vector = between.iter().rposition(|b| *b == b'{') > between.iter().rposition(|b| *b == b'}')
+                    || vector && !closes;
+                return;
+            }
+            if between.contains(&b':') || closes && !vector {
+                steps.push(Step::Break);
+            }
+            vector = false;
+        }
         let step = match statement {
             Ok(found) => Step::Video(found),
             Err(other) => Step::Other(String::from_utf8_lossy(&bytes[other]).into_owned()),

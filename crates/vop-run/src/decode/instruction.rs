@@ -296,7 +296,13 @@ impl<'p> Decoder<'_, 'p> {
                 Some(vop::Operand::Register(name)) => self.source(name, Scalar::B32)?,
                 Some(vop::Operand::Immediate { value, .. }) => self.builder.constant(u64::from(value), Width::Word),
                 Some(vop::Operand::Sum { register, addend }) => {
-                    let register = self.source(register, Scalar::B32)?;
+                    // ptxas takes other widths, too, and adds in them.
+                    let register = self.source(register, Scalar::B32).map_err(|error| match self.lookup(register) {
+                        Some(_) => self.unsupported(format!(
+                            "the sum in operand c is not supported by vop run where the register, `{register}`, has not 32 bits"
+                        )),
+                        None => error,
+                    })?;
                     let addend = self.builder.constant(u64::from(addend), Width::Word);
                     self.sum(register, addend, Width::Word)
                 }

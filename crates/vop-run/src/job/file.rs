@@ -132,9 +132,7 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
     for (index, launch) in file.launch.into_iter().enumerate() {
         reader.repetitions(index, launch, &names, &mut launches, &mut keep);
     }
-    if errors.is_empty() {
-        errors.extend(reader.unused(&buffers, &variables, &launches));
-    }
+    let unused = reader.unused(&buffers, &variables, &launches);
     if launches.is_empty() && errors.is_empty() {
         let message = "nothing to run: there is no `[[launch]]`";
         errors.push(source.error(RunErrorKind::LaunchFile, None, message));
@@ -144,7 +142,7 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
         return Err(RunErrors(errors));
     }
     let ptx = At::from(file.ptx).map(|ptx| folder.join(ptx));
-    Ok(Job { source, folder, ptx, buffers, variables, launches })
+    Ok(Job { source, folder, ptx, buffers, variables, launches, unused })
 }
 
 /// Launches that one file may make.

@@ -140,6 +140,7 @@ impl CommandLine {
             buffers,
             variables: filled,
             launches: vec![launch],
+            unused: Vec::new(),
         })
     }
 }

@@ -129,6 +129,8 @@ pub struct Job {
     /// Variables of the module that are filled, saved or compared.
     variables: Vec<BufferSpec>,
     launches: Vec<LaunchSpec>,
+    /// The errors of buffers that nothing uses. They are reported where there are no others: what a wrong launch would use is not known.
+    unused: Vec<RunError>,
 }
 
 /// The text that a job was read from: a launch file's, or a command line's, which has no path.
@@ -471,6 +473,9 @@ impl Job {
                 Ok(launch) => launches.push(launch),
                 Err(found) => errors.extend(found.0),
             }
+        }
+        if errors.is_empty() {
+            errors.extend(self.unused.iter().cloned());
         }
         if !errors.is_empty() {
             return Err(RunErrors(errors));
