@@ -63,7 +63,7 @@ pub enum PartialReason {
     Macro,
     /// Formatting fills in a part: `f"vadd4.{t}.{t} …"`, `"vadd.%s.%s …"`, `f"… %1.b{i} …"`.
     Format,
-    /// The string ends behind a dot: `"vadd4."`.
+    /// The string ends behind a dot, or in a selector: `"vadd4."`, `"vadd.u32.u32.u32 %0, %1.b"`.
     CutShort,
     /// An operand of the `asm` fills in a part, and the file does not say its value: `%1.b%2` with `"n"(I)`.
     Operand,
@@ -74,8 +74,8 @@ impl fmt::Display for PartialReason {
         f.write_str(match self {
             Self::Macro => "a macro pastes a part of the mnemonic, a modifier or a selector",
             Self::Format => "formatting fills in a part of the mnemonic, a modifier or a selector",
-            Self::CutShort => "the string ends in the middle of the modifiers",
-            Self::Operand => "an operand fills in a part of a modifier or selector, and its value is not known here",
+            Self::CutShort => "the string ends in the middle of the modifiers or of a selector",
+            Self::Operand => "an operand fills in a part of a modifier, a selector or a number, and its value is not known here",
         })
     }
 }

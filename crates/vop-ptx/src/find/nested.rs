@@ -16,9 +16,17 @@ pub(super) fn nested(outer: &Mapped) -> (Language, Vec<lex::Text>) {
     (language, lex::texts(outer.bytes(), language))
 }
 
+/// The bytes between `call` and `asm`: attributes and a type.
+const LONGEST_CALL: usize = 256;
+
 /// Whether a text calls an `asm` as LLVM IR does: `call i32 asm sideeffect "…"`, without a bracket before the template.
 fn is_llvm(text: &[u8]) -> bool {
     memchr::memmem::find_iter(text, b" asm ").any(|at| {
+        let before = &text[at.saturating_sub(LONGEST_CALL)..at];
+        let line = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+        if memchr::memmem::find(&before[line..], b"call ").is_none() {
+            return false;
+        }
         let mut cursor = Cursor::new(text, at + b" asm ".len());
         loop {
             cursor.take_while(|b| b.is_ascii_whitespace());

@@ -415,6 +415,9 @@ impl<'a> Scanner<'a> {
 
     fn judge_operands(&self, head: &Head, operands: &Operands) -> Option<FoundKind> {
         let cut_off = !self.in_asm && !operands.ended;
+        if cut_off && self.ends_in_selector(&operands.range) {
+            return Some(FoundKind::Partial(PartialReason::CutShort));
+        }
         if operands.range.clone().any(|i| self.text.paste_at(i).is_some_and(|(by, _)| by == Paste::Operand)) {
             return Some(FoundKind::Partial(PartialReason::Operand));
         }
@@ -440,6 +443,14 @@ impl<'a> Scanner<'a> {
         let pasted = operands.range.clone().any(|i| self.paste_end(i).is_some());
         let fragment = (pasted || cut_off) && !enough;
         Some(if fragment { FoundKind::Fragment } else { FoundKind::Statement })
+    }
+
+    /// Whether the text ends in an operand's selector, before its digits: `"… %1.b"`.
+    fn ends_in_selector(&self, operands: &Range<usize>) -> bool {
+        let bytes = &self.bytes()[operands.clone()];
+        let last = bytes.rsplit(|&b| is_space(b) || b == b',').next().unwrap_or_default();
+        let selector = last.iter().rposition(|&b| b == b'.').filter(|&dot| dot > 0).map(|dot| &last[dot + 1..]);
+        operands.end == self.bytes().len() && matches!(selector, Some(b"" | b"b" | b"h"))
     }
 
     /// Whether a head is the whole text, or a line of it.

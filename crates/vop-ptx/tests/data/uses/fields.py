@@ -15,3 +15,7 @@ p = f"vadd4.u32.u32.u32 {first}{others};"
 q = f"vadd.u32.u32 %0, %1.b{i}, %2;"
 r = f"vadd.u32.u32.u32 %0, %[a]{sel}, %2;"
 s = f"vadd.u32.u32.u32 %0, %1.b{table[i + 1].selector_of_the_second_operand()}, %2;"
+t = "vadd.u32.u32.u32 %0, %1.b"
+t += str(i)
+u = "vadd.u32.u32.u32 %0, %1, %2."
+v = "vadd.u32.u32.u32 %0, %1, %2.b0"
