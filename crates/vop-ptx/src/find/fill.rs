@@ -38,10 +38,11 @@ type Value = (i128, Range<usize>);
 pub(super) fn versions<'f, 'a: 'f>(text: Text, facts: impl FnOnce() -> Option<&'f Facts<'a>>) -> Vec<Version> {
     let whole = |text| vec![Version { text, filled: Vec::new(), registers: Vec::new() }];
     let is_rust = text.dialect == Dialect::RustAsm;
+    let has_numbers = text.asm.as_ref().is_some_and(|asm| asm.operands.iter().any(|one| one.class == Class::Immediate));
     let sites = match text.dialect {
         Dialect::Ptx => return whole(text),
         Dialect::RustAsm => fields(&text.mapped),
-        _ if has_glued(&text.mapped) => placeholders(&text.mapped),
+        _ if has_glued(&text.mapped) || has_numbers => placeholders(&text.mapped),
         _ => return whole(text),
     };
     if sites.is_empty() {
@@ -148,7 +149,7 @@ enum Fill {
 enum Place {
     /// It completes a modifier, a selector or a mnemonic.
     Word,
-    /// It stands beside a sign or a word, and is an operand, or a part of one: `-%2`, `0x%2`, `%2%3`.
+    /// It stands beside a sign or a word, and is a part of an operand: `-%2`, `0x%2`, `%2%3`, `%2 + 1`.
     Beside,
     Apart,
 }
@@ -162,7 +163,7 @@ impl Place {
 
 fn has_glued(text: &Mapped) -> bool {
     let bytes = text.bytes();
-    memchr::memchr_iter(b'%', bytes).any(|at| at > 0 && (is_ident(bytes[at - 1]) || b".-~!+".contains(&bytes[at - 1])))
+    memchr::memchr_iter(b'%', bytes).any(|at| at > 0 && (is_ident(bytes[at - 1]) || bytes[at - 1] == b'.'))
 }
 
 /// A placeholder, and its name in it.
@@ -201,8 +202,7 @@ fn filled(text: &Mapped, sites: &[Site], mut fill: impl FnMut(&str, Place) -> Fi
         // What stands before it, with what has been filled in.
         out.push_slice(text, copied..whole.start);
         copied = whole.start;
-        let next = bytes.get(whole.end).copied().unwrap_or(0);
-        let place = place(&out, next);
+        let place = place(&out, &bytes[whole.end..]);
         if place == Place::Apart {
             continue;
         }
@@ -218,15 +218,21 @@ fn filled(text: &Mapped, sites: &[Site], mut fill: impl FnMut(&str, Place) -> Fi
     out
 }
 
-/// How a placeholder behind this text, and before this byte, stands in it.
-fn place(before: &Mapped, next: u8) -> Place {
-    let last = before.bytes().len().checked_sub(1);
-    let sign = last.filter(|&last| before.paste_at(last).is_none()).map_or(0, |last| before.bytes()[last]);
-    match completes_a_word(before, next) {
-        true => Place::Word,
-        false if is_ident(sign) || b"-~!+".contains(&sign) || is_ident(next) || next == b'%' => Place::Beside,
-        false => Place::Apart,
+/// How a placeholder between two texts stands in them.
+fn place(before: &Mapped, behind: &[u8]) -> Place {
+    if completes_a_word(before, behind.first().copied().unwrap_or(0)) {
+        return Place::Word;
     }
+    let bytes = before.bytes();
+    let touches = bytes.last().is_some_and(|&b| is_ident(b)) && before.paste_at(bytes.len() - 1).is_none();
+    let of_expression = |&b: &u8| b"-~!+*/%&|^<>=?:()".contains(&b);
+    // A guard is none, nor is a comment.
+    let (left, right) = (bytes.trim_ascii_end(), behind.trim_ascii_start());
+    let sign_before = left.last().is_some_and(of_expression) && !left.ends_with(b"@!") && !left.ends_with(b"*/");
+    let sign_behind =
+        right.first().is_some_and(of_expression) && !right.starts_with(b"/*") && !right.starts_with(b"//");
+    let goes_on = behind.first().is_some_and(|&b| is_ident(b));
+    if touches || goes_on || sign_before || sign_behind { Place::Beside } else { Place::Apart }
 }
 
 /// Whether a placeholder behind this text is a part of a modifier, a selector or a mnemonic. A register may follow a whole

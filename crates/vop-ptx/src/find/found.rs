@@ -75,7 +75,9 @@ impl fmt::Display for PartialReason {
             Self::Macro => "a macro pastes a part of the mnemonic, a modifier or a selector",
             Self::Format => "formatting fills in a part of the mnemonic, a modifier or a selector",
             Self::CutShort => "the string ends in the middle of the modifiers or of a selector",
-            Self::Operand => "an operand fills in a part of a modifier, a selector or a number, and its value is not known here",
+            Self::Operand => {
+                "an operand fills in a part of a modifier, a selector or a number, and its value is not known here"
+            }
         })
     }
 }

@@ -71,8 +71,9 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
         && let Some((name, Some(operand))) = reference(found, source, at)
         && !matches!(operand.class, Class::Unknown | Class::Other("a predicate"))
     {
-        let message = format!("`{name}` is no predicate, and guards an instruction");
-        let fault = Diagnostic::new(Code::V0403, operand.whole.clone(), message).label(operand.written.clone());
+        let spelled = written(found, source, &(at..at + name.len()));
+        let message = format!("`{spelled}` is no predicate, and guards an instruction");
+        let fault = Diagnostic::new(Code::V0403, operand.whole.clone(), message).label(constraint(operand));
         let help = "declare a predicate in the asm, `.reg .pred p;`, and set it by `setp`";
         faults.push(at_template(fault, found, at..at + name.len()).help(help));
     }
@@ -108,7 +109,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                     operand.whole.clone(),
                     format!("`{spelled}` is {what}, and `{mnemonic}` takes 32-bit registers"),
                 )
-                .help(register_help(operand)),
+                .help(register_help(operand, &spelled)),
             ),
             Class::Memory => Some(
                 Diagnostic::new(
@@ -116,7 +117,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                     operand.whole.clone(),
                     format!("`{spelled}` is in memory, and `{mnemonic}` takes 32-bit registers"),
                 )
-                .help(register_help(operand)),
+                .help(register_help(operand, &spelled)),
             ),
             Class::Immediate => {
                 let why = if position == 0 {
@@ -130,7 +131,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                 };
                 why.map(|why| {
                     let message = format!("`{spelled}` is a number in the text, and {why}");
-                    Diagnostic::new(Code::V0408, operand.whole.clone(), message).help(register_help(operand))
+                    Diagnostic::new(Code::V0408, operand.whole.clone(), message).help(register_help(operand, &spelled))
                 })
             }
             Class::Word => operand.scalar.filter(|scalar| *scalar != Scalar::Integer(4)).map(|scalar| {
@@ -190,7 +191,7 @@ pub(super) fn incomplete(found: &Found, reason: PartialReason) -> Verdict {
     if let Some(asm) = &found.context().asm {
         for operand in found.context().registers.iter().filter_map(|&index| asm.operands.get(index)) {
             let message = "a register cannot be a part of a modifier or selector".to_owned();
-            let fault = Diagnostic::new(Code::V0408, operand.whole.clone(), message).label(operand.written.clone());
+            let fault = Diagnostic::new(Code::V0408, operand.whole.clone(), message).label(constraint(operand));
             let fault = fault.help(match operand.written.starts_with('"') {
                 true => "if its value is a constant, write `\"n\"` for its constraint",
                 false => "if its value is a constant, make it a `const` operand",
@@ -264,11 +265,13 @@ pub(super) fn constraint(operand: &AsmOperand) -> &str {
     }
 }
 
-fn register_help(operand: &AsmOperand) -> String {
+fn register_help(operand: &AsmOperand, spelled: &str) -> String {
     if operand.written.starts_with('"') {
         let sign = if operand.access == Access::In { "" } else { &operand.written[1..2] };
         let sign = if matches!(sign, "=" | "+") { sign } else { "" };
-        format!("write `\"{sign}r\"`, with a 32-bit integer")
+        // LLVM's constraints are one string.
+        let quote = if spelled.starts_with('$') { "" } else { "\"" };
+        format!("write `{quote}{sign}r{quote}`, with a 32-bit integer")
     } else {
         "use `reg32`, with a 32-bit integer".to_owned()
     }

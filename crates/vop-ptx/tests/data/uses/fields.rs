@@ -23,4 +23,5 @@ fn g() { unsafe {
   asm!("vadd4.u32.u32.u32 {d}, {a}, {b}, {a};", d = out(reg32) d, a = in(reg32) a);
   asm!("vadd4.u32.u32.u32 {d}, {a}, {1}, {a};", d = out(reg32) d, a = in(reg32) a);
   asm!("vadd4.u32.u32.u32 {0}, {a}, {3}, {a};", out(reg32) d, a = in(reg32) a);
+  asm!("@{p} vadd.u32.u32.u32 {0}, {1}, {1};", out(reg32) d, in(reg32) a, p = in(reg32) p);
 }}

@@ -7,6 +7,11 @@ __global__ void k(unsigned *o, unsigned a, unsigned b, unsigned c) {
   asm("vadd.u32.u32.u32 %0, %1, 0x%2;" : "=r"(d) : "r"(a), "n"(10)); o[3] = d;
   asm("vadd.u32.u32.u32 %0, %1, %2%3;" : "=r"(d) : "r"(a), "n"(1), "n"(0)); o[4] = d;
   asm("{.reg .b32 r%2; vadd.u32.u32.u32 r%2, %1, 1; mov.b32 %0, r%2;}" : "=r"(d) : "r"(a), "n"(10)); o[5] = d;
+  asm("vadd.u32.u32.u32 %0, %1, (%2 + 1);" : "=r"(d) : "r"(a), "n"(4)); o[7] = d;
+  asm("vadd.u32.u32.u32 %0, %1, %2 + 1;" : "=r"(d) : "r"(a), "n"(4)); o[8] = d;
+  asm("vadd.u32.u32.u32 %0, %1, 3*%2;" : "=r"(d) : "r"(a), "n"(4)); o[9] = d;
+  asm("vadd.u32.u32.u32 %0, %1, 3 << %2;" : "=r"(d) : "r"(a), "n"(4)); o[10] = d;
+  asm("vadd.u32.u32.u32.add %0, %1, %2, %3+%4;" : "=r"(d) : "r"(a), "r"(b), "r"(c), "n"(4)); o[11] = d;
   asm("vadd.u32.u32.u32 %0, %1.b%3, %2.b%3;" : "=r"(d) : "r"(a), "r"(b), "n"(3)); o[6] = d;
 }
 // What it does not.
