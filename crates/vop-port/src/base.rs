@@ -229,9 +229,14 @@ impl Reader<'_> {
                 };
                 (3, self.push(if *direction == "l" { Op::High } else { Op::Low }, &[shifted]))
             }
+            ("prmt", ["b32"]) if self.constants.get(2).copied().flatten().is_none() => (3, self.permuted()),
             ("prmt", ["b32"]) => {
                 let selector = self.constant(2)?;
                 (3, self.push(Op::Prmt(selector as u16), &[A, B]))
+            }
+            ("slct", ["b32" | "u32" | "s32", "s32"]) => {
+                let holds = self.push(Op::Setp(Comparison::Ge, Type::S32), &[C, word(0)]);
+                (3, self.push(Op::Selp, &[A, B, holds]))
             }
             ("bfe", [ty @ ("u32" | "s32")]) => (3, self.extracted(signed(ty)? == Type::S32)),
             ("bfi", ["b32"]) => {
@@ -265,7 +270,16 @@ impl Reader<'_> {
                 let op = Op::Dp2a { high: *half == "hi", x: typed(x)?, y: typed(y)? };
                 (3, self.push(op, &[A, B, C]))
             }
-            ("popc", ["b32"]) => (1, self.ones()),
+            ("popc", ["b32"]) => (1, self.ones(A)),
+            ("clz", ["b32"]) => {
+                let bits = self.length();
+                (1, self.push(Op::Sub, &[word(32), bits]))
+            }
+            ("bfind", ["u32"]) => {
+                let bits = self.length();
+                (1, self.push(Op::Sub, &[bits, word(1)]))
+            }
+            ("brev", ["b32"]) => (1, self.reversed()),
             ("add" | "sub" | "min" | "max", [.., ty]) if lanes(ty).is_some() => {
                 let op = match (name, &modifiers[..modifiers.len() - 1]) {
                     ("add", []) => PackedOp::Add,
@@ -359,11 +373,55 @@ impl Reader<'_> {
         }
     }
 
+    /// The number of bits up to the highest one: all below it are made one, and counted.
+    fn length(&mut self) -> Value {
+        let mut x = A;
+        for by in [1, 2, 4, 8, 16] {
+            let below = self.push(Op::Shr(Type::U32), &[x, word(by)]);
+            x = self.logic(OR, x, below);
+        }
+        self.ones(x)
+    }
+
+    /// `brev`: neighbours are exchanged, then pairs and nibbles, and the bytes.
+    fn reversed(&mut self) -> Value {
+        let mut x = A;
+        for (by, mask) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0f0f_0f0f)] {
+            let right = self.push(Op::Shr(Type::U32), &[x, word(by)]);
+            let (right, left) = (self.and(right, mask), self.and(x, mask));
+            let left = self.push(Op::Shl, &[left, word(by)]);
+            x = self.logic(OR, left, right);
+        }
+        self.push(Op::Prmt(0x0123), &[x, word(0)])
+    }
+
+    /// `prmt` with a selector in c: each nibble picks a byte of the eight, or, if its highest bit is set, that byte's sign.
+    fn permuted(&mut self) -> Value {
+        let bytes = self.push(Op::Join, &[A, B]);
+        let mut d = word(0);
+        for i in 0..4 {
+            let nibble = self.push(Op::Shr(Type::U32), &[C, word(4 * i)]);
+            let number = self.and(nibble, 7);
+            let down = self.push(Op::Shl, &[number, word(3)]);
+            let byte = self.push(Op::ShrLong(Type::U32), &[bytes, down]);
+            let byte = self.push(Op::Low, &[byte]);
+            let top = self.push(Op::Shl, &[byte, word(24)]);
+            let sign = self.push(Op::Shr(Type::S32), &[top, word(31)]);
+            let wants = self.and(nibble, 8);
+            let wants = self.holds(wants);
+            let byte = self.push(Op::Selp, &[sign, byte, wants]);
+            let byte = self.and(byte, 255);
+            let byte = self.push(Op::Shl, &[byte, word(8 * i)]);
+            d = self.logic(OR, d, byte);
+        }
+        d
+    }
+
     /// `popc`: sums of neighbours, in pairs, nibbles and bytes, and the bytes added by a product.
-    fn ones(&mut self) -> Value {
-        let half = self.push(Op::Shr(Type::U32), &[A, word(1)]);
+    fn ones(&mut self, x: Value) -> Value {
+        let half = self.push(Op::Shr(Type::U32), &[x, word(1)]);
         let half = self.and(half, 0x5555_5555);
-        let pairs = self.push(Op::Sub, &[A, half]);
+        let pairs = self.push(Op::Sub, &[x, half]);
         let upper = self.push(Op::Shr(Type::U32), &[pairs, word(2)]);
         let (lower, upper) = (self.and(pairs, 0x3333_3333), self.and(upper, 0x3333_3333));
         let nibbles = self.push(Op::Add, &[lower, upper]);
@@ -417,6 +475,14 @@ mod tests {
                     assert_eq!(run("shf.r.wrap.b32", &three, [a, b, c]), (long >> (c & 31)) as u32);
                     assert_eq!(run("shf.l.clamp.b32", &three, [a, b, c]), ((long << c.min(32)) >> 32) as u32);
                     assert_eq!(run("shf.r.clamp.b32", &three, [a, b, c]), (long >> c.min(32)) as u32);
+                    let bytes = long.to_le_bytes();
+                    let permuted = (0..4).fold(0, |d, i| {
+                        let byte = bytes[(c >> (4 * i) & 7) as usize];
+                        let byte = if c >> (4 * i) & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
+                        d | u32::from(byte) << (8 * i)
+                    });
+                    assert_eq!(run("prmt.b32", &three, [a, b, c]), permuted);
+                    assert_eq!(run("slct.u32.s32", &three, [a, b, c]), if (c as i32) >= 0 { a } else { b });
                     assert_eq!(run("selp.b32", &three, [a, b, c & 1]), if c & 1 == 1 { a } else { b });
                     assert_eq!(run("mad.lo.s32", &three, [a, b, c]), a.wrapping_mul(b).wrapping_add(c));
                     let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
@@ -434,6 +500,9 @@ mod tests {
                 assert_eq!(inserted, b & !0xf00 | (a & 15) << 8);
             }
             assert_eq!(run("popc.b32", &[None], [a, 0, 0]), a.count_ones());
+            assert_eq!(run("clz.b32", &[None], [a, 0, 0]), a.leading_zeros());
+            assert_eq!(run("bfind.u32", &[None], [a, 0, 0]), 31u32.wrapping_sub(a.leading_zeros()));
+            assert_eq!(run("brev.b32", &[None], [a, 0, 0]), a.reverse_bits());
             assert_eq!(run("cvt.s32.s8", &[None], [a, 0, 0]), a as i8 as i32 as u32);
             assert_eq!(run("cvt.u16.u32", &[None], [a, 0, 0]), a & 0xffff);
             assert_eq!(run("cvt.sat.u8.s32", &[None], [a, 0, 0]), (a as i32).clamp(0, 255) as u32);
@@ -453,7 +522,6 @@ mod tests {
             ("add.u32", 3),
             ("mul.wide.u32", 2),
             ("prmt.b32.f4e", 3),
-            ("prmt.b32", 3),
             ("cvt.rn.f32.s32", 1),
             ("cvt.u64.u32", 1),
             ("dp4a.b32.u32", 3),

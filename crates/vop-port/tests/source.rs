@@ -118,6 +118,14 @@ fn what_cannot_be_carried_is_left() {
     assert_eq!(python.left[0].why, "calls are written into files in C's syntax only");
 }
 
+#[test]
+fn base_instructions_alone_are_carried_or_counted() {
+    becomes(r#"asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));"#, "d = ptx_prmt_b32(a, b, c);");
+    let source = r#"asm("mov.u32 %0, %lanemask_lt;" : "=r"(r)); asm("addl %1, %0" : "+r"(x) : "r"(y)); asm("nop");"#;
+    let ported = ported(source, "hip");
+    assert_eq!((ported.carried.len(), ported.left.len(), ported.others), (0, 0, 2));
+}
+
 /// A small generator.
 struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! The `asm` statements of C, C++, CUDA, HIP and OpenCL that hold video instructions, with their operands: what a rewriter of sources needs.
+//! The `asm` statements of C, C++, CUDA, HIP and OpenCL with their operands: what a rewriter of sources needs.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,6 +23,13 @@ pub struct AsmStatement {
     pub unknown: Option<&'static str>,
 }
 
+impl AsmStatement {
+    /// Whether the template mentions a video instruction.
+    pub fn is_video(&self) -> bool {
+        find::may_contain(self.template.as_bytes())
+    }
+}
+
 /// An operand of an `asm` statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,8 +48,8 @@ pub struct AsmOperand {
     pub expression: Range<usize>,
 }
 
-/// The `asm` statements of a file in C's syntax that hold a video instruction, in their order. A statement that a macro's use makes is not
-/// among them; one in the macro's body is.
+/// The `asm` statements of a file in C's syntax, in their order, of whatever machine. A statement that a macro's use makes is not among them;
+/// one in the macro's body is. So is none without operands.
 ///
 /// ```
 /// let source = br#"asm volatile("vadd4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(d[i]) : "r"(a), "r"(b), "r"(0));"#;

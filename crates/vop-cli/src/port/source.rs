@@ -54,7 +54,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let paths: Vec<PathBuf> = args.forms.iter().map(PathBuf::from).collect();
     let header = header(args, &paths);
     let (sources, unread) = check::source_files(&paths)?;
-    unread.iter().for_each(|why| output::error(why));
+    if !unread.is_empty() {
+        unread.iter().for_each(|why| output::error(why));
+        return Err(Failure::Impossible);
+    }
     let options = SourceOptions::new(target).semantics(args.semantics.semantics);
     let mut files = Vec::new();
     let mut functions: Vec<Port> = Vec::new();
@@ -84,9 +87,6 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             }
             report(&files, header.as_ref(), args.write);
         }
-    }
-    if !unread.is_empty() {
-        return Err(Failure::Said);
     }
     let is_left = files.iter().any(|file| !file.ported.left.is_empty());
     Ok(if is_left { Outcome::Findings } else { Outcome::Fine })
@@ -204,6 +204,10 @@ fn report(files: &[File], header: Option<&Header>, written: bool) {
     if left > 0 {
         summary.push_str(&format!(", {left} left"));
     }
+    let others: usize = files.iter().map(|file| file.ported.others).sum();
+    if others > 0 {
+        summary.push_str(&format!(", and {others} asm without video instructions"));
+    }
     if let Some(header) = header {
         summary.push_str(&format!(
             "; the functions {} in {}",
@@ -238,7 +242,7 @@ fn json_lines(files: &[File]) -> Result<(), Failure> {
             })
             .collect();
         let functions: Vec<&str> = file.ported.functions.iter().map(Port::name).collect();
-        let object = json!({ "file": file.path.display().to_string(), "carried": carried, "left": left, "functions": functions });
+        let object = json!({ "file": file.path.display().to_string(), "carried": carried, "left": left, "functions": functions, "others": file.ported.others });
         writeln!(out, "{object}")?;
     }
     out.flush()?;

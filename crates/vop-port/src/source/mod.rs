@@ -52,6 +52,8 @@ pub struct PortedSource {
     pub left: Vec<Left>,
     /// The functions that are called, each once, in the order of their first calls.
     pub functions: Vec<Port>,
+    /// The number of `asm` statements that hold no video instruction and were not carried over: other PTX, or another machine's code.
+    pub others: usize,
     edits: Vec<(Range<usize>, String)>,
     include: Option<usize>,
 }
@@ -78,7 +80,8 @@ pub struct Left {
     pub why: String,
 }
 
-/// Carries the `asm` statements of a file that hold video instructions over to calls of functions.
+/// Carries the `asm` statements of a file over to calls of functions: those that hold video instructions, and those that hold base
+/// instructions alone, if all are known.
 ///
 /// Only files in C's syntax have such statements. In others, and outside of `asm`, each instruction is [left](PortedSource::left).
 /// The functions are in [`PortedSource::functions`]; [`crate::file`] writes them.
@@ -109,7 +112,8 @@ pub fn port_source(source: &[u8], language: Language, options: &SourceOptions) -
                 }
                 ported.carried.push(carried);
             }
-            Err(why) => ported.left.push(Left { span: statement.span.clone(), why }),
+            Err(why) if statement.is_video() => ported.left.push(Left { span: statement.span.clone(), why }),
+            Err(_) => ported.others += 1,
         }
     }
     leave_others(source, language, &statements, &mut ported);

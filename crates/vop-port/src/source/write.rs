@@ -137,7 +137,12 @@ impl Writer<'_> {
     /// `d = function(a, b, c)`, if that evaluates what the `asm` does: one instruction, every expression at most once.
     fn assignment(&self) -> Option<String> {
         let [step] = &self.body.steps[..] else { return None };
-        let (None, Place::Operand(to), What::Form(_)) = (step.guard, step.to, &step.what) else { return None };
+        let (None, Place::Operand(to)) = (step.guard, step.to) else { return None };
+        // An operator needs words without sign, which the block makes.
+        let names = vec![String::new(); step.from.len()];
+        if plain(step, &names).is_some() {
+            return None;
+        }
         let operands = &self.statement.operands;
         // Another output would have to get a value, too.
         let is_output = |operand: &AsmOperand| operand.access != Access::In;
@@ -165,7 +170,7 @@ impl Writer<'_> {
                 return None;
             }
         }
-        let call = format!("{}({})", self.functions[0].name(), arguments.join(", "));
+        let call = format!("{}({})", self.functions[0].name(), three(&arguments));
         Some(format!("{} = {call}", self.expressions[to].place()))
     }
 

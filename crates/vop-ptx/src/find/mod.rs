@@ -194,15 +194,15 @@ pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     all
 }
 
-/// The `asm` statements of a C-like file that the file itself holds, not a string of it or the use of a macro, and that mention a video
-/// instruction: for each its template, placeholders read, in each version that `#if` gives it.
+/// The `asm` statements of a C-like file that the file itself holds, not a string of it or the use of a macro: for each its template,
+/// placeholders read, in each version that `#if` gives it.
 pub(crate) fn asm_texts(source: &[u8]) -> Vec<AsmText> {
-    if !may_contain(source) {
+    if memchr::memmem::find(source, b"asm").is_none() {
         return Vec::new();
     }
     let mut all: Vec<AsmText> = Vec::new();
     for text in lex::texts(source, Language::Cuda) {
-        if text.dialect != Dialect::GccAsm || text.macro_name.is_some() || !may_contain(text.mapped.bytes()) {
+        if text.dialect != Dialect::GccAsm || text.macro_name.is_some() {
             continue;
         }
         let Some(asm) = text.asm else { continue };
