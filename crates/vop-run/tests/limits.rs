@@ -38,7 +38,7 @@ fn costs_more_than_it_executes(ptx: &str, block: u32) {
     let failed = error(run(ptx, [1, block], 1, &limited).0);
     assert_eq!(failed.kind, RunErrorKind::Limit, "{failed}");
     let executed = failed.message.split("has executed ").nth(1).unwrap_or_else(|| panic!("{failed}"));
-    let executed: u64 = executed.split(',').next().unwrap().parse().unwrap();
+    let executed: u64 = executed.split(", and").next().unwrap().replace(',', "").parse().unwrap();
     assert!(executed < 30_000_000, "{failed}");
     assert!(failed.help.unwrap().contains("--limit 1G"));
 }
@@ -51,7 +51,7 @@ fn a_step_of_one_thread_costs_more_than_one_of_a_warp() {
     // Of whole warps the limit is the number of thread-instructions.
     let options = LaunchOptions::default().with_instructions(50_000_000);
     let failed = error(run(".entry k() { L: bra L; }", [1, 64], 1, &options).0);
-    assert_eq!(failed.message, "the launch's limit of 50000000 thread-instructions is reached");
+    assert_eq!(failed.message, "the launch's limit of 50,000,000 thread-instructions is reached");
 }
 
 #[test]
@@ -101,6 +101,14 @@ fn formatting_counts_bytes_and_conversions() {
     costs_more_than_it_executes(&print(&"%.0s".repeat(1000), &list), 1);
     costs_more_than_it_executes(&print(&"%.0d".repeat(1000), ""), 1);
     costs_more_than_it_executes(&print(&"%65000d".repeat(2), ""), 1);
+    // The smallest number, of which no digit is known before.
+    let least = "mov.u64 d3, 1; st.local.u64 [list], d3; st.local.u64 [list+8], d3;";
+    costs_more_than_it_executes(&print("%.1024f%.1024e", least), 1);
+    // An ordinary line costs about what it takes: some hundred thread-instructions.
+    let lines = print("thread %d of %d\n", "mov.u32 r2, 0;")
+        .replace("bra L; }", ".reg .pred p; add.u32 r2, r2, 1; setp.lt.u32 p, r2, 30000; @p bra L; }");
+    let cheap = LaunchOptions::default().with_cores(1).with_instructions(12_000_000);
+    run(&lines, [1, 1], 1, &cheap).0.unwrap_or_else(|errors| panic!("{errors}"));
     // A precision bounds what is read: beyond it there need be no zero byte.
     let ptx = print(
         "%.2s|",
@@ -120,6 +128,47 @@ fn malloc_counts_what_it_passes() {
         bra L; }",
         32,
     );
+}
+
+#[test]
+fn free_counts() {
+    costs_more_than_it_executes(
+        ".extern .func free (.param .b64 p);
+        .entry k() { .reg .b64 d; L: { .param .b64 p; mov.u64 d, 0; st.param.b64 [p], d; call.uni free, (p); } bra L; }",
+        32,
+    );
+}
+
+/// The heap is there for kernels that may use it, and is named where there is no memory for it.
+#[test]
+fn the_heap_is_made_when_a_kernel_uses_it() {
+    let program = Program::read(
+        ".extern .func (.param .b64 p) malloc (.param .b64 n);
+        .global .b8 table[1000];
+        .func f() { .reg .b64 d; { .param .b64 n; .param .b64 p; mov.u64 d, 16; st.param.b64 [n], d; call.uni (p), malloc, (n); } }
+        .entry without() { ret; }
+        .entry with() { call f; }",
+    );
+    let [without, with] = ["without", "with"].map(|name| program.kernel(name).unwrap());
+    let mut memory = program.memory();
+    memory.set_limit(1 << 20).unwrap();
+    let options = LaunchOptions::default();
+    without.launch([1; 3], [32, 1, 1], &[], &mut memory, &options).unwrap();
+    let failed = error(with.launch([1; 3], [32, 1, 1], &[], &mut memory, &options));
+    assert_eq!(failed.kind, RunErrorKind::Memory);
+    let message = "64 MiB for the heap of `malloc`: 1023 KiB of the limit of 1 MiB are left";
+    assert_eq!(failed.message, message);
+    // What is left is rounded down: it is never shown as enough.
+    memory.set_limit(64 << 20).unwrap();
+    let failed = error(with.launch([1; 3], [32, 1, 1], &[], &mut memory, &options));
+    assert!(failed.message.ends_with(": 63.9 MiB of the limit of 64 MiB are left"), "{failed}");
+    memory.set_limit(70 << 20).unwrap();
+    for _ in 0..2 {
+        with.launch([1; 3], [32, 1, 1], &[], &mut memory, &options).unwrap();
+    }
+    // It counts once, as other buffers do.
+    assert!(memory.allocate_zeros("large", 7 << 20).is_err());
+    assert!(memory.allocate_zeros("large", 5 << 20).is_ok());
 }
 
 #[test]
@@ -143,6 +192,10 @@ fn calls_count_and_look_at_the_limit() {
             call f, (n); call f, (n); }
         .entry k() { .reg .b32 n; mov.u32 n, 60; call f, (n); }";
     costs_more_than_it_executes(ptx, 1);
+    // A structure that is passed by value.
+    let ptx = ".visible .func f(.param .align 8 .b8 s[4000]) { ret; }
+        .entry k() { .param .align 8 .b8 s[4000]; L: call f, (s); bra L; }";
+    costs_more_than_it_executes(ptx, 32);
 }
 
 /// Code without labels is left within some hundred steps.

@@ -327,7 +327,7 @@ impl Worker<'_> {
         let Some(group) = sleeping.min_by_key(|group| first(&group.mask)) else { return String::new() };
         let kernel = self.launch.kernel;
         let place = kernel.place(kernel.steps[group.pc as usize].statement);
-        let place = place.map_or(String::new(), |place| format!(" at line {}: {}", place.line, place.text));
+        let place = place.map_or(String::new(), |place| format!(" at {}: {}", kernel.line_of(&place), place.text));
         format!("{} waits for memory to change{place}", self.thread_id(first(&group.mask)))
     }
 }

@@ -91,6 +91,7 @@ impl Worker<'_> {
         (self.running.pc, self.running.mask, self.running.active) = (pc, mask, active);
         self.enter(frame)?;
         self.clear(function);
+        self.meter.over += of_structures(&values, active);
         let stack = self.frames.get(frame).stack;
         for (formal, values) in callee.parameters.iter().zip(&values) {
             self.give(&as_actual(formal), stack, values);
@@ -108,6 +109,7 @@ impl Worker<'_> {
             callee.results.iter().map(|formal| self.take(&as_actual(formal), frame.stack, &mask)).collect();
         (self.running.mask, self.running.active) = (mask, active);
         self.enter(frame.parent)?;
+        self.meter.over += of_structures(&values, active);
         // The last thread to leave gives the frame back.
         if !self.groups.are_in(index) {
             self.frames.release(index);
@@ -232,6 +234,12 @@ fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
         }
     }
     None
+}
+
+/// What passing arguments or results of all threads costs beyond their first words, which count with the call.
+fn of_structures(values: &[Vec<u64>], active: u32) -> u64 {
+    const WORD: u64 = 16;
+    values.iter().map(|words| (words.len() as u64).saturating_sub(active.into()) * WORD).sum()
 }
 
 /// A parameter or result, seen from inside of the function.

@@ -22,7 +22,7 @@ use super::shadow::{Checks, Common};
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
-use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
+use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId, grouped};
 use crate::memory::{Budget, Bytes, Layout, Memory, Region};
 use crate::special::Shape;
 use crate::symbol::shown;
@@ -193,13 +193,16 @@ impl Kernel {
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
         if all > options.instructions {
-            let message =
-                format!("the launch has more threads than its limit of {} instructions", options.instructions);
+            let limit = grouped(options.instructions);
+            let message = format!("the launch has more threads than its limit of {limit} thread-instructions");
             let help = "a smaller grid, or a higher limit (`--limit`)";
             return Err(RunError::new(RunErrorKind::Limit, message).with_help(help).into());
         }
         if let Some(error) = memory.refused() {
             return Err(error.into());
+        }
+        if self.uses_heap {
+            memory.make_heap(options.memory)?;
         }
         let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
