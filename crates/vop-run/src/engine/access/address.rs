@@ -104,7 +104,8 @@ impl Reach {
             }
         };
         let Window { start, len, first, on_stack } = self.window(access.space, any, write)?;
-        if (any - first) >> 32 != 0 {
+        // Offsets are the low words of addresses, which those of short addresses are not.
+        if (any - first) >> 32 != 0 || first as u32 != 0 {
             return None;
         }
         let bytes = access.bytes;

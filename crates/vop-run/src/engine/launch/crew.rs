@@ -224,7 +224,7 @@ impl<'l> Crew<'l> {
             if self.waiting.iter_mut().any(|worker| worker.may_go_on()) {
                 break Ok(());
             }
-            // They may read more than what is known. What they execute meanwhile changes nothing.
+            // They may read more than what is known.
             if (nap == NAP.1 || all_idle.is_some())
                 && let Some(result) = self.try_all()
             {
@@ -252,14 +252,16 @@ impl<'l> Crew<'l> {
         result
     }
 
-    /// Lets each block try again that waits; returns what came of it if one does not wait any more.
+    /// Lets each block try again that waits; returns what came of it if one does not wait any more, or has changed memory, for which
+    /// others may wait that have found nothing to do.
     fn try_all(&mut self) -> Option<Result<(), Over>> {
         for _ in 0..self.waiting.len() {
             let mut worker = self.waiting.remove(0);
             worker.forget_states();
+            let changes = worker.reach.changes;
             match worker.advance() {
                 // Behind the others, which keeps their order.
-                Ok(false) if !worker.idle.lively => self.waiting.push(worker),
+                Ok(false) if !worker.idle.lively && worker.reach.changes == changes => self.waiting.push(worker),
                 result => return Some(self.came(worker, result)),
             }
         }
