@@ -164,6 +164,17 @@ fn calls_count_bytes_and_registers() {
     );
 }
 
+/// Values that are passed on against the order of the steps: finding what comes from `activemask` looks at each step a few times.
+#[test]
+fn a_long_chain_against_the_order_is_decoded() {
+    let mut ptx = ".entry k(.param .u64 out) { .reg .b64 d; .reg .b32 r<60001>; ld.param.u64 d, [out];".to_owned();
+    for i in 0..60_000 {
+        let _ = write!(ptx, "mov.b32 r{i}, r{};", i + 1);
+    }
+    ptx += "activemask.b32 r60000; st.global.u32 [d], r60000; }";
+    assert_eq!(run(&ptx, [1, 5], 1, &LaunchOptions::default()).1, [31]);
+}
+
 /// Code without labels is left within some hundred steps.
 #[test]
 fn long_code_looks_at_the_limit() {

@@ -203,6 +203,8 @@ struct Released {
 pub(crate) struct Touch {
     pub(crate) spot: Spot,
     pub(crate) bytes: u64,
+    /// Bytes of an element, if it is of a vector: each is an operation of its own (manual, "Vector Data-types").
+    pub(crate) element: u64,
     pub(crate) thread: usize,
     pub(crate) kind: AccessKind,
     pub(crate) order: Order,
@@ -212,6 +214,20 @@ pub(crate) struct Touch {
     pub(crate) same_value: bool,
     /// Whether it is a compare-and-swap.
     pub(crate) swaps: bool,
+}
+
+impl Touch {
+    /// The accesses of the elements.
+    fn elements(self) -> impl Iterator<Item = Touch> {
+        let of = move |ahead| {
+            let spot = match self.spot {
+                Spot::Shared(offset) => Spot::Shared(offset + ahead),
+                Spot::Global(address) => Spot::Global(address + ahead),
+            };
+            Touch { spot, bytes: self.element, ..self }
+        };
+        (0..self.bytes).step_by(self.element.max(1) as usize).map(of)
+    }
 }
 
 /// What one core knows of the block that it runs.
@@ -405,6 +421,10 @@ impl Shadow {
         if touch.order.semantics == OrderSemantics::Weak || !self.common.checks.races {
             return;
         }
+        touch.elements().for_each(|element| self.has_read_element(&element));
+    }
+
+    fn has_read_element(&mut self, touch: &Touch) {
         let thread = touch.thread;
         // Programs count on an atomic to acquire without a fence behind it, as where the last block to come sums up.
         let is_atomic = touch.kind == AccessKind::Atomic;
@@ -433,9 +453,12 @@ impl Shadow {
 
     /// One thread has written, or made an atomic. What was released before ends with it, unless [`Shadow::will_write`] went on.
     pub(crate) fn has_written(&mut self, touch: &Touch) {
-        if !self.common.checks.races || touch.kind == AccessKind::Atomic {
-            return;
+        if self.common.checks.races && touch.kind != AccessKind::Atomic {
+            touch.elements().for_each(|element| self.has_written_element(&element));
         }
+    }
+
+    fn has_written_element(&mut self, touch: &Touch) {
         let order = touch.order;
         if order.semantics == OrderSemantics::Weak {
             // What is no strong write releases nothing.
@@ -463,6 +486,10 @@ impl Shadow {
         if !self.common.checks.races || touch.order.semantics == OrderSemantics::Weak {
             return;
         }
+        touch.elements().for_each(|element| self.will_write_element(&element));
+    }
+
+    fn will_write_element(&mut self, touch: &Touch) {
         let (thread, order) = (touch.thread, touch.order);
         let is_atomic = touch.kind == AccessKind::Atomic;
         let (clock, scope) = if order.semantics.releases() {
