@@ -368,6 +368,29 @@ fn a_wait_without_an_end_is_a_deadlock() {
     }
 }
 
+/// What the first block printed, and what was found, is there although all blocks wait forever.
+#[test]
+fn a_deadlock_keeps_what_was_printed_and_found() {
+    let ptx = ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+        .global .b8 format[4] = {37, 100, 10, 0};
+        .entry k(.param .u64 out) { .reg .b64 d<3>; .reg .b32 r; .reg .pred p; .local .align 8 .b32 list; .shared .b32 s;
+        ld.param.u64 d1, [out]; st.shared.u32 [s], %tid.x; setp.ne.u32 p, %tid.x, 0; @p bra L;
+        mov.u32 r, %ctaid.x; st.local.u32 [list], r;
+        { .param .b64 f; .param .b64 a; .param .b32 r; mov.u64 d2, format; st.param.b64 [f], d2;
+            mov.u64 d2, list; cvta.local.u64 d2, d2; st.param.b64 [a], d2; call (r), vprintf, (f, a); }
+        L: ld.volatile.global.u32 r, [d1]; setp.eq.u32 p, r, 0; @p bra L; }";
+    let program = Program::read(ptx);
+    for cores in [1, 2] {
+        let mut memory = program.memory();
+        let out = memory.allocate("out", [0; 4]);
+        let options = LaunchOptions::default().with_cores(cores).with_check(Check::Races);
+        let result = program.kernel("k").unwrap().launch([3, 1, 1], [32, 1, 1], &[out.into()], &mut memory, &options);
+        let kinds: Vec<RunErrorKind> = result.unwrap_err().0.iter().map(|error| error.kind).collect();
+        assert_eq!(kinds, [RunErrorKind::Deadlock, RunErrorKind::Race]);
+        assert_eq!(memory.take_printed(), "0\n");
+    }
+}
+
 /// A loop that counts its turns in memory, or that reads it by `.cv`, does not keep its core from the block that it waits for.
 #[test]
 fn a_wait_that_changes_memory_lets_other_blocks_run() {

@@ -62,6 +62,11 @@ impl Launch<'_> {
         let _ = crew.run();
         self.standstill.leave();
         for mut worker in crew.spare.into_iter().chain(crew.waiting) {
+            // Of a block that waits for ever.
+            let printed = std::mem::take(&mut worker.done.printed);
+            if !printed.is_empty() {
+                crew.work.printed.push((worker.index(), printed));
+            }
             if let Some(observer) = &mut worker.observer {
                 observer.finish(self.kernel);
             }
@@ -162,14 +167,7 @@ impl<'l> Crew<'l> {
             }
             Ok(true) => {}
             Err(_) if worker.abandoned => return Err(Over),
-            Err(error) => {
-                let printed = std::mem::take(&mut worker.done.printed);
-                if !printed.is_empty() {
-                    self.work.printed.push((index, printed));
-                }
-                self.spare.push(worker);
-                return Err(self.failed(index, error));
-            }
+            Err(error) => return Err(self.ended(worker, error)),
         }
         self.is_full = false;
         let Done { executed, video, printed } = std::mem::take(&mut worker.done);
@@ -191,6 +189,16 @@ impl<'l> Crew<'l> {
             self.work.printed.push((index, printed));
         }
         Ok(())
+    }
+
+    /// A block has failed. What it printed stays, and so does what was found and observed.
+    fn ended(&mut self, mut worker: Box<Worker<'l>>, error: Failure) -> Over {
+        let (index, printed) = (worker.index(), std::mem::take(&mut worker.done.printed));
+        if !printed.is_empty() {
+            self.work.printed.push((index, printed));
+        }
+        self.spare.push(worker);
+        self.failed(index, error)
     }
 
     fn failed(&mut self, index: u64, error: Failure) -> Over {
@@ -218,7 +226,8 @@ impl<'l> Crew<'l> {
         let result = loop {
             if let Some(error) = self.launch.ended_from_outside() {
                 let worker = self.waiting.swap_remove(0);
-                break Err(self.failed(worker.index(), worker.ended_waiting(error)));
+                let error = worker.ended_waiting(error);
+                break Err(self.ended(worker, error));
             }
             let all_idle = standstill.all_idle();
             if self.waiting.iter_mut().any(|worker| worker.may_go_on()) {
@@ -235,7 +244,8 @@ impl<'l> Crew<'l> {
             {
                 let first = (0..self.waiting.len()).min_by_key(|i| self.waiting[*i].index()).unwrap_or(0);
                 let worker = self.waiting.swap_remove(first);
-                break Err(self.failed(worker.index(), worker.stuck_forever()));
+                let error = worker.stuck_forever();
+                break Err(self.ended(worker, error));
             }
             if self.launch.failed.load(Ordering::Relaxed) != u64::MAX && !standstill.is_over() {
                 break Err(Over);
