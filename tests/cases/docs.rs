@@ -1,6 +1,10 @@
-//! The values in docs/interpretation.md are the library's.
+//! The values in docs/interpretation.md are the library's, and comments of the examples allow what their instructions have.
+
+use std::fs;
+use std::path::Path;
 
 use vop::{Form, Semantics};
+use vop_ptx::find::Language;
 
 const INTERPRETATION: &str = include_str!("../../docs/interpretation.md");
 
@@ -21,4 +25,21 @@ fn values_in_interpretation_md() {
         rows += 1;
     }
     assert_eq!(rows, 54, "the tables have changed: check that all rows are still read");
+}
+
+/// Comments in the pages' examples (`vop: allow(…)`) are read, and each allows something.
+#[test]
+fn comments_in_examples() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder above");
+    let mut pages: Vec<_> =
+        fs::read_dir(root.join("docs")).expect("the pages").map(|page| page.expect("a page").path()).collect();
+    pages.push(root.join("README.md"));
+    let mut comments = 0;
+    for page in pages.iter().filter(|page| page.extension().is_some_and(|extension| extension == "md")) {
+        let found = vop_ptx::uses::read(&fs::read(page).expect("a page"), Language::Markdown);
+        let wrong: Vec<String> = found.lints.iter().map(ToString::to_string).collect();
+        assert!(wrong.is_empty(), "{}: {wrong:#?}", page.display());
+        comments += found.suppressions.len();
+    }
+    assert!(comments >= 3, "{comments} comments are read");
 }

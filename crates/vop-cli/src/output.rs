@@ -76,6 +76,10 @@ pub(crate) fn warning(why: &str) {
     notice(&format!("\x1b[1;33mwarning\x1b[0m\x1b[1m: {why}\x1b[0m\n"));
 }
 
+pub(crate) fn note(what: &str) {
+    notice(&format!("\x1b[1;32mnote\x1b[0m\x1b[1m: {what}\x1b[0m\n"));
+}
+
 /// The whole of a file of text, or of standard input for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     vop_arrays::read_text_file(path, vop_arrays::MAX_TEXT).map_err(|error| Failure::Misuse(error.to_string()))

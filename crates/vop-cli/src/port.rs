@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use vop::{Form, Parser, Semantics};
+use vop::{Diagnostic, Form, Instruction, Operand, Parser, Semantics};
 use vop_port::{Intrinsic, Port, Target};
 
 use crate::output::Format;
@@ -66,6 +66,58 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     }
 }
 
+/// Why a line of a batch is not ported.
+struct Refusal {
+    why: String,
+    /// The column of the line, from 1.
+    column: Option<usize>,
+    help: Option<String>,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Refusal {
+        Refusal { why, column: None, help: None }
+    }
+}
+
+impl Refusal {
+    /// The first fault of a line.
+    fn of(line: &str, faults: &[Diagnostic]) -> Refusal {
+        let Some(first) = faults.first() else { return "not an instruction".to_owned().into() };
+        let column = line.get(..first.span.start).map(|before| before.chars().count() + 1);
+        Refusal { why: first.to_string(), column, help: first.help.clone() }
+    }
+
+    fn row(&self) -> Value {
+        let mut row = json!({ "error": self.why });
+        if let Some(column) = self.column {
+            row["column"] = json!(column);
+        }
+        if let Some(help) = &self.help {
+            row["help"] = json!(help);
+        }
+        row
+    }
+
+    /// As a line for people.
+    fn text(&self, line: usize) -> String {
+        let column = self.column.map(|column| format!(", column {column}")).unwrap_or_default();
+        // A block of instructions is of no use beside others.
+        let help = self.help.as_ref().filter(|help| !help.contains('\n'));
+        let help = help.map(|help| format!("; {help}")).unwrap_or_default();
+        format!("line {line}{column}: {}{help}", self.why)
+    }
+}
+
+/// What is wrong with a name that reads as one of CUDA's SIMD intrinsics, `__vfoo4`, and is none that is known.
+fn unknown_intrinsic(text: &str) -> Option<String> {
+    let name = text.trim();
+    let is_name = name.starts_with("__v") && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then(|| {
+        format!("`{name}` is none of the SIMD intrinsics of CUDA that are known; `vop list --intrinsics` lists them")
+    })
+}
+
 /// Ports instructions, each form once.
 struct Porter {
     target: Target,
@@ -95,13 +147,36 @@ impl Porter {
     }
 }
 
-fn row(port: &Port) -> Value {
-    json!({
+fn row(port: &Port, notes: &[String]) -> Value {
+    let mut row = json!({
         "form": port.original(),
         "name": port.name(),
         "code": port.text(),
         "operations": port.operations(),
-    })
+    });
+    if !notes.is_empty() {
+        row["notes"] = json!(notes);
+    }
+    row
+}
+
+/// What an instruction says that its function does not: the values of operands, and the guard.
+fn notes(instruction: &Instruction<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (name, operand) in [("a", Some(instruction.a)), ("b", Some(instruction.b)), ("c", instruction.c)] {
+        let value = match operand {
+            Some(Operand::Immediate { text, .. }) => text.to_owned(),
+            Some(Operand::Sum { register, addend }) => format!("{register} + {addend:#x}"),
+            Some(Operand::Register(_)) | None => continue,
+        };
+        notes.push(format!(
+            "operand {name} is `{value}`, and the function has a parameter for it: call it with {name} = {value}"
+        ));
+    }
+    if let Some(guard) = instruction.guard {
+        notes.push(format!("the guard `{guard}` is no part of the function: call it under this condition"));
+    }
+    notes
 }
 
 /// Ports the given forms into one file. Nothing is written if one of them is illegal.
@@ -110,12 +185,17 @@ fn some(args: &Args, porter: &mut Porter) -> Result<Outcome, Failure> {
     let mut refused = false;
     for text in &args.forms {
         if let Some(port) = porter.intrinsic(text) {
-            ports.push(port);
+            ports.push((port, Vec::new()));
+            continue;
+        }
+        if let Some(why) = unknown_intrinsic(text) {
+            refused = true;
+            output::error(&why);
             continue;
         }
         match instruction::read(text) {
             Ok(instruction) => match porter.port(instruction.form) {
-                Ok(port) => ports.push(port),
+                Ok(port) => ports.push((port, notes(&instruction))),
                 Err(why) => {
                     refused = true;
                     output::error(&why);
@@ -129,9 +209,14 @@ fn some(args: &Args, porter: &mut Porter) -> Result<Outcome, Failure> {
         return Err(Failure::Said);
     }
     let text = match args.format {
-        Format::Text => vop_port::file(&ports),
-        Format::Json => ports.iter().map(|port| format!("{}\n", row(port))).collect(),
+        Format::Text => vop_port::file(&ports.iter().map(|(port, _)| port.clone()).collect::<Vec<_>>()),
+        Format::Json => ports.iter().map(|(port, notes)| format!("{}\n", row(port, notes))).collect(),
     };
+    if let Format::Text = args.format {
+        for (port, notes) in &ports {
+            notes.iter().for_each(|note| output::note(&format!("{}: {note}", port.name())));
+        }
+    }
     write(args.output.as_deref(), &text)?;
     Ok(Outcome::Fine)
 }
@@ -157,25 +242,28 @@ fn batch(mut lines: output::Lines, porter: &mut Porter, format: Format) -> Resul
     while let Some(line) = lines.next()? {
         progress.at(done);
         done += 1;
-        let ported = line.and_then(|line| {
+        let ported = line.map_err(Refusal::from).and_then(|line| {
             if let Some(port) = porter.intrinsic(line) {
-                return Ok(port);
+                return Ok((port, Vec::new()));
             }
-            let instruction = parser.parse(line).map_err(|faults| match faults.first() {
-                Some(first) => first.to_string(),
-                None => "not an instruction".to_owned(),
-            })?;
-            porter.port(instruction.form)
+            if let Some(why) = unknown_intrinsic(line) {
+                return Err(why.into());
+            }
+            let instruction = parser.parse(line).map_err(|faults| Refusal::of(line, &faults))?;
+            Ok((porter.port(instruction.form)?, notes(&instruction)))
         });
         match (ported, format) {
-            (Ok(port), Format::Json) => writeln!(out, "{}", row(&port))?,
-            (Ok(port), Format::Text) => writeln!(out, "{}", port.text())?,
+            (Ok((port, notes)), Format::Json) => writeln!(out, "{}", row(&port, &notes))?,
+            (Ok((port, notes)), Format::Text) => {
+                notes.iter().for_each(|note| output::note(&format!("line {done}: {note}")));
+                writeln!(out, "{}", port.text())?;
+            }
             (Err(why), format) => {
                 outcome = Outcome::Findings;
                 match format {
-                    Format::Json => writeln!(out, "{}", json!({ "error": why }))?,
+                    Format::Json => writeln!(out, "{}", why.row())?,
                     // Standard output holds nothing but functions.
-                    Format::Text => output::error(&format!("line {done}: {why}")),
+                    Format::Text => output::error(&why.text(done)),
                 }
             }
         }

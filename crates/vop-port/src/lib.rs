@@ -95,7 +95,7 @@ impl fmt::Display for PortError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PortError::NeedsLong { form, target } => {
-                write!(f, "`{form}` needs integers of 64 bits, which {target} does not have")
+                write!(f, "`{form}` needs integers of 64 bits, which {target} does not have and the other targets do")
             }
         }
     }

@@ -47,6 +47,9 @@ fn report(source: &[u8], language: Language) -> String {
         }
         for lint in found.faults().chain(&found.lints) {
             line(format!("{} {}: {}", lint.code, at(&lint.span), lint.message));
+            let mut places: Vec<_> = lint.related.iter().collect();
+            places.sort_by_key(|(span, label)| (span.start, span.end, label));
+            assert!(places.windows(2).all(|two| two[0] != two[1]), "a place is named twice: {lint:?}");
             for (span, label) in &lint.related {
                 line(format!("    {} {label}", at(span)));
             }

@@ -468,16 +468,16 @@ fn a_wrong_launch_file_says_where() {
             "1: there is no buffer `too` [V0612]\n  at `\"too\"`\n  help: the buffers are `from`, `to`\n\
              1: 256 is no u8 [V0612]\n  at `{ u8 = 256 }`\n\
              1: `s32` is no type of an argument: they are u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 [V0612]\n  at `{ s32 = 1 }`\n\
-             1: an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets \
-             [V0612]\n  at `5`",
+             1: an argument is the name of a buffer, `{ address = \"NAME\", offset = 4 }`, a value with its type, \
+             `{ i32 = 640 }`, or a structure of such, in brackets [V0612]\n  at `5`",
         ),
         (
             r#"entry = "scale", grid = 1, block = 1, args = ["to", ["from", "two"], [[]], []]"#,
             "1: there is no buffer `two` [V0612]\n  at `[\"from\", \"two\"]`\n  help: the buffers are `from`, `to`\n\
-             1: an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets \
-             [V0612]\n  at `[[]]`\n\
-             1: an argument is the name of a buffer, a value with its type, `{ i32 = 640 }`, or a structure of such, in brackets \
-             [V0612]\n  at `[]`",
+             1: an argument is the name of a buffer, `{ address = \"NAME\", offset = 4 }`, a value with its type, \
+             `{ i32 = 640 }`, or a structure of such, in brackets [V0612]\n  at `[[]]`\n\
+             1: an argument is the name of a buffer, `{ address = \"NAME\", offset = 4 }`, a value with its type, \
+             `{ i32 = 640 }`, or a structure of such, in brackets [V0612]\n  at `[]`",
         ),
         // The shape, the keys.
         (
@@ -490,7 +490,7 @@ fn a_wrong_launch_file_says_where() {
         ),
         (
             r#"entry = "scale", gird = 1, block = 1, args = []"#,
-            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args`, `check`, `timeout` [V0612]\n  at `gird`",
+            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args`, `for`, `check`, `timeout` [V0612]\n  at `gird`",
         ),
         // The run itself: the second thread reads behind the end.
         (

@@ -275,7 +275,11 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                 }
                 Kind::Notebook => {
                     for cell in &notebook::cells(&buffer)? {
-                        let uses = uses::read(cell.text.as_bytes(), cell.language);
+                        let mut uses = uses::read(cell.text.as_bytes(), cell.language);
+                        // A cell is a text of its own, also for the comments in it.
+                        for lint in &mut uses.lints {
+                            lint.message = lint.message.replace("in this file", "in this cell");
+                        }
                         add(Document { path: &path, text: &cell.text, cell: Some(cell) }, uses);
                     }
                 }

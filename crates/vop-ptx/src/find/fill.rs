@@ -1,4 +1,5 @@
-//! Operands that complete a word of a template, `%1.b%2` with `"n"(I)`: their values, where the file says them.
+//! Operands that complete a word of a template, `%1.b%2` with `"n"(I)`, or a number of it, `-%2` and `0x%2`: their values, where the
+//! file says them.
 
 use std::ops::Range;
 
@@ -36,19 +37,27 @@ type Value = (i128, Range<usize>);
 /// pasted by an operand. `facts` knows the names of the file.
 pub(super) fn versions<'f, 'a: 'f>(text: Text, facts: impl FnOnce() -> Option<&'f Facts<'a>>) -> Vec<Version> {
     let whole = |text| vec![Version { text, filled: Vec::new(), registers: Vec::new() }];
-    if text.dialect == Dialect::Ptx || text.dialect == Dialect::RustAsm || !has_glued(&text.mapped) {
+    let is_rust = text.dialect == Dialect::RustAsm;
+    let has_numbers = text.asm.as_ref().is_some_and(|asm| asm.operands.iter().any(|one| one.class == Class::Immediate));
+    let sites = match text.dialect {
+        Dialect::Ptx => return whole(text),
+        Dialect::RustAsm => fields(&text.mapped),
+        _ if has_glued(&text.mapped) || has_numbers => placeholders(&text.mapped),
+        _ => return whole(text),
+    };
+    if sites.is_empty() {
         return whole(text);
     }
     let Some(asm) = text.asm.clone() else {
-        let mapped = filled(&text.mapped, |_| Fill::Unknown).0;
+        let mapped = filled(&text.mapped, &sites, |_, place| place.unknown());
         return whole(Text { mapped, ..text });
     };
     let facts = facts();
     // The operands that complete words, each once.
     let mut operands: Vec<usize> = Vec::new();
-    filled(&text.mapped, |name| {
+    filled(&text.mapped, &sites, |name, place| {
         operands.extend(asm.index(name).filter(|index| !operands.contains(index)));
-        Fill::Unknown
+        place.unknown()
     });
     let immediates: Vec<usize> =
         operands.iter().copied().filter(|&index| asm.operands[index].class == Class::Immediate).collect();
@@ -80,16 +89,29 @@ pub(super) fn versions<'f, 'a: 'f>(text: Text, facts: impl FnOnce() -> Option<&'
         };
         let mut said = Vec::new();
         let mut registers = Vec::new();
-        let (mapped, _) = filled(&text.mapped, |name| {
-            let Some(index) = asm.index(name) else { return Fill::Unknown };
+        let mapped = filled(&text.mapped, &sites, |name, place| {
+            let Some(index) = asm.index(name) else { return place.unknown() };
+            // What is a number in the text may stand beside others.
+            if place == Place::Beside && asm.operands[index].class != Class::Immediate {
+                return Fill::Keep;
+            }
             if matches!(asm.operands[index].class, Class::Word | Class::Other(_)) {
                 registers.push(index);
                 return Fill::Unknown;
             }
             match value(index) {
                 Some((value, place)) => {
-                    let sign = if text.dialect == Dialect::LlvmAsm { '$' } else { '%' };
-                    said.push(Filled { says: format!("`{sign}{name}` is {value}"), place });
+                    let shown = match text.dialect {
+                        Dialect::LlvmAsm => format!("${name}"),
+                        _ if is_rust && name.contains('$') => "{}".to_owned(),
+                        _ if is_rust => format!("{{{name}}}"),
+                        _ if name.starts_with(|c: char| c.is_ascii_digit()) => format!("%{name}"),
+                        _ => format!("%[{name}]"),
+                    };
+                    let one = Filled { says: format!("`{shown}` is {value}"), place };
+                    if !said.contains(&one) {
+                        said.push(one);
+                    }
                     Fill::Value(value)
                 }
                 None => Fill::Unknown,
@@ -116,7 +138,27 @@ fn text_like(text: &Text) -> Text {
 /// What stands for a placeholder.
 enum Fill {
     Value(i128),
+    /// Any text.
     Unknown,
+    /// The placeholder.
+    Keep,
+}
+
+/// How a placeholder stands in a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It completes a modifier, a selector or a mnemonic.
+    Word,
+    /// It stands beside a sign or a word, and is a part of an operand: `-%2`, `0x%2`, `%2%3`, `%2 + 1`.
+    Beside,
+    Apart,
+}
+
+impl Place {
+    /// What an operand is in such a place of which nothing is known.
+    fn unknown(self) -> Fill {
+        if self == Place::Word { Fill::Unknown } else { Fill::Keep }
+    }
 }
 
 fn has_glued(text: &Mapped) -> bool {
@@ -124,38 +166,73 @@ fn has_glued(text: &Mapped) -> bool {
     memchr::memchr_iter(b'%', bytes).any(|at| at > 0 && (is_ident(bytes[at - 1]) || bytes[at - 1] == b'.'))
 }
 
-/// A text with each placeholder that completes a word replaced; and the number of them.
-fn filled(text: &Mapped, mut fill: impl FnMut(&str) -> Fill) -> (Mapped, usize) {
+/// A placeholder, and its name in it.
+struct Site {
+    whole: Range<usize>,
+    name: Range<usize>,
+}
+
+/// The placeholders that a text holds as `%name`.
+fn placeholders(text: &Mapped) -> Vec<Site> {
     let bytes = text.bytes();
-    let mut out = Mapped::from_pieces_of(text);
-    let (mut copied, mut count) = (0, 0);
-    for at in memchr::memchr_iter(b'%', bytes) {
-        if at < copied || text.paste_at(at).is_some() {
-            continue;
-        }
+    let mut sites = Vec::new();
+    for at in memchr::memchr_iter(b'%', bytes).filter(|&at| text.paste_at(at).is_none()) {
         let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
         let letters = bytes[at + 1..].iter().take_while(|&&b| is_ident(b)).count();
         let name = at + 1..at + 1 + if digits > 0 { digits } else { letters };
-        if name.is_empty() {
-            continue;
+        if !name.is_empty() {
+            sites.push(Site { whole: at..name.end, name });
         }
+    }
+    sites
+}
+
+/// The placeholders of Rust's `asm!`, `{name}`, which are fields of its template.
+fn fields(text: &Mapped) -> Vec<Site> {
+    let fields = text.pasted_by(Paste::Field).into_iter();
+    fields.map(|name| Site { whole: name.clone(), name }).collect()
+}
+
+/// A text with placeholders replaced that do not stand apart.
+fn filled(text: &Mapped, sites: &[Site], mut fill: impl FnMut(&str, Place) -> Fill) -> Mapped {
+    let bytes = text.bytes();
+    let mut out = Mapped::from_pieces_of(text);
+    let mut copied = 0;
+    for Site { whole, name } in sites {
         // What stands before it, with what has been filled in.
-        out.push_slice(text, copied..at);
-        copied = at;
-        let next = bytes.get(name.end).copied().unwrap_or(0);
-        if !completes_a_word(&out, next) {
+        out.push_slice(text, copied..whole.start);
+        copied = whole.start;
+        let place = place(&out, &bytes[whole.end..]);
+        if place == Place::Apart {
             continue;
         }
-        count += 1;
         let shown = std::str::from_utf8(&bytes[name.clone()]).unwrap_or_default();
-        match fill(shown) {
-            Fill::Value(value) => out.push_instead(value.to_string().as_bytes(), text, at..name.end, None),
-            Fill::Unknown => out.push_instead(&bytes[at..name.end], text, at..name.end, Some(Paste::Operand)),
+        match fill(shown, place) {
+            Fill::Keep => continue,
+            Fill::Value(value) => out.push_instead(value.to_string().as_bytes(), text, whole.clone(), None),
+            Fill::Unknown => out.push_instead(&bytes[whole.clone()], text, whole.clone(), Some(Paste::Operand)),
         }
-        copied = name.end;
+        copied = whole.end;
     }
     out.push_slice(text, copied..bytes.len());
-    (out, count)
+    out
+}
+
+/// How a placeholder between two texts stands in them.
+fn place(before: &Mapped, behind: &[u8]) -> Place {
+    if completes_a_word(before, behind.first().copied().unwrap_or(0)) {
+        return Place::Word;
+    }
+    let bytes = before.bytes();
+    let touches = bytes.last().is_some_and(|&b| is_ident(b)) && before.paste_at(bytes.len() - 1).is_none();
+    let of_expression = |&b: &u8| b"-~!+*/%&|^<>=?:()".contains(&b);
+    // A guard is none, nor is a comment.
+    let (left, right) = (bytes.trim_ascii_end(), behind.trim_ascii_start());
+    let sign_before = left.last().is_some_and(of_expression) && !left.ends_with(b"@!") && !left.ends_with(b"*/");
+    let sign_behind =
+        right.first().is_some_and(of_expression) && !right.starts_with(b"/*") && !right.starts_with(b"//");
+    let goes_on = behind.first().is_some_and(|&b| is_ident(b));
+    if touches || goes_on || sign_before || sign_behind { Place::Beside } else { Place::Apart }
 }
 
 /// Whether a placeholder behind this text is a part of a modifier, a selector or a mnemonic. A register may follow a whole

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::fill::Filled;
-use super::mapped::OffsetMap;
+use super::mapped::{OffsetMap, Paste};
 use super::operand::Asm;
 
 /// A video instruction in a source file.
@@ -21,6 +21,9 @@ pub struct Found {
     pub(super) map: OffsetMap,
     pub(super) context: Context,
 }
+
+/// The bytes of a placeholder that is shown as the file writes it: a field may hold a whole expression.
+const LONGEST_PLACEHOLDER: usize = 40;
 
 /// What is known of the text that holds an instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,18 +52,18 @@ pub enum FoundKind {
     /// A mnemonic and its modifiers that are a string by themselves, which nothing in the file assembles: a name in a table, a
     /// message or a test.
     Label,
-    /// The mnemonic or the modifiers themselves are not all there, so the instruction cannot be judged.
+    /// The mnemonic, the modifiers or a selector are not all there, so the instruction cannot be judged.
     Partial(PartialReason),
 }
 
-/// Why a mnemonic or its modifiers are not all in the file.
+/// Why a mnemonic, its modifiers or a selector are not all in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartialReason {
     /// The preprocessor or a macro pastes a part: `"vadd4." #T "." #T " %0, …"`.
     Macro,
-    /// Formatting fills in a part: `f"vadd4.{t}.{t} …"`, `"vadd.%s.%s …"`.
+    /// Formatting fills in a part: `f"vadd4.{t}.{t} …"`, `"vadd.%s.%s …"`, `f"… %1.b{i} …"`.
     Format,
-    /// The string ends behind a dot: `"vadd4."`.
+    /// The string ends behind a dot, or in a selector: `"vadd4."`, `"vadd.u32.u32.u32 %0, %1.b"`.
     CutShort,
     /// An operand of the `asm` fills in a part, and the file does not say its value: `%1.b%2` with `"n"(I)`.
     Operand,
@@ -69,10 +72,12 @@ pub enum PartialReason {
 impl fmt::Display for PartialReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Macro => "a macro pastes a part of the mnemonic or its modifiers",
-            Self::Format => "formatting fills in a part of the mnemonic or its modifiers",
-            Self::CutShort => "the string ends in the middle of the modifiers",
-            Self::Operand => "an operand fills in a part of a modifier or selector, and its value is not known here",
+            Self::Macro => "a macro pastes a part of the mnemonic, a modifier or a selector",
+            Self::Format => "formatting fills in a part of the mnemonic, a modifier or a selector",
+            Self::CutShort => "the string ends in the middle of the modifiers or of a selector",
+            Self::Operand => {
+                "an operand fills in a part of a modifier, a selector or a number, and its value is not known here"
+            }
         })
     }
 }
@@ -83,6 +88,34 @@ impl Found {
     #[must_use]
     pub fn source_offset(&self, text_offset: usize) -> usize {
         self.map.source_offset(text_offset)
+    }
+
+    /// The instruction on one line as the file writes it: what is filled in later is its placeholder, `%[x]`, `{i}`, `$1`, or `{name}`
+    /// where a macro or an operator of the language pastes a text.
+    pub(crate) fn as_written(&self, source: &[u8]) -> String {
+        let mut written = String::new();
+        for piece in self.map.pieces() {
+            let text = self.text.get(piece.text.clone()).unwrap_or_default();
+            let in_file = source.get(piece.source.clone()).unwrap_or_default();
+            // Julia writes `\$0`.
+            let in_file = in_file.strip_prefix(b"\\").filter(|behind| behind.starts_with(b"$")).unwrap_or(in_file);
+            let is_placeholder = piece.paste != Some(Paste::Macro)
+                && in_file.len() <= LONGEST_PLACEHOLDER
+                && matches!(in_file.first(), Some(b'%' | b'$' | b'{' | b'`'))
+                && !in_file.contains(&b'\n');
+            let is_unit = piece.paste.is_some() || text.len() > 1;
+            let as_it_is = piece.paste.is_none() && text.len() == in_file.len();
+            if as_it_is || is_unit && is_placeholder {
+                written.push_str(&String::from_utf8_lossy(in_file));
+            } else if piece.paste.is_some() {
+                let name = text.trim_start_matches(['%', '{']).trim_end_matches('}');
+                let name = name.split('$').next().unwrap_or_default();
+                written.push_str(&format!("{{{name}}}"));
+            } else {
+                written.push_str(text);
+            }
+        }
+        written.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// What is known of the text around it.

@@ -26,6 +26,14 @@ struct Segment {
     origin: Option<(usize, usize)>,
 }
 
+/// A run of a text that comes from one place.
+pub(super) struct Piece {
+    pub(super) text: Range<usize>,
+    /// Where it is spelled: in a macro's definition, or in the source.
+    pub(super) source: Range<usize>,
+    pub(super) paste: Option<Paste>,
+}
+
 /// Maps byte offsets of a text to byte offsets of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OffsetMap {
@@ -116,6 +124,20 @@ impl OffsetMap {
 
     fn has_origin(&self, offset: usize) -> bool {
         self.index(offset).is_some_and(|i| self.segments[i].origin.is_some())
+    }
+
+    /// The runs of the text, in order; what stands for one placeholder is one run.
+    pub(super) fn pieces(&self) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (index, segment) in self.segments.iter().enumerate() {
+            let (start, end) = segment.origin.unwrap_or(segment.source);
+            let text = self.text_range(index);
+            match pieces.last_mut().filter(|last| last.source == (start..end) && last.paste == segment.paste) {
+                Some(last) => last.text.end = text.end,
+                None => pieces.push(Piece { text, source: start..end, paste: segment.paste }),
+            }
+        }
+        pieces
     }
 
     /// Whether a part of the text is filled in later.
@@ -321,6 +343,20 @@ impl Mapped {
             }
         }
         result
+    }
+
+    /// Whether the byte at `offset` is of a text that stands for a placeholder as a whole, such as `%x` for `%[x]`.
+    pub(super) fn is_unit(&self, offset: usize) -> bool {
+        self.map.index(offset).is_some_and(|index| {
+            let (start, end) = self.map.segments[index].source;
+            self.map.text_range(index).len() != end - start
+        })
+    }
+
+    /// The places of what is filled in later by this, in order.
+    pub(super) fn pasted_by(&self, by: Paste) -> Vec<Range<usize>> {
+        let segments = self.map.segments.iter().enumerate();
+        segments.filter(|(_, segment)| segment.paste == Some(by)).map(|(index, _)| self.map.text_range(index)).collect()
     }
 
     /// Who fills in the byte at `offset`, if the file does not hold it, and where that text ends.

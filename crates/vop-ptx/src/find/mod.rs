@@ -126,11 +126,12 @@ fn prepared(source: &[u8], language: Language) -> Vec<(impl Iterator<Item = Vers
         let mut inner = Vec::new();
         if text.dialect == Dialect::Free {
             let mut facts = None;
-            for within in nested(&text.mapped) {
+            let (language, texts) = nested(&text.mapped);
+            for within in texts {
                 let mapped = within.mapped.through(&text.mapped);
                 let within = lex::Text { mapped: placeholder::decode(&mapped, within.dialect), ..within };
                 let place = |place: std::ops::Range<usize>| text.mapped.source_span(place);
-                inner.extend(versions(within, text.mapped.bytes(), Language::Cuda, &mut facts, &place));
+                inner.extend(versions(within, text.mapped.bytes(), language, &mut facts, &place));
             }
         }
         let text = lex::Text { mapped: placeholder::decode(&text.mapped, text.dialect), ..text };

@@ -10,6 +10,8 @@ pub(crate) struct Asm {
     /// Those that can be read: all of them if `complete`, otherwise those before the first that is not known.
     pub(crate) operands: Vec<AsmOperand>,
     pub(crate) complete: bool,
+    /// Whether `%0` is the first one; those of Zig have names alone.
+    pub(crate) numbered: bool,
 }
 
 /// An operand.
@@ -107,8 +109,10 @@ impl AsmOperand {
 impl Asm {
     /// The index of the operand of this name or number.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
-        if let Ok(number) = name.parse::<usize>() {
-            return (number < self.operands.len()).then_some(number);
+        // `{}` of Rust takes the next operand, and is numbered from 1.
+        let next = name.strip_prefix("field$").and_then(|number| number.parse::<usize>().ok()?.checked_sub(1));
+        if let Some(number) = next.or_else(|| name.parse::<usize>().ok()) {
+            return (self.numbered && number < self.operands.len()).then_some(number);
         }
         self.operands.iter().position(|operand| operand.name.as_deref() == Some(name))
     }

@@ -37,6 +37,8 @@ pub(super) fn decode(text: &Mapped, dialect: Dialect) -> Mapped {
     let mut out = Mapped::from_pieces_of(text);
     let mut cursor = Cursor::new(text.bytes(), 0);
     let mut copied = 0;
+    // Rust numbers `{}` by themselves.
+    let mut unnamed = 0;
     while !cursor.at_end() {
         let sign = match dialect {
             Dialect::RustAsm => memchr::memchr2(b'{', b'}', cursor.rest()),
@@ -53,7 +55,14 @@ pub(super) fn decode(text: &Mapped, dialect: Dialect) -> Mapped {
                 let source = cursor.pos..cursor.pos + placeholder.len;
                 out.push_slice(text, copied..source.start);
                 let name = placeholder.name;
-                let name = if placeholder.named { name.into() } else { Cow::from(out.distinct(name)) };
+                let name = match (placeholder.named, dialect) {
+                    (true, _) => name.into(),
+                    (false, Dialect::RustAsm) => {
+                        unnamed += 1;
+                        Cow::from(format!("field${unnamed}").into_bytes())
+                    }
+                    (false, _) => Cow::from(out.distinct(name)),
+                };
                 push(&mut out, text, source.clone(), placeholder.meaning, &name);
                 cursor.advance(placeholder.len);
                 copied = source.end;
@@ -94,6 +103,10 @@ fn read(cursor: Cursor<'_>, dialect: Dialect) -> Option<Placeholder<'_>> {
     match (cursor.peek(0), dialect) {
         (_, Dialect::Ptx) => None,
         // A template may itself be inside a Python string that is formatted, in ways that no template of C reads.
+        // A number that no other `asm` has.
+        (b'%', Dialect::GccAsm) if cursor.peek(1) == b'=' => {
+            Some(Placeholder { len: 2, meaning: Meaning::Plain, name: b"0", named: true })
+        }
         (b'%', Dialect::GccAsm) => {
             let formatted = cursor.before() == b'.' || cursor.peek(1) == b'(';
             percent(cursor).or_else(|| printf_field(cursor).filter(|_| formatted))

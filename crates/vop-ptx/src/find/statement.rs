@@ -415,6 +415,9 @@ impl<'a> Scanner<'a> {
 
     fn judge_operands(&self, head: &Head, operands: &Operands) -> Option<FoundKind> {
         let cut_off = !self.in_asm && !operands.ended;
+        if cut_off && self.ends_in_selector(&operands.range) {
+            return Some(FoundKind::Partial(PartialReason::CutShort));
+        }
         if operands.range.clone().any(|i| self.text.paste_at(i).is_some_and(|(by, _)| by == Paste::Operand)) {
             return Some(FoundKind::Partial(PartialReason::Operand));
         }
@@ -434,10 +437,20 @@ impl<'a> Scanner<'a> {
         if !self.in_asm && !self.reads_as_operands(operands) {
             return None;
         }
+        if let Some(by) = self.hides_part(&operands.range, enough) {
+            return Some(FoundKind::Partial(reason(by)));
+        }
         let pasted = operands.range.clone().any(|i| self.paste_end(i).is_some());
-        let unknown = pasted && (!enough || self.hides_operands(&operands.range));
-        let fragment = unknown || (cut_off && !enough);
+        let fragment = (pasted || cut_off) && !enough;
         Some(if fragment { FoundKind::Fragment } else { FoundKind::Statement })
+    }
+
+    /// Whether the text ends in an operand's selector, before its digits: `"… %1.b"`.
+    fn ends_in_selector(&self, operands: &Range<usize>) -> bool {
+        let bytes = &self.bytes()[operands.clone()];
+        let last = bytes.rsplit(|&b| is_space(b) || b == b',').next().unwrap_or_default();
+        let selector = last.iter().rposition(|&b| b == b'.').filter(|&dot| dot > 0).map(|dot| &last[dot + 1..]);
+        operands.end == self.bytes().len() && matches!(selector, Some(b"" | b"b" | b"h"))
     }
 
     /// Whether a head is the whole text, or a line of it.
@@ -471,22 +484,31 @@ impl<'a> Scanner<'a> {
         apart && !operand.is_empty() && (alone || ahead.peek(0) == b',')
     }
 
-    /// Whether a paste may hold more than an operand's name: a selector, or one of two pastes side by side.
-    fn hides_operands(&self, operands: &Range<usize>) -> bool {
+    /// Who pastes what may hold a selector: what stands behind a dot, behind a placeholder (`%1{sel}`), or behind another paste, unless
+    /// these two hold all operands.
+    fn hides_part(&self, operands: &Range<usize>, enough: bool) -> Option<Paste> {
         let mut pos = operands.start;
         while pos < operands.end {
-            let Some(end) = self.paste_end(pos) else {
+            let Some((by, end)) = self.text.paste_at(pos) else {
                 pos += 1;
                 continue;
             };
             let token = self.bytes()[operands.start..pos].rsplit(|&b| is_space(b) || b == b',').next();
             let in_selector = token.is_some_and(|token| token.contains(&b'.'));
-            if in_selector || (end < operands.end && self.paste_end(end).is_some()) {
-                return true;
+            let behind_placeholder = token.is_some_and(|token| {
+                let is_unit = || self.paste_end(pos - 1).is_none() && self.text.is_unit(pos - 1);
+                is_number_of_operand(token) || !token.is_empty() && pos > operands.start && is_unit()
+            });
+            let another = (end < operands.end).then(|| self.text.paste_at(end)).flatten();
+            if in_selector || behind_placeholder {
+                return Some(by);
+            }
+            if let (Some((by, _)), true) = (another, enough) {
+                return Some(by);
             }
             pos = end;
         }
-        false
+        None
     }
 
     /// A part of the text without comments, and with what is pasted written as PTX writes identifiers, in the head in
@@ -528,6 +550,12 @@ impl<'a> Scanner<'a> {
             }
         }
     }
+}
+
+/// Whether a text is `%1` or `$1`.
+fn is_number_of_operand(text: &[u8]) -> bool {
+    let number = text.strip_prefix(b"%").or_else(|| text.strip_prefix(b"$"));
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
 }
 
 /// Whether a word that is pasted to its end may be a video instruction's mnemonic: `v`, `vs`, `vabs`.

@@ -34,7 +34,7 @@ pub struct FileUses {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Use {
-    /// The instruction as plain PTX, on one line, without its semicolon.
+    /// The instruction as plain PTX, on one line, without its semicolon; one that is not judged as the file writes it.
     pub text: String,
     /// Where it stands in the file, in bytes.
     pub span: Range<usize>,
@@ -132,11 +132,22 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
 fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
     let (whole, bare) = (Parser::new(), Parser::new().allow_bare());
     let in_file = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
-        diagnostics.into_iter().map(|diagnostic| placed(diagnostic, &found)).collect()
+        let mut all: Vec<Diagnostic> = Vec::new();
+        for diagnostic in diagnostics.into_iter().map(|diagnostic| placed(diagnostic, &found)) {
+            // A use of a macro may have one fault in several places of its definition.
+            let is_same = |other: &Diagnostic| {
+                (other.code, &other.span, &other.message) == (diagnostic.code, &diagnostic.span, &diagnostic.message)
+            };
+            if !all.iter().any(is_same) {
+                all.push(diagnostic);
+            }
+        }
+        all
     };
+    let (text, minuses) = without_minuses(&found, source);
     let (parsed, fragment) = match found.kind {
-        FoundKind::Statement => (Ok(whole.parse_with_places(&found.text)), false),
-        FoundKind::Fragment => (Ok(bare.parse_with_places(&found.text)), true),
+        FoundKind::Statement => (Ok(whole.parse_with_places(&text)), false),
+        FoundKind::Fragment => (Ok(bare.parse_with_places(&text)), true),
         FoundKind::Partial(reason) => (Err(Verdict::Unjudged(reason)), false),
         FoundKind::Label => (Err(Verdict::Label), false),
     };
@@ -147,7 +158,7 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
             if faults.is_empty() {
                 reads_output = operands::reads_output(&found, source, &instruction, &places);
                 let verdict = if fragment { Verdict::LegalFragment } else { Verdict::Legal };
-                let mut lints = linter.lint(&found.text, &instruction, &places);
+                let mut lints = linter.lint(&text, &instruction, &places);
                 lints.iter_mut().for_each(|lint| as_file_writes(lint, &found, source));
                 let mut lints = in_file(lints);
                 if !fragment {
@@ -162,16 +173,54 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
             (Verdict::Unjudged(PartialReason::CutShort), Vec::new())
         }
         Ok(Err(mut faults)) => {
+            faults.iter_mut().for_each(|fault| with_minuses(fault, &minuses));
             faults.iter_mut().for_each(|fault| as_file_writes(fault, &found, source));
             (Verdict::Illegal(in_file(faults)), Vec::new())
         }
-        Err(Verdict::Unjudged(PartialReason::Operand)) => (operands::incomplete(&found), Vec::new()),
+        Err(Verdict::Unjudged(reason)) if reason != PartialReason::CutShort => {
+            (operands::incomplete(&found, reason), Vec::new())
+        }
         Err(verdict) => (verdict, Vec::new()),
     };
     let span = found.source_span(0..found.text.len());
     let extent = found.source_offset(0)..found.source_offset(found.text.len()).max(span.end);
     let definition = found.definition_span(0..found.text.len());
-    (Use { text: found.text, span, verdict, lints, allowed: Vec::new(), extent, definition }, reads_output)
+    let text = match verdict {
+        Verdict::Unjudged(_) => found.as_written(source),
+        _ => found.text,
+    };
+    (Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition }, reads_output)
+}
+
+/// The text of an instruction, a `_` for the minus of each negative number that completes a word of it, `.b%4` with -1: so it is one word
+/// and one fault. Also these words, as they are in the text and with a minus.
+fn without_minuses<'f>(found: &'f Found, source: &[u8]) -> (Cow<'f, str>, Vec<(String, String)>) {
+    let text = found.text.as_str();
+    if found.context().filled.is_empty() {
+        return (text.into(), Vec::new());
+    }
+    let is_filled = |at: usize| {
+        text[..at].ends_with(|c: char| is_name(c) || c == '.')
+            && source.get(found.spelled_offset(at)).is_some_and(|byte| *byte != b'-')
+    };
+    let minuses: Vec<usize> = text.match_indices('-').map(|(at, _)| at).filter(|&at| is_filled(at)).collect();
+    let mut changed = text.to_owned();
+    minuses.iter().for_each(|&at| changed.replace_range(at..=at, "_"));
+    let words = minuses.iter().map(|&at| {
+        let start = changed[..at].rfind(|c: char| !is_name(c)).map_or(0, |before| before + 1);
+        let end = changed[at..].find(|c: char| !is_name(c)).map_or(changed.len(), |len| at + len);
+        (changed[start..end].to_owned(), text[start..end].to_owned())
+    });
+    let words = words.collect();
+    (changed.into(), words)
+}
+
+/// Writes the minuses in a diagnostic again.
+fn with_minuses(fault: &mut Diagnostic, words: &[(String, String)]) {
+    for (without, with) in words {
+        let texts = [&mut fault.message, &mut fault.label].into_iter().chain(&mut fault.help);
+        texts.for_each(|text| *text = text.replace(without, with));
+    }
 }
 
 /// A diagnostic of a text with its places in the file: at the use, with the places that a macro's definition and the values of
@@ -246,7 +295,7 @@ fn names_in_file(found: &Found, source: &[u8]) -> Vec<(String, String)> {
         let in_file = source.get(spelled).map(String::from_utf8_lossy);
         at += part.len();
         // What macros and operators paste stands outside the string.
-        let in_file = in_file.filter(|text| text.starts_with(['%', '$', '{', '`']) && *text != word);
+        let in_file = in_file.filter(|text| text.starts_with(['%', '$', '{', '`', '\\']) && *text != word);
         if let (Some(in_file), true) = (in_file, word.starts_with('%')) {
             names.push((word.to_owned(), in_file.into_owned()));
         }

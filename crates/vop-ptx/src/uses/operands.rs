@@ -52,19 +52,14 @@ fn reference<'f>(found: &'f Found, source: &[u8], at: usize) -> Option<(&'f str,
     let spelled = source.get(found.spelled_offset(at)..)?;
     let is_placeholder = match spelled {
         [b'%', next, ..] => next.is_ascii_digit() || *next == b'[',
-        [b'$' | b'{', ..] => true,
+        // Julia's strings have a backslash before the sign.
+        [b'$' | b'{', ..] | [b'\\', b'$', ..] => true,
         _ => false,
     };
     if !is_placeholder {
         return None;
     }
-    // `{}` of Rust takes the next argument, and is numbered from 1.
-    let number = name.strip_prefix("field$").and_then(|number| number.parse::<usize>().ok());
-    let index = match number {
-        Some(number) => number.checked_sub(1).filter(|&index| index < asm.operands.len()),
-        None => asm.index(name),
-    };
-    Some((found.text.get(at..=at + end)?, index.map(|index| &asm.operands[index])))
+    Some((found.text.get(at..=at + end)?, asm.index(name).map(|index| &asm.operands[index])))
 }
 
 /// Why the operands of a legal instruction are refused; places are the file's.
@@ -76,8 +71,9 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
         && let Some((name, Some(operand))) = reference(found, source, at)
         && !matches!(operand.class, Class::Unknown | Class::Other("a predicate"))
     {
-        let message = format!("`{name}` is no predicate, and guards an instruction");
-        let fault = Diagnostic::new(Code::V0403, operand.whole.clone(), message).label(operand.written.clone());
+        let spelled = written(found, source, &(at..at + name.len()));
+        let message = format!("`{spelled}` is no predicate, and guards an instruction");
+        let fault = Diagnostic::new(Code::V0403, operand.whole.clone(), message).label(constraint(operand));
         let help = "declare a predicate in the asm, `.reg .pred p;`, and set it by `setp`";
         faults.push(at_template(fault, found, at..at + name.len()).help(help));
     }
@@ -88,6 +84,14 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
             let message = format!("the asm has no operand `{}`", written(found, source, &at));
             let label = match count {
                 0 => "it has none".to_owned(),
+                _ if found
+                    .context()
+                    .asm
+                    .as_ref()
+                    .is_some_and(|asm| asm.operands.iter().any(|one| one.name.is_some())) =>
+                {
+                    names(found, &written(found, source, &at))
+                }
                 1 => "its only operand is 0".to_owned(),
                 _ => format!("its operands are 0 to {}", count - 1),
             };
@@ -105,7 +109,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                     operand.whole.clone(),
                     format!("`{spelled}` is {what}, and `{mnemonic}` takes 32-bit registers"),
                 )
-                .help(register_help(operand)),
+                .help(register_help(operand, &spelled)),
             ),
             Class::Memory => Some(
                 Diagnostic::new(
@@ -113,7 +117,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                     operand.whole.clone(),
                     format!("`{spelled}` is in memory, and `{mnemonic}` takes 32-bit registers"),
                 )
-                .help(register_help(operand)),
+                .help(register_help(operand, &spelled)),
             ),
             Class::Immediate => {
                 let why = if position == 0 {
@@ -127,7 +131,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                 };
                 why.map(|why| {
                     let message = format!("`{spelled}` is a number in the text, and {why}");
-                    Diagnostic::new(Code::V0408, operand.whole.clone(), message).help(register_help(operand))
+                    Diagnostic::new(Code::V0408, operand.whole.clone(), message).help(register_help(operand, &spelled))
                 })
             }
             Class::Word => operand.scalar.filter(|scalar| *scalar != Scalar::Integer(4)).map(|scalar| {
@@ -137,7 +141,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                     Scalar::Integer(1) => "1 byte wide".to_owned(),
                     Scalar::Integer(_) => format!("{} bytes wide", scalar.size()),
                 };
-                let message = format!("`{spelled}` is {what}, and {} takes 32-bit integers", operand.written);
+                let message = format!("`{spelled}` is {what}, and `{}` takes 32-bit integers", operand.written);
                 let help = match scalar {
                     Scalar::Float(4) => "convert it, or pass its bits: `__float_as_uint(…)`",
                     Scalar::Integer(1 | 2) => "convert it to `unsigned` or `int`, as its sign demands",
@@ -161,7 +165,12 @@ pub(super) fn lints(found: &Found, source: &[u8], _: &Instruction<'_>, places: &
         if let Some(operand) = operand.filter(|operand| position == 0 && operand.access == Access::In) {
             let message = format!("the instruction writes `{}`, which is an input", written(found, source, &at));
             let lint = Diagnostic::new(Code::V0714, operand.whole.clone(), message).label("an input");
-            lints.push(at_template(lint, found, at).help("make it an output: `\"=r\"`, or `\"+r\"` if it is read too"));
+            let help = match (operand.written.starts_with('"'), written(found, source, &at).starts_with('$')) {
+                (false, _) => "make it an output: `out(reg32)`, or `inout(reg32)` if it is read too",
+                (true, false) => "make it an output: `\"=r\"`, or `\"+r\"` if it is read too",
+                (true, true) => "make it an output: `=r`, and tie an input to it if it is read too",
+            };
+            lints.push(at_template(lint, found, at).help(help));
         }
     }
     lints
@@ -176,14 +185,17 @@ pub(super) fn reads_output(found: &Found, source: &[u8], instruction: &Instructi
     })
 }
 
-/// The verdict on an instruction of which an operand fills in a part.
-pub(super) fn incomplete(found: &Found) -> Verdict {
+/// The verdict on an instruction of which a part is filled in later, for this reason.
+pub(super) fn incomplete(found: &Found, reason: PartialReason) -> Verdict {
     let mut faults = Vec::new();
     if let Some(asm) = &found.context().asm {
         for operand in found.context().registers.iter().filter_map(|&index| asm.operands.get(index)) {
             let message = "a register cannot be a part of a modifier or selector".to_owned();
-            let fault = Diagnostic::new(Code::V0408, operand.whole.clone(), message).label(operand.written.clone());
-            let fault = fault.help("if its value is a constant, write `\"n\"` for its constraint");
+            let fault = Diagnostic::new(Code::V0408, operand.whole.clone(), message).label(constraint(operand));
+            let fault = fault.help(match operand.written.starts_with('"') {
+                true => "if its value is a constant, write `\"n\"` for its constraint",
+                false => "if its value is a constant, make it a `const` operand",
+            });
             faults.push(at_template(fault, found, 0..found.text.len()));
         }
     }
@@ -198,7 +210,7 @@ pub(super) fn incomplete(found: &Found) -> Verdict {
         let moved = wrong.into_iter().map(|fault| fault.moved(|span| start + span.start..start + span.end));
         faults.extend(moved.map(|fault| super::placed(fault, found)));
     }
-    if faults.is_empty() { Verdict::Unjudged(PartialReason::Operand) } else { Verdict::Illegal(faults) }
+    if faults.is_empty() { Verdict::Unjudged(reason) } else { Verdict::Illegal(faults) }
 }
 
 fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
@@ -207,7 +219,9 @@ fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
 
 /// With the place in the template.
 pub(super) fn at_template(diagnostic: Diagnostic, found: &Found, at: Range<usize>) -> Diagnostic {
-    diagnostic.related(found.source_span(at), "used here")
+    let place = found.source_span(at);
+    // A macro may write both.
+    if place == diagnostic.span { diagnostic } else { diagnostic.related(place, "used here") }
 }
 
 fn name_of(position: usize) -> &'static str {
@@ -217,15 +231,47 @@ fn name_of(position: usize) -> &'static str {
 /// A placeholder as the file writes it.
 pub(super) fn written(found: &Found, source: &[u8], at: &Range<usize>) -> String {
     let place = found.definition_span(at.clone()).unwrap_or_else(|| found.source_span(at.clone()));
-    let text = source.get(place).map(String::from_utf8_lossy).filter(|text| text.starts_with(['%', '$', '{']));
-    text.map_or_else(|| found.text.get(at.clone()).unwrap_or_default().to_owned(), |text| text.into_owned())
+    let text = source.get(place).map(String::from_utf8_lossy);
+    let text = text.as_deref().map(|text| text.strip_prefix('\\').filter(|text| text.starts_with('$')).unwrap_or(text));
+    let text = text.filter(|text| text.starts_with(['%', '$', '{'])).or(found.text.get(at.clone()));
+    text.unwrap_or_default().to_owned()
 }
 
-fn register_help(operand: &AsmOperand) -> String {
+/// The names of the operands of an `asm`, in the way that a placeholder is written; at most eight.
+fn names(found: &Found, like: &str) -> String {
+    const MOST: usize = 8;
+    let operands = found.context().asm.as_ref().map_or(&[][..], |asm| &asm.operands);
+    let written = |(index, operand): (usize, &AsmOperand)| {
+        let name = operand.name.clone().unwrap_or_else(|| index.to_string());
+        match operand.name {
+            _ if like.starts_with('{') => format!("{{{name}}}"),
+            Some(_) => format!("%[{name}]"),
+            None => format!("%{name}"),
+        }
+    };
+    let mut all: Vec<String> = operands.iter().enumerate().take(MOST).map(written).collect();
+    if operands.len() > MOST {
+        all.push("…".to_owned());
+    }
+    let verb = if all.len() == 1 { "its only operand is" } else { "its operands are" };
+    format!("{verb} {}", all.join(", "))
+}
+
+/// The constraint of an operand, without the name that Rust writes before it.
+pub(super) fn constraint(operand: &AsmOperand) -> &str {
+    match operand.written.split_once('=') {
+        Some((_, constraint)) if !operand.written.starts_with('"') => constraint.trim_start(),
+        _ => &operand.written,
+    }
+}
+
+fn register_help(operand: &AsmOperand, spelled: &str) -> String {
     if operand.written.starts_with('"') {
         let sign = if operand.access == Access::In { "" } else { &operand.written[1..2] };
         let sign = if matches!(sign, "=" | "+") { sign } else { "" };
-        format!("write `\"{sign}r\"`, with a 32-bit integer")
+        // LLVM's constraints are one string.
+        let quote = if spelled.starts_with('$') { "" } else { "\"" };
+        format!("write `{quote}{sign}r{quote}`, with a 32-bit integer")
     } else {
         "use `reg32`, with a 32-bit integer".to_owned()
     }

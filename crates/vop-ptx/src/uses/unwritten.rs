@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use vop::{Code, Diagnostic, Parser};
 
-use super::operands::{Used, used, written};
+use super::operands::{Used, constraint, used, written};
 use super::packed;
 use crate::find::{Access, Found, FoundKind, Step};
 
@@ -60,15 +60,19 @@ pub(super) fn find<'s>(steps: &'s [Step], source: &[u8]) -> Vec<(&'s Found, Diag
                         state.whole = true;
                         let spelled = written(found, source, &at);
                         let message = format!(
-                            "`{spelled}` is read before the asm writes it, and {} gives it no value",
-                            operand.written
+                            "`{spelled}` is read before the asm writes it, and `{}` gives it no value",
+                            constraint(operand)
                         );
                         let help = match operand.written.starts_with('"') {
                             true if spelled.starts_with('$') => {
-                                "tie an input to it: the constraint `0` and its old value".to_owned()
+                                let number = spelled.trim_matches(['$', '{', '}']);
+                                format!("tie an input to it: the constraint `{number}` and its old value")
                             }
                             true => format!("write `\"+{}`", operand.written.trim_start_matches(['"', '=', '&'])),
-                            false => "write `inout` instead of `out`".to_owned(),
+                            false => {
+                                let class = constraint(operand).split_once('(').map_or("", |(_, class)| class);
+                                format!("write `inout({class}` instead of `{}`", constraint(operand))
+                            }
                         };
                         let lint = Diagnostic::new(Code::V0713, at, message).label("may hold anything");
                         let lint = super::placed(lint, found).help(help);

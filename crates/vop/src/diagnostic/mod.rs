@@ -250,10 +250,13 @@ impl Diagnostic {
         self
     }
 
-    /// With another place and a word on it.
+    /// With another place and a word on it, unless it has these already.
     #[must_use]
     pub fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Diagnostic {
-        self.related.push((span, label.into()));
+        let place = (span, label.into());
+        if !self.related.contains(&place) {
+            self.related.push(place);
+        }
         self
     }
 

@@ -609,6 +609,7 @@ impl Habit {
 pub(super) fn advice(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_start_matches("__");
+    let is_function = name.starts_with("__");
     let simd = stem.len() < name.trim_start_matches("__").len();
     Some(match (stem, simd) {
         ("vmad" | "vfma" | "vmla", true) => {
@@ -623,6 +624,25 @@ pub(super) fn advice(name: &str) -> Option<&'static str> {
         }
         ("vdot" | "vdp" | "vdp4a" | "vdot4a", _) => {
             "write `dp4a.u32.u32 d, a, b, c`, which adds the products of all bytes to c"
+        }
+        ("dp4a", _) if is_function => {
+            "write `dp4a.s32.s32 d, a, b, c`, or `dp4a.u32.u32` for unsigned bytes: it adds the products of all bytes to c"
+        }
+        ("dp2a_lo" | "dp2a_hi", _) if is_function => {
+            "write `dp2a.lo.s32.s32 d, a, b, c` or `dp2a.hi.s32.s32`, with `.u32.u32` for unsigned numbers: it adds the products of a's \
+             half-words and b's lower or upper bytes to c"
+        }
+        ("sad", _) if is_function => "write `vabsdiff.u32.s32.s32.add d, a, b, c`, or `sad.s32 d, a, b, c`",
+        ("usad", _) if is_function => "write `vabsdiff.u32.u32.u32.add d, a, b, c`, or `sad.u32 d, a, b, c`",
+        ("byte_perm", _) if is_function => {
+            "write `prmt.b32 d, a, b, c`: each digit of c selects a byte, 0 to 3 of a and 4 to 7 of b"
+        }
+        ("vprmt" | "vperm", _) => {
+            "no video instruction only permutes bytes; write `prmt.b32 d, a, b, c`: each digit of c selects a byte, 0 to 3 of a and \
+             4 to 7 of b"
+        }
+        ("vsel" | "vselect" | "vbsl", _) => {
+            "no video instruction selects: `lop3.b32 d, c, a, b, 0xca` takes the bits of a where c has ones, and those of b elsewhere"
         }
         ("vand" | "vor" | "vxor", _) => "write `and.b32`, `or.b32` or `xor.b32`: lanes do not matter to them",
         ("vnot", _) => "write `not.b32 d, a`: lanes do not matter to it",

@@ -78,6 +78,9 @@ impl Reader<'_, '_> {
             return None;
         }
         let name = &*without_capitals(&self.text_of(d.selector)[1..], capitals);
+        if self.is_said_of_register(d) {
+            return None;
+        }
         let shape = mnemonic.shape();
         if !shape.is_simd() {
             if let Some(part) = Part::from_name(name) {
@@ -109,20 +112,22 @@ impl Reader<'_, '_> {
             Shape::Halves => digits::<2>(name, 'h', 3).map(Selector::Halves),
             Shape::Bytes => digits::<4>(name, 'b', 7).map(Selector::Bytes),
         };
-        if selector.is_none() {
-            // Of `%tid.x` all is said with the register.
-            let special = operand.raw == Raw::Register
-                && self.knows_registers()
-                && special::is_special(self.text_of(operand.name));
-            if !special {
-                self.wrong_selector(mnemonic, name, operand.selector.range(), side);
-            }
+        if selector.is_none() && !self.is_said_of_register(operand) {
+            self.wrong_selector(mnemonic, name, operand.selector.range(), side);
         }
         selector
     }
 
+    /// Whether the register is none that has selectors, which is said of the register: `%tid.x`, or `v.x` of a vector.
+    fn is_said_of_register(&self, operand: &Written) -> bool {
+        operand.raw == Raw::Register && self.knows_registers() && {
+            let name = self.text_of(operand.name);
+            special::is_special(name) || self.register_type(name) == Some(RegisterType::Vector)
+        }
+    }
+
     fn no_selector_on_c(&mut self, mnemonic: Mnemonic, c: &Written, count: usize) {
-        if c.selector.is_empty() {
+        if c.selector.is_empty() || self.is_said_of_register(c) {
             return;
         }
         let name = &self.text_of(c.selector)[1..];

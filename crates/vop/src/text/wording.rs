@@ -144,6 +144,9 @@ impl Reader<'_, '_> {
         if shape.is_simd() && matches!(side, Side::D) && name == "b00" {
             help.push_str("; the mask `.b00` in the manual's example (9.7.18.2.3) is wrong");
         }
+        if matches!(name, "x" | "y" | "z" | "w" | "r" | "g" | "b" | "a") {
+            help = format!("move an element of a vector to a `.b32` register first; {help}");
+        }
         let fault = if known || shape.is_simd() && matches!(side, Side::D) {
             Diagnostic::new(Code::V0304, span, format!("`.{name}` is not a selector for {operand} of `{mnemonic}`"))
         } else {

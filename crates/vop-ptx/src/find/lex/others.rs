@@ -1,13 +1,18 @@
 //! Julia, Go, D, Zig and Nim: every string, since no syntax tells which ones hold PTX or a kernel's source. Their literals and
 //! comments differ; what joins literals is an operator between them.
+//!
+//! Operands are read behind the template of Zig's and D's `asm`, and in a list of LLVM's constraints behind a string of Julia or D.
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::{Mapped, Paste};
+use super::super::operand::{self, Access, AsmOperand, Class, Lexeme, LexemeKind, class_of};
 use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode_part};
+use super::llvm;
 use super::text::Text;
 
 /// Whose literals and comments are read.
@@ -32,9 +37,13 @@ pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
             continue;
         }
         if let Some(literal) = literal(&mut cursor, kind) {
-            let dialect = if kind == Kind::Zig && asm == Asm::Open { Dialect::GccAsm } else { Dialect::Free };
             let mapped = joined(&mut cursor, &literal, kind);
-            texts.push(Text::new(mapped, dialect));
+            let (dialect, operands) = match constraints(cursor, kind) {
+                _ if asm == Asm::Open => (Dialect::GccAsm, operands(cursor, kind)),
+                Some(operands) => (Dialect::LlvmAsm, Some(operands)),
+                None => (Dialect::Free, None),
+            };
+            texts.push(Text { asm: operands.map(Arc::new), ..Text::new(mapped, dialect) });
             asm = Asm::Outside;
             continue;
         }
@@ -42,14 +51,21 @@ pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
             b'\'' => skip_character(&mut cursor, kind),
             b if is_ident(b) => {
                 asm = match (cursor.take_while(is_ident), asm) {
-                    (b"asm", _) => Asm::Keyword,
-                    (b"volatile", Asm::Keyword) => Asm::Keyword,
+                    (b"asm", _) if matches!(kind, Kind::Zig | Kind::D) => Asm::Keyword,
+                    (b"volatile" | b"pure" | b"nothrow" | b"nogc" | b"trusted" | b"safe" | b"system", Asm::Keyword) => {
+                        Asm::Keyword
+                    }
                     _ => Asm::Outside,
                 };
             }
             b => {
                 if !b.is_ascii_whitespace() {
-                    asm = if b == b'(' && asm == Asm::Keyword { Asm::Open } else { Asm::Outside };
+                    let open = if kind == Kind::D { b'{' } else { b'(' };
+                    asm = match b {
+                        _ if asm == Asm::Keyword && b == open => Asm::Open,
+                        b'@' if asm == Asm::Keyword && kind == Kind::D => Asm::Keyword,
+                        _ => Asm::Outside,
+                    };
                 }
                 cursor.advance(1);
             }
@@ -77,12 +93,117 @@ pub(super) fn comments(source: &[u8], kind: Kind) -> Vec<Range<usize>> {
     comments
 }
 
-/// How far Zig's `asm volatile (` has been read.
+/// How far Zig's `asm volatile (` or D's `asm {` has been read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asm {
     Outside,
     Keyword,
     Open,
+}
+
+/// The bytes of an operand's expression.
+const LONGEST_EXPRESSION: usize = 1 << 12;
+
+/// The operands behind a string of Julia or D, if a list of LLVM's constraints follows it: `, "=r,r,r"`.
+fn constraints(mut cursor: Cursor<'_>, kind: Kind) -> Option<operand::Asm> {
+    skip_trivia(&mut cursor, kind);
+    if !matches!(kind, Kind::Julia | Kind::D) || !cursor.eat(b",") {
+        return None;
+    }
+    skip_trivia(&mut cursor, kind);
+    let list = literal(&mut cursor, kind)?;
+    let [list] = list.content.as_slice() else { return None };
+    llvm::is_constraints(&cursor.src[list.clone()])
+        .then(|| llvm::listed(cursor.src, list.clone(), Vec::new(), list.start))
+}
+
+/// The operands behind a template of GCC's syntax: `: [d] "=r" (-> u32), : [a] "r" (a)`; `None` where there is no colon.
+fn operands(mut cursor: Cursor<'_>, kind: Kind) -> Option<operand::Asm> {
+    skip_trivia(&mut cursor, kind);
+    if cursor.peek(0) != b':' {
+        return None;
+    }
+    let numbered = kind != Kind::Zig;
+    let mut asm = operand::Asm { at: cursor.pos, operands: Vec::new(), complete: true, numbered };
+    let mut ties = Vec::new();
+    let mut section = 0;
+    loop {
+        skip_trivia(&mut cursor, kind);
+        match cursor.peek(0) {
+            b':' => section += 1,
+            b',' => {}
+            b')' | b'}' | b';' => break,
+            _ => match operand(&mut cursor, kind, section == 1, &mut ties) {
+                Some(operand) => {
+                    asm.operands.push(operand);
+                    continue;
+                }
+                None => {
+                    asm.complete = false;
+                    break;
+                }
+            },
+        }
+        // What else there is are clobbers.
+        if section > 2 {
+            break;
+        }
+        cursor.advance(1);
+    }
+    asm.tie(&ties);
+    Some(asm)
+}
+
+/// Steps over `[name] "r" (expression)`.
+fn operand(cursor: &mut Cursor<'_>, kind: Kind, output: bool, ties: &mut Vec<usize>) -> Option<AsmOperand> {
+    let whole = cursor.pos;
+    let mut name = None;
+    if cursor.eat(b"[") {
+        skip_trivia(cursor, kind);
+        name = Some(String::from_utf8_lossy(cursor.take_while(is_ident)).into_owned());
+        skip_trivia(cursor, kind);
+        if !cursor.eat(b"]") {
+            return None;
+        }
+        skip_trivia(cursor, kind);
+    }
+    let start = cursor.pos;
+    let constraint = literal(cursor, kind)?;
+    let place = start..cursor.pos;
+    let [constraint] = constraint.content.as_slice() else { return None };
+    skip_trivia(cursor, kind);
+    let open = cursor.pos;
+    if cursor.peek(0) != b'(' || !cursor.skip_brackets(LONGEST_EXPRESSION) {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&cursor.src[constraint.clone()]).replace(' ', "");
+    let (mut class, tied) = class_of(&text);
+    match tied {
+        Some(tied) if !output => ties.push(tied),
+        Some(_) => class = Class::Unknown,
+        None => {}
+    }
+    let access = match (output, text.starts_with('=')) {
+        (true, true) => Access::Out,
+        (true, false) => Access::InOut,
+        (false, _) => Access::In,
+    };
+    let expression_place = open + 1..cursor.pos - 1;
+    let value = std::str::from_utf8(cursor.src[expression_place.clone()].trim_ascii()).ok();
+    let number = value.and_then(|value| value.parse::<i64>().ok());
+    let expression =
+        number.map(|number| Lexeme { text: number.to_string().into_bytes(), at: open, kind: LexemeKind::Number });
+    Some(AsmOperand {
+        name,
+        written: format!("\"{text}\""),
+        place,
+        class,
+        access,
+        expression: expression.into_iter().collect(),
+        expression_place,
+        whole: whole..cursor.pos,
+        scalar: None,
+    })
 }
 
 /// Steps over a comment, if one stands here.

@@ -1,11 +1,13 @@
 //! Rust: `asm!`'s templates, `concat!`, and any other string.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::cursor::{Cursor, is_ident};
 use super::super::mapped::{Mapped, Paste};
-use super::super::operand::{Access, Asm, AsmOperand, Class};
+use super::super::operand::{Access, Asm, AsmOperand, Class, Lexeme, LexemeKind};
 use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode};
 use super::text::Text;
@@ -16,6 +18,7 @@ const CONCAT_LIMIT: usize = 8;
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
     let mut cursor = Cursor::new(source, 0);
     let mut texts = Vec::new();
+    let constants = Constants { source, read: OnceCell::new() };
     while !cursor.at_end() {
         if skip_comment(&mut cursor) {
             continue;
@@ -25,7 +28,7 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
             b if is_ident(b) || b == b'"' => {
                 if let Some(text) = asm(&mut cursor) {
                     // Without any operand it is the beginning of one, or an example.
-                    let asm = Some(operands(cursor)).filter(|asm| !asm.operands.is_empty()).map(Arc::new);
+                    let asm = Some(operands(cursor, &constants)).filter(|asm| !asm.operands.is_empty()).map(Arc::new);
                     texts.push(Text { asm, ..Text::new(text, Dialect::RustAsm) });
                     continue;
                 }
@@ -101,8 +104,8 @@ fn asm(cursor: &mut Cursor<'_>) -> Option<Mapped> {
 const LONGEST_EXPRESSION: usize = 1 << 12;
 
 /// The operands behind a template: `, out(reg32) d, x = in(reg32) a, const 5)`. The compiler numbers those without a name.
-fn operands(mut cursor: Cursor<'_>) -> Asm {
-    let mut asm = Asm { at: cursor.pos, operands: Vec::new(), complete: true };
+fn operands(mut cursor: Cursor<'_>, constants: &Constants<'_>) -> Asm {
+    let mut asm = Asm { at: cursor.pos, operands: Vec::new(), complete: true, numbered: true };
     loop {
         skip_trivia(&mut cursor);
         if cursor.eat(b",") {
@@ -153,18 +156,120 @@ fn operands(mut cursor: Cursor<'_>) -> Asm {
         let written = String::from_utf8_lossy(&cursor.src[start..end]).into_owned();
         skip_expression(&mut cursor);
         let whole = start..cursor.pos.max(end);
+        let value = cursor.src.get(end..whole.end).filter(|_| class == Class::Immediate);
+        let value = value.and_then(|expression| constants.value(expression));
+        let expression =
+            value.map(|value| Lexeme { text: value.to_string().into_bytes(), at: end, kind: LexemeKind::Number });
         asm.operands.push(AsmOperand {
             name,
             written,
             place: start..end,
             class,
             access,
-            expression: Vec::new(),
-            expression_place: end..whole.end,
+            expression: expression.into_iter().collect(),
+            expression_place: trimmed(cursor.src, end..whole.end),
             whole,
             scalar: None,
         });
     }
+}
+
+/// A place without the blanks at its ends.
+fn trimmed(source: &[u8], place: Range<usize>) -> Range<usize> {
+    let text = source.get(place.clone()).unwrap_or_default();
+    let start = place.start + text.len() - text.trim_ascii_start().len();
+    start..start + text.trim_ascii().len()
+}
+
+/// The integers that a file calls `const NAME: TYPE = 5;`.
+struct Constants<'a> {
+    source: &'a [u8],
+    /// Read when the first is asked for. A name that is declared several times, also as a parameter, has no value.
+    read: OnceCell<HashMap<&'a [u8], Option<i128>>>,
+}
+
+impl Constants<'_> {
+    /// The value of an expression that is a number or the name of a constant, in brackets or without.
+    fn value(&self, expression: &[u8]) -> Option<i128> {
+        let mut text = expression.trim_ascii();
+        while let [b'(', inside @ .., b')'] | [b'{', inside @ .., b'}'] = text {
+            text = inside.trim_ascii();
+        }
+        if let Some(value) = integer(text) {
+            return Some(value);
+        }
+        *self.read.get_or_init(|| constants(self.source)).get(text)?
+    }
+}
+
+fn constants(source: &[u8]) -> HashMap<&[u8], Option<i128>> {
+    let mut all = HashMap::new();
+    let mut cursor = Cursor::new(source, 0);
+    while !cursor.at_end() {
+        if skip_comment(&mut cursor) || literal(&mut cursor).is_some() {
+            continue;
+        }
+        match cursor.peek(0) {
+            b'\'' => skip_char_or_lifetime(&mut cursor),
+            b if is_ident(b) => {
+                let word = cursor.take_while(is_ident);
+                let mut ahead = cursor;
+                skip_trivia(&mut ahead);
+                let name = ahead.take_while(is_ident);
+                skip_trivia(&mut ahead);
+                let declares = match word {
+                    // An operand of an `asm!` has no type.
+                    b"const" => ahead.peek(0) == b':',
+                    // Another thing of a constant's name may hide it.
+                    b"let" | b"mut" | b"static" => true,
+                    _ => false,
+                };
+                if declares && !name.is_empty() {
+                    let value = declared(ahead);
+                    all.entry(name).and_modify(|other| *other = None).or_insert(value);
+                }
+            }
+            _ => cursor.advance(1),
+        }
+    }
+    all
+}
+
+/// The value behind a name: `: u32 = 5;`.
+fn declared(mut cursor: Cursor<'_>) -> Option<i128> {
+    if !cursor.eat(b":") {
+        return None;
+    }
+    skip_trivia(&mut cursor);
+    let ty = cursor.take_while(is_ident);
+    skip_trivia(&mut cursor);
+    if ty.is_empty() || !cursor.eat(b"=") {
+        return None;
+    }
+    let start = cursor.pos;
+    cursor.take_while(|b| is_ident(b) || matches!(b, b'-' | b' '));
+    let value = integer(cursor.src[start..cursor.pos].trim_ascii())?;
+    (cursor.peek(0) == b';').then_some(value)
+}
+
+/// An integer literal of Rust: `5`, `-1i32`, `0x1_f`.
+fn integer(text: &[u8]) -> Option<i128> {
+    let text = std::str::from_utf8(text).ok()?.replace('_', "");
+    let (negative, digits) =
+        text.strip_prefix('-').map_or((false, text.as_str()), |digits| (true, digits.trim_start()));
+    let (digits, radix) = match digits.get(..2) {
+        Some("0x") => (&digits[2..], 16),
+        Some("0o") => (&digits[2..], 8),
+        Some("0b") => (&digits[2..], 2),
+        _ => (digits, 10),
+    };
+    let types = ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+    let digits = types.iter().find_map(|ty| digits.strip_suffix(ty)).unwrap_or(digits);
+    if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    Some(if negative { -value } else { value })
 }
 
 /// Goes to the comma or the bracket that ends an expression.

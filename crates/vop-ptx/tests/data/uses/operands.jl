@@ -1,0 +1,7 @@
+@asmcall("vadd4.u32.u32.u32 \$0, \$1, \$2, \$3;", "=f,r,r,r", true, UInt32, Tuple{UInt32,UInt32,UInt32}, a, b, c)
+@asmcall("vadd4.u32.u32.u32 \$0, \$1, \$2, \$3;", "=r,r,r", true, UInt32, Tuple{UInt32,UInt32}, a, b)
+@asmcall("vadd4.u32.u32.u32.add \$0, \$1, \$2, \$0;", "=r,r,r,~{memory}", true, UInt32, Tuple{UInt32,UInt32}, a, b)
+@asmcall("vadd4.u32.u32.u32.add \$0, \$1, \$2, \$0;", "=r,r,r,0", true, UInt32, Tuple{UInt32,UInt32,UInt32}, a, b, d)
+@asmcall("vadd.u32.u32.u32 \$0, \$1.b$i, \$2;", "=r,r,r", true, UInt32, Tuple{UInt32,UInt32}, a, b)
+Base.llvmcall("""%r = call i32 asm sideeffect "vadd4.u32.u32.u32 \$0, \$1, \$2, \$3;", "=r,r,r,f"(i32 %0, i32 %1, i32 %2, float %3)
+ ret i32 %r""", UInt32, Tuple{UInt32}, a)
