@@ -202,6 +202,11 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
+    /// Takes bytes if there are as many.
+    pub(crate) fn has(&self, bytes: u64) -> bool {
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+
     /// Takes bytes; an error if they are too many.
     pub(crate) fn take(&self, bytes: u64, what: &str) -> Result<(), RunError> {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
@@ -429,8 +434,8 @@ impl Memory {
         Ok(())
     }
 
-    /// A launch with these checks starts: what its cores know together, if they look at memory.
-    pub(crate) fn start_checks(&mut self, checks: Checks) -> Option<Common> {
+    /// A launch with these checks starts: what its cores know together, if they look at memory. They keep it where there is room.
+    pub(crate) fn start_checks(&mut self, checks: Checks, room: &Arc<Budget>) -> Option<Common> {
         if !checks.uninitialized {
             // Nobody notes what the launch writes: it may be everything.
             for allocation in &mut self.allocations {
@@ -458,7 +463,7 @@ impl Memory {
         }
         let sizes = self.allocations.iter().map(|a| if a.read_only { 0 } else { a.bytes.len() as u64 });
         let written = self.allocations.iter().map(|a| a.written.0.clone()).collect();
-        Some(Common::new(checks, sizes, written, log))
+        Some(Common::new(checks, room, sizes, written, log))
     }
 
     /// The launch has ended.

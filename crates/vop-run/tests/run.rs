@@ -726,3 +726,21 @@ fn buffers_as_arguments_of_32_bits() {
     };
     assert_eq!((of(64), of(32)), (1, 0));
 }
+
+/// A buffer that is larger than its own short address: where threads reach counts from its start.
+#[test]
+fn short_addresses_of_a_large_buffer() {
+    let ptx = ".version 4.0 .target sm_30 .address_size 32
+        .entry k(.param .u32 a) { .reg .b32 p, t, r; ld.param.u32 p, [a]; mov.u32 t, %tid.x; mad.lo.u32 p, t, 4, p;
+        ld.global.u32 r, [p]; add.u32 r, r, t; st.global.u32 [p], r; }";
+    let program = Program::read(ptx);
+    let mut memory = program.memory();
+    let a = memory.allocate_zeros("a", 80 << 20).unwrap();
+    assert!(u64::from(memory.short_address(a).unwrap()) + 4 * 32 < 80 << 20);
+    memory.bytes_mut(a)[..128].fill(1);
+    let kernel = program.kernel("k").unwrap();
+    kernel.launch([1; 3], [32, 1, 1], &[a.into()], &mut memory, &LaunchOptions::default()).unwrap();
+    let words = memory.bytes(a).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+    assert!(words.clone().take(32).eq((0..32).map(|t| 0x0101_0101 + t)));
+    assert!(words.skip(32).all(|word| word == 0));
+}

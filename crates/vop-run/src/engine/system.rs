@@ -60,10 +60,12 @@ impl Worker<'_> {
                         }
                     });
                     let offset = found.map_err(|fault| self.heap_failed(fault, heap, 0, *thread, pc))?;
-                    self.charge(passed * HEADER)?;
+                    let mut cost = passed * HEADER;
                     if let (Some(shadow), Some(offset)) = (&self.reach.shadow, offset) {
                         shadow.allocated(heap as usize, offset, bytes);
+                        cost += bytes / 8;
                     }
+                    self.charge(cost)?;
                     results.push(offset.map_or(0, |offset| address_of(heap as usize) + offset));
                 }
                 SystemFunction::Free { heap } => {

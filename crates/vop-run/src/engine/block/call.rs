@@ -29,9 +29,11 @@ impl Worker<'_> {
 
     /// Zeroes the registers that a function may read before it writes them.
     pub(super) fn clear(&mut self, function: u32) {
-        for &(slot, width) in &self.launch.kernel.functions[function as usize].cleared {
+        let cleared = &self.launch.kernel.functions[function as usize].cleared;
+        for &(slot, width) in cleared {
             self.set_all(slot, width, 0, &self.running.mask);
         }
+        self.meter.over += cleared.len() as u64 * self.reach.lanes as u64 * 2;
     }
 
     /// The function whose address the slot holds for the first thread of a mask. Threads that hold another address are taken out of the
@@ -88,6 +90,7 @@ impl Worker<'_> {
         let stack = self.frames.get(self.running.frame).stack;
         let frame = self.frames.call(self.running.frame, pc, function);
         let values: Vec<Vec<u64>> = call.arguments.iter().map(|actual| self.take(actual, stack, &mask)).collect();
+        self.meter.over += cost_of(&values);
         (self.running.pc, self.running.mask, self.running.active) = (pc, mask, active);
         self.enter(frame)?;
         self.clear(function);
@@ -107,6 +110,7 @@ impl Worker<'_> {
         self.park_others(&mask, active);
         let values: Vec<Vec<u64>> =
             callee.results.iter().map(|formal| self.take(&as_actual(formal), frame.stack, &mask)).collect();
+        self.meter.over += cost_of(&values);
         (self.running.mask, self.running.active) = (mask, active);
         self.enter(frame.parent)?;
         self.meter.over += of_structures(&values, active);
@@ -181,6 +185,11 @@ impl Worker<'_> {
             Actual::Nothing => {}
         }
     }
+}
+
+/// What it costs to take arguments or results and to give them: each word byte by byte.
+fn cost_of(values: &[Vec<u64>]) -> u64 {
+    values.iter().map(|words| 16 * words.len() as u64).sum()
 }
 
 /// In what a call by address differs from the function that it reaches; nothing if they fit.

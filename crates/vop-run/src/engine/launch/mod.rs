@@ -60,7 +60,7 @@ pub(super) struct Launch<'k> {
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
-    pub(super) memory: Budget,
+    pub(super) memory: Arc<Budget>,
     pub(super) start: Instant,
     pub(super) timeout: Option<Duration>,
     pub(super) stop: Option<Stop>,
@@ -213,7 +213,8 @@ impl Kernel {
             warp: options.check_warp,
             heap: options.check_heap,
         };
-        let common = memory.start_checks(checks).map(Arc::new);
+        let budget = Arc::new(memory.budget(options.memory));
+        let common = memory.start_checks(checks, &budget).map(Arc::new);
         let observe = options.profile || options.trace.is_some();
         // Whether the threads of half a warp follow one another in a row of the block.
         let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
@@ -232,7 +233,7 @@ impl Kernel {
             regions: memory.regions(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
-            memory: memory.budget(options.memory),
+            memory: budget,
             start: Instant::now(),
             timeout: options.timeout,
             stop: options.stop.clone(),

@@ -144,6 +144,11 @@ impl Report {
             let message = "the check for races looks at the first 64 MiB of global memory that a launch reaches, and this launch reaches more";
             self.findings.push(note(RunError::new(RunErrorKind::Race, message), 1));
         }
+        if common.starved.load(Ordering::Relaxed) {
+            let message = "there was no memory to look at all accesses, so races may be missed";
+            let error = RunError::new(RunErrorKind::Race, message).with_help("`--memory` sets the limit");
+            self.findings.push(note(error, 1));
+        }
         if let Some((_, log)) = &common.heap {
             let log = log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let leaks = log.leaks();
