@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use vop_arrays::{Array, Element};
-use vop_run::{RunOptions, Summary, run_launch_file};
+use vop_run::{Check, RunOptions, Summary, run_launch_file};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
@@ -18,6 +18,51 @@ fn run(name: &str) -> (Summary, tempfile::TempDir) {
     options.output = Some(output.path().to_owned());
     let summary = run_launch_file(&example(name).join(format!("{name}.toml")), &options).unwrap();
     (summary, output)
+}
+
+/// Grids of examples for the checks, which execute every step: whole pictures take a minute. Parts of a picture, and a smaller one of the
+/// whole scene, have all that the kernels do.
+const SMALLER: [(&str, &str, &str); 6] = [
+    ("motion", "grid = [40, 23]", "grid = [4, 3]"),
+    ("stereo", "grid = [6, 18]", "grid = [6, 1]"),
+    ("stereo", "grid = [3, 288]", "grid = [3, 16]"),
+    ("raytrace", "grid = [50, 75]", "grid = [10, 15]"),
+    ("raytrace", "{ i32 = 400 }", "{ i32 = 80 }"),
+    ("raytrace", "{ i32 = 300 }", "{ i32 = 60 }"),
+];
+
+/// Nothing is found in any example, by any check: users start from these files, and copy them.
+#[test]
+fn examples_pass_all_checks() {
+    let folders = std::fs::read_dir(example("")).unwrap().map(|entry| entry.unwrap().path());
+    let files = folders.filter(|path| path.is_dir()).flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    files.sort();
+    assert!(files.len() >= 5, "{files:?}");
+    let output = tempfile::tempdir().unwrap();
+    let mut options = RunOptions::default().with_output(output.path());
+    Check::ALL.iter().for_each(|check| options.launch.check(*check));
+    for file in files {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let mut text = std::fs::read_to_string(&file).unwrap();
+        for (_, old, new) in SMALLER.iter().filter(|(of, ..)| *of == name) {
+            assert!(text.contains(old), "{name}: {old}");
+            text = text.replace(old, new);
+        }
+        // What it names stands beside the file.
+        let folder = file.parent().unwrap().display();
+        for key in ["ptx = \"", "file = \""] {
+            text = text.replace(key, &format!("{key}{folder}/"));
+        }
+        let smaller = output.path().join("smaller.toml");
+        std::fs::write(&smaller, text).unwrap();
+        let summary = run_launch_file(&smaller, &options).unwrap_or_else(|errors| panic!("{name}: {errors}"));
+        for launch in &summary.launches {
+            let found = launch.report.findings.iter().map(|found| format!("{}\n", found.error));
+            assert_eq!(found.collect::<String>(), "", "{name}: {}", launch.entry);
+        }
+    }
 }
 
 /// How many video instructions the launches of a kernel executed.

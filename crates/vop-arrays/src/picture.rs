@@ -12,22 +12,33 @@ fn why(error: impl std::fmt::Display) -> Why {
     Why::Content(error.to_string())
 }
 
+/// Bytes that the decoder takes for rows.
+const ROW_LIMIT: usize = 64 << 20;
+
 /// Deflate makes at most this number of bytes of one: 258 of two bits.
 const MAX_EXPANSION: u128 = 1032;
 
 /// Opens a picture in a file of `file` bytes. Rows are decoded when they are read, except those of an interlaced picture, whose last rows
 /// are stored early: it may have `limit` bytes.
 pub(crate) fn open<R: BufRead + Seek + Send + 'static>(content: R, file: u64, limit: u64) -> Result<Opening, Why> {
-    let mut decoder = png::Decoder::new(content);
+    let mut decoder = png::Decoder::new_with_limits(content, png::Limits { bytes: ROW_LIMIT });
     // Texts and profiles are unpacked otherwise.
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     // Palettes and packed pixels become bytes.
     decoder.set_transformations(png::Transformations::EXPAND);
-    let mut reader = decoder.read_info().map_err(why)?;
+    let (width, height) = decoder.read_header_info().map_err(why)?.size();
+    let mut reader = decoder.read_info().map_err(|error| match error {
+        png::DecodingError::LimitsExceeded => {
+            let limit = ROW_LIMIT >> 20;
+            Why::Content(format!(
+                "it has {width} x {height} pixels: a row of it takes more than the limit of {limit} MiB"
+            ))
+        }
+        error => why(error),
+    })?;
     let (color, depth) = reader.output_color_type();
     let element = if depth == png::BitDepth::Sixteen { Element::U16 } else { Element::U8 };
-    let (width, height) = reader.info().size();
     let mut shape = vec![u64::from(height), u64::from(width)];
     if color.samples() > 1 {
         shape.push(color.samples() as u64);
@@ -134,7 +145,7 @@ fn picture_of(description: &Description) -> Result<(u32, u32, png::ColorType, pn
     };
     match (i32::try_from(width), i32::try_from(height)) {
         (Ok(width @ 1..), Ok(height @ 1..)) => Ok((width as u32, height as u32, color, depth)),
-        _ => Err(format!("a picture cannot have {width} x {height} pixels")),
+        _ => Err(format!("a picture cannot have {width} x {height} pixels: each is 1 to {}", i32::MAX)),
     }
 }
 

@@ -289,6 +289,16 @@ fn headers_that_lie_take_no_memory() {
     assert!(grown < 200 << 20, "{grown} bytes");
 }
 
+/// Rows that would take too much memory.
+#[test]
+fn a_picture_that_is_too_wide_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.png");
+    std::fs::write(&path, picture(100_000_000, 1, 0, 8, false, &[0; 1 << 17])).unwrap();
+    let why = Array::read(&path, None, None, 1 << 30).unwrap_err().reason();
+    assert_eq!(why, "it has 100000000 x 1 pixels: a row of it takes more than the limit of 64 MiB");
+}
+
 /// A file is judged by its length before it is read.
 #[cfg(unix)]
 #[test]

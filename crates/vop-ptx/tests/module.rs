@@ -803,3 +803,21 @@ fn integers() {
         assert_eq!(integer(text), value, "{text}");
     }
 }
+
+#[test]
+fn variables_hide_registers_of_scopes_around_them() {
+    let text =
+        ".entry k() { .reg .b32 s, %r<4>; { mov.b32 s, 1; .shared .b32 s, %r<2>; mov.b32 s, 2; } mov.b32 s, 3; }";
+    let module = sound(text);
+    let inner =
+        module.statements().iter().map(|statement| statement.scope).max_by_key(|scope| scope.index()).expect("some");
+    let at = |what: &str| text.find(what).expect("it is there");
+    assert!(module.register(inner, "s", at("mov.b32 s, 1")).is_some());
+    assert!(module.register(inner, "s", at("mov.b32 s, 2")).is_none());
+    assert!(module.variable(inner, "s", at("mov.b32 s, 2")).is_some());
+    // `%r<2>` hides two of four.
+    assert!(module.register(inner, "%r1", text.len()).is_none());
+    assert!(module.register(inner, "%r3", text.len()).is_some());
+    let body = module.functions()[0].scope.expect("it has a body");
+    assert!(module.register(body, "s", at("mov.b32 s, 3")).is_some());
+}

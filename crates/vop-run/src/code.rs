@@ -630,6 +630,8 @@ pub struct Kernel {
     pub(crate) thread_bytes: u32,
     /// Bytes of statically declared shared memory, after which the dynamic part starts.
     pub(crate) shared_bytes: usize,
+    /// Whether it may call `malloc` or `free`.
+    pub(crate) uses_heap: bool,
     /// Statements whose atomics make results depend on the order of blocks.
     pub(crate) ordered: Vec<u32>,
     /// `.reqntid`, `.maxntid`: what the block must be, or how many threads it may have.
@@ -745,6 +747,18 @@ impl Kernel {
             .source_line(index as usize)
             .map(|line| SourcePlace { file: line.file.to_owned(), line: line.line });
         Some(place)
+    }
+
+    /// The line of a place, for a sentence; with the column if other statements stand on the line.
+    pub(crate) fn line_of(&self, place: &Place) -> String {
+        let text = self.module.text();
+        let (before, after) = (text.get(..place.span.start).unwrap_or(""), text.get(place.span.end..).unwrap_or(""));
+        let before = before.rsplit('\n').next().unwrap_or("");
+        let after = after.split('\n').next().unwrap_or("");
+        match before.contains(';') || after.contains(';') {
+            true => format!("line {}, column {}", place.line, place.column),
+            false => format!("line {}", place.line),
+        }
     }
 
     /// A statement's opcode with its modifiers.

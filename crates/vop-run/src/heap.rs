@@ -172,9 +172,8 @@ impl Heap {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
     pub(crate) kernel: String,
-    /// The line of the PTX, and the statement there.
-    pub(crate) line: usize,
-    pub(crate) text: String,
+    /// The line of the PTX in words, with the column if other statements stand on the line.
+    pub(crate) line: String,
     /// The file and line that it was compiled from.
     pub(crate) source: Option<String>,
     pub(crate) thread: ThreadId,
@@ -285,10 +284,10 @@ impl HeapLog {
     /// What is still allocated, by the statement that allocated it: the first site, the number of allocations, and their bytes.
     pub(crate) fn leaks(&self) -> Vec<(Arc<Site>, u64, u64)> {
         let mut leaks: Vec<(Arc<Site>, u64, u64)> = Vec::new();
-        let mut index: HashMap<(&str, usize, &str), usize> = HashMap::new();
+        let mut index: HashMap<(&str, &str), usize> = HashMap::new();
         for logged in self.by_offset.values().filter(|logged| logged.freed.is_none()) {
             let Some(site) = &logged.allocated else { continue };
-            let at = *index.entry((&site.kernel, site.line, &site.text)).or_insert_with(|| {
+            let at = *index.entry((&site.kernel, &site.line)).or_insert_with(|| {
                 leaks.push((Arc::clone(site), 0, 0));
                 leaks.len() - 1
             });

@@ -17,8 +17,16 @@ use std::sync::{Arc, OnceLock};
 use crate::bits::Bits;
 use crate::engine::shadow::{Checks, Common};
 use crate::error::{RunError, RunErrorKind};
-use crate::heap::{Heap, HeapLog};
+use crate::heap::{self, Heap, HeapLog};
 use crate::symbol::{self, shown};
+
+/// The name of the allocation that is the heap: a phrase, unlike the names of others.
+const HEAP_NAME: &str = "the heap of `malloc`";
+
+/// The name of an allocation for a message.
+pub(crate) fn shown_allocation(name: &str) -> String {
+    if name == HEAP_NAME { name.to_owned() } else { shown(name) }
+}
 
 /// A region's size as a power of two.
 pub(crate) const REGION_BITS: u32 = 36;
@@ -194,6 +202,11 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
+    /// Takes bytes if there are as many.
+    pub(crate) fn has(&self, bytes: u64) -> bool {
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+
     /// Takes bytes; an error if they are too many.
     pub(crate) fn take(&self, bytes: u64, what: &str) -> Result<(), RunError> {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
@@ -204,7 +217,9 @@ impl Budget {
 /// The error for what goes beyond a limit of memory.
 #[cold]
 fn beyond(bytes: u64, what: &str, limit: u64, left: u64) -> RunError {
-    let message = format!("{} for {what}: {} of the limit of {} are left", size(bytes), size(left), size(limit));
+    // What is wanted and what is left must not look the same.
+    let (bytes, left, limit) = (size(bytes), rounded(left, false), size(limit));
+    let message = format!("{bytes} for {what}: {left} of the limit of {limit} are left");
     RunError::new(RunErrorKind::Memory, message)
         .with_help("`--memory` sets the limit; a part of the machine's memory is the default")
 }
@@ -216,10 +231,16 @@ pub(crate) fn refused(bytes: u64, what: &str) -> RunError {
 }
 
 /// `4 GiB`, `1.5 MiB`, `100 bytes`.
-fn size(bytes: u64) -> String {
-    for (unit, name) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+pub(crate) fn size(bytes: u64) -> String {
+    rounded(bytes, true)
+}
+
+/// As [`size`], rounded up or down to a tenth of the unit.
+fn rounded(bytes: u64, up: bool) -> String {
+    for (unit, name) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
         if bytes >= unit {
-            let tenths = (u128::from(bytes) * 10).div_ceil(unit.into());
+            let tenths = u128::from(bytes) * 10;
+            let tenths = if up { tenths.div_ceil(unit.into()) } else { tenths / u128::from(unit) };
             let fraction = if tenths.is_multiple_of(10) { String::new() } else { format!(".{}", tenths % 10) };
             return format!("{}{fraction} {name}", tenths / 10);
         }
@@ -385,19 +406,36 @@ impl Memory {
         Ok(buffer)
     }
 
-    /// Adds the heap of `malloc`.
-    pub(crate) fn push_heap(&mut self, bytes: u64) -> BufferId {
-        let name = "the heap of malloc";
-        let made = self.push_zeros(name, bytes, false);
-        let heap = self.or_empty(name, made, false);
-        let len = self.bytes(heap).len() as u64;
-        self.allocations[heap.0].written.0 = Some(Arc::new(Bits::new(len, false)));
-        self.heap = Some(heap.0);
-        heap
+    /// Adds the place of the heap of `malloc`, without its bytes.
+    pub(crate) fn push_heap(&mut self) {
+        let (short, name) = (self.shorts.place(heap::HEAP as u64), HEAP_NAME.to_owned());
+        let (bytes, written) = (Bytes::default(), Written::default());
+        self.heap = Some(self.allocations.len());
+        self.allocations.push(Allocation { name, bytes, read_only: false, short, written });
     }
 
-    /// A launch with these checks starts: what its cores know together, if they look at memory.
-    pub(crate) fn start_checks(&mut self, checks: Checks) -> Option<Common> {
+    /// Gives the heap of `malloc` its bytes, if it has a place and none yet: a kernel that uses it is launched. `limit` replaces that of the
+    /// memory.
+    pub(crate) fn make_heap(&mut self, limit: Option<u64>) -> Result<(), RunError> {
+        let Some(heap) = self.heap.and_then(|index| self.allocations.get_mut(index)).filter(|a| a.bytes.len() == 0)
+        else {
+            return Ok(());
+        };
+        let bytes = heap::HEAP as u64;
+        let limit = limit.or(self.limit).unwrap_or_else(default_limit);
+        let left = limit.saturating_sub(self.taken);
+        if bytes > left {
+            return Err(beyond(bytes, HEAP_NAME, limit, left));
+        }
+        heap.bytes = Bytes::try_zeros(heap::HEAP).ok_or_else(|| refused(bytes, HEAP_NAME))?;
+        heap::seal(heap.bytes.as_mut_slice());
+        heap.written.0 = Some(Arc::new(Bits::new(bytes, false)));
+        self.taken += bytes;
+        Ok(())
+    }
+
+    /// A launch with these checks starts: what its cores know together, if they look at memory. They keep it where there is room.
+    pub(crate) fn start_checks(&mut self, checks: Checks, room: &Arc<Budget>) -> Option<Common> {
         if !checks.uninitialized {
             // Nobody notes what the launch writes: it may be everything.
             for allocation in &mut self.allocations {
@@ -425,7 +463,7 @@ impl Memory {
         }
         let sizes = self.allocations.iter().map(|a| if a.read_only { 0 } else { a.bytes.len() as u64 });
         let written = self.allocations.iter().map(|a| a.written.0.clone()).collect();
-        Some(Common::new(checks, sizes, written, log))
+        Some(Common::new(checks, room, sizes, written, log))
     }
 
     /// The launch has ended.
@@ -472,7 +510,8 @@ impl Memory {
     /// Takes what kernels printed with `printf` since the last call: that of a launch's blocks in the order of the blocks, and of
     /// a block in the order of execution. What a failed launch printed is there as well.
     pub fn take_printed(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.printed)).into_owned()
+        let printed = String::from_utf8(std::mem::take(&mut self.printed));
+        printed.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
     /// The allocations as a launch reaches them.
@@ -655,7 +694,7 @@ impl Layout<'_> {
     /// A place of memory: `byte 4 of `flag``.
     pub(crate) fn name_of(&self, address: u64, bytes: u64) -> String {
         let name = match region_index(address) {
-            Some(index) => self.allocations.get(index).map_or("memory".to_owned(), |(name, _)| shown(name)),
+            Some(index) => self.allocations.get(index).map_or("memory".to_owned(), |(name, _)| shown_allocation(name)),
             None => "shared memory".to_owned(),
         };
         let offset = address & OFFSET;
@@ -670,7 +709,7 @@ impl Layout<'_> {
         let whole = || Some((region_index(address)?, address & OFFSET));
         let short = || short_allocation(self.shorts, address).map(|(index, start)| (index, address - start));
         match whole().or_else(short).and_then(|(index, byte)| Some((self.allocations.get(index)?, byte))) {
-            Some(((name, _), byte)) => format!(" (byte {byte} of {})", shown(name)),
+            Some(((name, _), byte)) => format!(" (byte {byte} of {})", shown_allocation(name)),
             None => String::new(),
         }
     }
@@ -681,7 +720,7 @@ impl Layout<'_> {
         let windows = windows.map(|(space, len)| (format!("{} memory", space.name()), space.short_base(), len));
         let allocations = self.shorts.iter().filter_map(|(start, index)| {
             let (name, len) = self.allocations.get(*index as usize)?;
-            Some((shown(name), u64::from(*start), *len))
+            Some((shown_allocation(name), u64::from(*start), *len))
         });
         let near = |(_, start, len): &(String, u64, u64)| {
             address < start.saturating_add(*len).saturating_add(SHORT_STEP)
@@ -702,7 +741,7 @@ impl Layout<'_> {
                     ("local memory".to_owned(), LOCAL_BASE, self.local),
                 ];
                 let buffers = self.allocations.iter().enumerate();
-                let buffers = buffers.map(|(i, (name, len))| (shown(name), address_of(i), *len));
+                let buffers = buffers.map(|(i, (name, len))| (shown_allocation(name), address_of(i), *len));
                 let near = self.near_short(address);
                 let all = windows.into_iter().chain(buffers).filter(|_| near.is_empty());
                 let nearest = all.chain(near.iter().cloned()).min_by_key(|(_, start, len)| {

@@ -72,6 +72,16 @@ pub(crate) fn shown(symbol: &str) -> String {
     format!("`{}`", demangled(symbol))
 }
 
+/// Names for a message; of many, the first.
+pub(crate) fn listed<'s>(symbols: impl Iterator<Item = &'s str>) -> String {
+    const MOST: usize = 20;
+    let mut names: Vec<String> = symbols.map(shown).collect();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    names.join(", ") + &more
+}
+
 /// Blanks only where they part two words: `f( int *, unsigned  int )` is `f(int*,unsigned int)`, and `f(void)` is `f()`.
 fn plain(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
@@ -93,10 +103,20 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// The last part of a name without arguments: `scale` of `ns::scale<ns::pair<int> >`.
-fn last_part(name: &str) -> &str {
+/// Whether a path ends with these parts of it: `ns::pair<int>` has the end `pair<int>`, and not `int>`.
+fn ends_with(path: &str, parts: &str) -> bool {
+    let before = path.strip_suffix(parts).unwrap_or_default();
+    let depth = before.bytes().fold(0i32, |depth, byte| match byte {
+        b'<' | b'(' | b'{' => depth + 1,
+        b'>' | b')' | b'}' => depth - 1,
+        _ => depth,
+    });
+    before.ends_with("::") && depth == 0
+}
+
+/// A name without the arguments of its last part: `ns::scale` of `ns::scale<ns::pair<int> >`.
+fn without_arguments(name: &str) -> &str {
     let mut depth = 0usize;
-    let mut start = 0;
     let mut end = None;
     for (at, c) in name.char_indices() {
         match c {
@@ -107,36 +127,51 @@ fn last_part(name: &str) -> &str {
                 depth += 1;
             }
             '>' | ')' | '}' => depth = depth.saturating_sub(1),
-            ':' if depth == 0 => (start, end) = (at + 1, None),
+            ':' if depth == 0 => end = None,
             _ => {}
         }
     }
-    name.get(start..end.unwrap_or(name.len())).unwrap_or(name)
+    name.get(..end.unwrap_or(name.len())).unwrap_or(name)
 }
 
 /// The symbols that a name means: of each way to understand it, the first that finds any. The ways are the name of PTX, that of C++ with
-/// and without the type of the result and the parameters, and its last part: `scale` for `ns::scale<float>(float*, int)`.
+/// and without the type of the result and the parameters, and the end of that, also without the last arguments: `scale<float>(float*)`,
+/// `scale<float>`, `ns::scale` or `scale` for `ns::scale<float>(float*)`.
 pub(crate) fn find<'s>(wanted: &str, symbols: impl Iterator<Item = &'s str> + Clone) -> Vec<&'s str> {
     if let Some(found) = symbols.clone().find(|symbol| *symbol == wanted) {
         return vec![found];
     }
     let wanted = plain(wanted);
-    for form in [Form::Whole, Form::Call, Form::Name] {
-        let is_it = |symbol: &&str| demangle(symbol, form).is_some_and(|name| plain(&name) == wanted);
+    let is_end = |name: &str| ends_with(name, &wanted);
+    let is_base = |name: &str| {
+        let name = without_arguments(name);
+        name == wanted || is_end(name)
+    };
+    let is_whole = |name: &str| name == wanted;
+    type Way<'w> = (Form, &'w dyn Fn(&str) -> bool);
+    let ways: [Way<'_>; 6] = [
+        (Form::Whole, &is_whole),
+        (Form::Call, &is_whole),
+        (Form::Name, &is_whole),
+        (Form::Call, &is_end),
+        (Form::Name, &is_end),
+        (Form::Name, &is_base),
+    ];
+    for (form, is_it) in ways {
+        let is_it = |symbol: &&str| demangle(symbol, form).is_some_and(|name| is_it(&plain(&name)));
         let found: Vec<&str> = symbols.clone().filter(is_it).collect();
         if !found.is_empty() {
             return found;
         }
     }
-    let is_it = |symbol: &&str| demangle(symbol, Form::Name).is_some_and(|name| last_part(&plain(&name)) == wanted);
-    symbols.filter(is_it).collect()
+    Vec::new()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SYMBOLS: [&str; 9] = [
+    const SYMBOLS: [&str; 13] = [
         "plain",
         "_Z5scalePfi",
         "_Z5scalePdi",
@@ -146,6 +181,10 @@ mod tests {
         "_ZN2ns6reduceIfEEvPT_",
         "_ZN12_GLOBAL__N_14nextEv",
         "_ZNK2ns1SIiEclEPi",
+        "_ZN2ns4fillIiEEvPT_",
+        "_ZN2ns4fillIfEEvPT_",
+        "_ZN5other4fillIfEEvPT_",
+        "_ZN1a1b4fillIN2ns1SIiEEEEvPT_",
     ];
 
     #[test]
@@ -180,8 +219,19 @@ mod tests {
             ("reduce<256,float>", &["_Z6reduceILi256EfEvPT0_S1_j"]),
             ("ns::reduce<float>(float*)", &["_ZN2ns6reduceIfEEvPT_"]),
             ("reduce", &["_Z6reduceILi256EfEvPT0_S1_j", "_ZN2ns6reduceIfEEvPT_"]),
-            ("next(void)", &[]),
+            ("next(void)", &["_ZN12_GLOBAL__N_14nextEv"]),
             ("next", &["_ZN12_GLOBAL__N_14nextEv"]),
+            ("fill<int>", &["_ZN2ns4fillIiEEvPT_"]),
+            ("fill<int>(int *)", &["_ZN2ns4fillIiEEvPT_"]),
+            ("fill<int>(float*)", &[]),
+            ("fill<float>", &["_ZN2ns4fillIfEEvPT_", "_ZN5other4fillIfEEvPT_"]),
+            ("other::fill", &["_ZN5other4fillIfEEvPT_"]),
+            ("ns::fill", &["_ZN2ns4fillIiEEvPT_", "_ZN2ns4fillIfEEvPT_"]),
+            ("b::fill<ns::S<int>>", &["_ZN1a1b4fillIN2ns1SIiEEEEvPT_"]),
+            // Neither a part of a name nor one of its arguments is an end of it.
+            ("ill<int>", &[]),
+            ("S<int>>", &[]),
+            ("S<int>*)", &[]),
             ("(anonymous namespace)::next(void)", &["_ZN12_GLOBAL__N_14nextEv"]),
             ("ns", &[]),
             ("", &[]),
@@ -189,6 +239,15 @@ mod tests {
         ] {
             assert_eq!(find(wanted, SYMBOLS.into_iter()), found, "{wanted}");
         }
+    }
+
+    #[test]
+    fn long_lists_end() {
+        let names: Vec<String> = (0..23).map(|i| format!("k{i}")).collect();
+        let all = |count: usize| listed(names.iter().take(count).map(String::as_str));
+        assert_eq!((all(0), all(2)), (String::new(), "`k0`, `k1`".to_owned()));
+        assert!(all(20).ends_with(", `k19`"));
+        assert!(all(23).ends_with(", `k19`, and 3 more"));
     }
 
     /// Names whose text would not fit memory, or that are no names, stay as they are, at once.

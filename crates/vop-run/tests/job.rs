@@ -17,6 +17,7 @@ const PTX: &str = "
 .visible .const .align 4 .u32 _ZN2ns7factorsE[4] = {1, 1, 1, 1};
 .visible .global .align 4 .b8 _ZL5bytes[12];
 .visible .global .align 4 .u32 count;
+.visible .global .align 16 .b128 wide;
 .visible .global .align 8 .u64 where;
 .visible .global .align 4 .f32 _ZN1a5gammaE = 0f3f800000;
 .visible .global .align 4 .f32 _ZN1b5gammaE = 0f40000000;
@@ -46,6 +47,9 @@ END:
     ret;
 }
 .visible .entry _Z5scalePfi(.param .u64 out, .param .u32 plus) { ret; }
+.visible .entry _ZN2ns4fillIiEEvPT_i(.param .u64 out, .param .u32 plus) { ret; }
+.visible .entry _ZN1a4fillIfEEvPT_i(.param .u64 out, .param .u32 plus) { ret; }
+.visible .entry _ZN1b4fillIfEEvPT_i(.param .u64 out, .param .u32 plus) { ret; }
 .visible .entry _Z4pairP1S(.param .u64 out, .param .align 8 .b8 s[16]) {
     .reg .b32 %r<3>; .reg .b64 %rd<4>;
     ld.param.u64 %rd1, [out];
@@ -102,6 +106,8 @@ args = [\"out\", { u32 = 5 }]
 fn variables_are_filled_and_saved() {
     let folder = folder();
     std::fs::write(folder.path().join("f.raw"), [9u32, 8, 7, 6].map(u32::to_le_bytes).concat()).unwrap();
+    let half = "[variables]\n\"a::gamma\" = { type = \"f32\", values = [0.5], save = \"half.npy\" }";
+    run(&folder, &format!("{half}\n{SCALE}")).unwrap();
     let counted = "count = { save = \"count.npy\" }";
     for (variables, out) in [
         ("", [15, 25, 35, 45]),
@@ -112,9 +118,16 @@ fn variables_are_filled_and_saved() {
         ("factors = { type = \"i32\", fill = 2 }", [25, 45, 65, 85]),
         ("factors = { type = \"u32\", values = [3], offset = 8 }", [15, 25, 95, 45]),
         ("factors = { type = \"u16\", values = [2, 0, 2], offset = 0 }", [25, 20 * 2 + 5, 35, 45]),
+        // The type is that of the declaration.
+        ("factors = { values = [1, 2, 3, 4] }", [15, 45, 95, 165]),
+        ("factors = { fill = 2 }", [25, 45, 65, 85]),
+        ("factors = { values = [3], offset = 8 }", [15, 25, 95, 45]),
+        ("factors = { fill = 3, shape = [2], offset = 8 }", [15, 25, 95, 125]),
+        ("\"a::gamma\" = { values = [0.5], expect = \"half.npy\" }", [15, 25, 35, 45]),
     ] {
         let summary = run(&folder, &format!("[variables]\n{counted}\n{variables}\n{SCALE}")).unwrap();
         assert_eq!(summary.launches[0].entry, "_Z5scalePii");
+        assert!(summary.comparisons.iter().all(|comparison| comparison.differing == 0), "{variables}");
         assert_eq!((words(&folder, "out.npy"), words(&folder, "count.npy")), (out.to_vec(), vec![1]), "{variables}");
     }
     assert_eq!(words(&folder, "f.npy"), [1, 2, 3, 4]);
@@ -124,6 +137,7 @@ fn variables_are_filled_and_saved() {
         run(&folder, &text).unwrap().comparisons[0].differing
     };
     assert_eq!((compared("expect = \"f.npy\""), compared("expect = \"f.raw\"")), (0, 4));
+    assert!(Job::read(&folder.path().join("job.toml")).unwrap().compares());
     let text = format!("[variables]\nbytes = {{ type = \"f32\", values = [1, 2, 3], save = \"b.npy\" }}\n{SCALE}");
     run(&folder, &text).unwrap();
     assert_eq!(words(&folder, "b.npy"), [1f32, 2.0, 3.0].map(f32::to_bits));
@@ -140,8 +154,20 @@ fn what_is_wrong_with_a_variable_is_said() {
             "it has `ns::factors`, `bytes`, `count`",
         ),
         ("gamma = { save = \"x.npy\" }", "`gamma` may be any of 2 variables", "`_ZN1a5gammaE`, `_ZN1b5gammaE`"),
+        ("count = 7", "invalid type: integer `7`, expected a table, such as { type", ""),
         ("count = {}", "nothing is done with variable `count`", "fill it with"),
-        ("count = { fill = 1 }", "variable `count` has `fill` and no `type` of it", ""),
+        ("count = { fill = 0.5 }", "0.5 is no u32", "the module declares `count` as .u32: write the `type`"),
+        ("count = { fill = -1 }", "-1 is no u32", ""),
+        ("bytes = { values = [1, 2, 3] }", "u8 [3] has 3 bytes, and variable `bytes` 12 bytes", "as .b8, as compilers"),
+        ("bytes = { values = [0.5, 1, 2] }", "0.5 is no u8", "type = \"f32\""),
+        ("wide = { values = [1] }", "the type of what fills variable `wide` is not said", "`wide` as .b128"),
+        ("count = { values = [1], shape = [2] }", "1 values are not of shape [2]", ""),
+        ("count = { values = [1], fill = 1 }", "variable `count` has more than one of", ""),
+        (
+            "where = { addresses = [\"out\"], type = \"u32\" }",
+            "variable `where` has `addresses`, which make it a u64",
+            "",
+        ),
         ("count = { type = \"u32\", values = [1, 2] }", "u32 [2] has 8 bytes, and variable `count` 4 bytes", ""),
         (
             "count = { type = \"u8\", values = [1] }",
@@ -193,16 +219,16 @@ fn a_buffer_that_does_nothing_is_an_error() {
     with(points).unwrap_err(); // beyond its end by the write alone
     with(&points.replace("offset = 8", "offset = 4")).unwrap();
     for name in ["count", "\"ns::factors\"", "_ZN2ns7factorsE", "bytes"] {
-        let found = errors(with(&format!("{name} = {{ type = \"u8\", shape = [4] }}")));
-        assert!(found.iter().all(|(_, message, _)| message.starts_with("nothing uses")), "{found:?}");
+        let unused = with(&format!("{name} = {{ type = \"u8\", shape = [4] }}"));
         let used = SCALE.replace("out = ", &format!("{name} = ")).replace(
             "[\"out\"",
             &format!("[{}", if name.starts_with('"') { name.to_owned() } else { format!("\"{name}\"") }),
         );
-        let found = errors(run(&folder, &used));
-        let [(_, message, help)] = &found[..] else { panic!("{found:?}") };
-        assert!(message.ends_with("has the name of a variable of the module, which it does not fill"), "{message}");
-        assert!(help.contains("[variables]"), "{help}");
+        for found in [unused, run(&folder, &used)].map(errors) {
+            let [(_, message, help)] = &found[..] else { panic!("{found:?}") };
+            assert!(message.ends_with("has the name of a variable of the module, which it does not fill"), "{message}");
+            assert!(help.contains("[variables]"), "{help}");
+        }
     }
     // The last part of a name is no name.
     let used = SCALE.replace("out = ", "factors = ").replace("[\"out\"", "[\"factors\"");
@@ -227,8 +253,9 @@ fn addresses_have_offsets() {
     assert!(beyond[0].1.contains("at byte 16 of `out`"), "{beyond:?}");
     for (arg, message) in [
         ("{ address = \"out\", offset = 17 }", "byte 17 is beyond the end of `out`, which has 16"),
-        ("{ address = \"out\", offset = -4 }", "an address is `{ address"),
-        ("{ address = \"out\", offset = 1.5 }", "an address is `{ address"),
+        ("{ address = \"out\", offset = -4 }", "-4 is no offset"),
+        ("{ address = \"out\", offset = 1.5 }", "1.5 is no offset"),
+        ("{ address = \"out\", offset = \"n\" }", "\"n\" is no offset: it is a number of bytes, from 0"),
         ("{ address = 5 }", "an address is `{ address"),
     ] {
         let found = errors(run(&format!("{arg}, {{ u32 = 5 }}")));
@@ -307,6 +334,30 @@ fn launches_are_repeated_with_changing_numbers() {
         let [(found_place, said, _)] = &found[..] else { panic!("{repeat}: {found:?}") };
         assert!(said.contains(message) && found_place == place, "{repeat}: {found:?}");
     }
+    // A name that no number has.
+    for (launch, message) in [
+        ("grid = \"n\"\nblock = 4\nargs = [\"out\", { u32 = 1 }]", "a size is a number"),
+        ("grid = 1\nblock = [4, \"n\"]\nargs = [\"out\", { u32 = 1 }]", "a size is a number"),
+        ("grid = 1\nblock = 4\nshared = \"n\"\nargs = [\"out\", { u32 = 1 }]", "`n` is no number"),
+        ("grid = 1\nblock = 4\nargs = [\"out\", { u32 = \"n\" }]", "\"n\" is no u32"),
+        ("grid = 1\nblock = 4\nargs = [{ address = \"out\", offset = \"n\" }, { u32 = 1 }]", "\"n\" is no offset"),
+    ] {
+        let found = errors(run("", launch));
+        let [(_, said, help)] = &found[..] else { panic!("{launch}: {found:?}") };
+        assert!(said.starts_with(message) && help.ends_with("for = { n = [1, 2, 4] }"), "{launch}: {found:?}");
+    }
+    // What is wrong with many is said once, with their number.
+    let found =
+        errors(run("for = { n = [1024, 1025, 2000, 2048] }", "grid = 1\nblock = \"n\"\nargs = [\"out\", { u32 = 1 }]"));
+    let [(place, said, _)] = &found[..] else { panic!("{found:?}") };
+    let expected = "the block's x is 1025: it must be 1 to 1024, in the launch with n = 1025, and in 2 more";
+    assert_eq!((place.as_str(), said.as_str()), ("\"n\"", expected));
+    let launch = "grid = 1\nblock = 2000\nargs = [\"out\", { u32 = 1 }]";
+    let launch = SCALE.replace("grid = 1\nblock = 4\nargs = [\"out\", { u32 = 5 }]", launch);
+    let again = &launch[launch.find("[[launch]]").unwrap()..];
+    let found = errors(run_text(&folder, &format!("{launch}{again}")));
+    let [(_, said, _)] = &found[..] else { panic!("{found:?}") };
+    assert!(said.ends_with("1 to 1024 (and in 1 more launch)"), "{said}");
     // Which of them fails is said.
     let found = errors(run(
         "for = { at = { from = 0, to = 16, step = 8 } }",
@@ -329,9 +380,32 @@ fn kernels_have_names_of_c_plus_plus() {
     );
     let found = errors(of("scales"));
     assert_eq!((found[0].0.as_str(), found[0].1.as_str()), ("\"scales\"", "the module has no entry `scales`"));
-    assert_eq!(found[0].2, "it has `scale(int*, int)`, `scale(float*, int)`, `pair(S*)`");
+    assert!(
+        found[0].2.starts_with("it has `scale(int*, int)`, `scale(float*, int)`, `ns::fill<int>(int*, int)`"),
+        "{found:?}"
+    );
     let found = errors(run(&folder, &SCALE.replace("entry = \"scale(int*, int)\"\n", "")));
-    assert!(found[0].2.ends_with("`scale(int*, int)`, `scale(float*, int)`, `pair(S*)`"), "{found:?}");
+    assert!(found[0].2.ends_with("`b::fill<float>(float*, int)`, `pair(S*)`"), "{found:?}");
+    // The end of a name.
+    for entry in [
+        "fill<int>",
+        "fill<int>(int*, int)",
+        "ns::fill",
+        "ns::fill<int>",
+        "b::fill",
+        "void a::fill<float>(float*, int)",
+    ] {
+        of(entry).unwrap();
+    }
+    let found = errors(of("fill<float>"));
+    assert_eq!(
+        (found[0].1.as_str(), found[0].2.as_str()),
+        (
+            "`fill<float>` may be any of 2 entries",
+            "write which: `a::fill<float>(float*, int)`, `b::fill<float>(float*, int)`"
+        )
+    );
+    assert_eq!(errors(of("fill<double>"))[0].1, "the module has no entry `fill<double>`");
     let found = errors(run(&folder, &SCALE.replace(", { u32 = 5 }]", "]")));
     assert!(found[0].1.contains("of `scale(int*, int)`"), "{found:?}");
 }
@@ -368,6 +442,8 @@ fn a_command_line_has_variables_and_offsets() {
     assert_eq!(words(&folder, "out.npy"), [11, 41, 30, 40]);
     line(&["out=u32@IN:OUT", "u32=1"], &["factors=u32@IN:OUT"]).unwrap();
     assert_eq!((words(&folder, "out.npy"), words(&folder, "v.npy")), (vec![101, 401, 30, 40], vec![10, 20, 30, 40]));
+    line(&["out=u32@IN", "u32=1"], &["count=u32:9:OUT"]).unwrap();
+    assert_eq!(words(&folder, "v.npy"), [10]);
     line(&["bytes+4", "u32=6"], &["bytes=:OUT", "count=u32:7"]).unwrap();
     assert_eq!(std::fs::read(path("v.npy")).unwrap()[128..], [0, 0, 0, 0, 6, 0, 0, 0, 6, 0, 0, 0]);
     for (args, variables, place, message) in [
@@ -375,14 +451,22 @@ fn a_command_line_has_variables_and_offsets() {
         (&["out=u32@IN", "u32=1"], &["factors"], "factors", "`factors` does not say what becomes of which variable"),
         (&["out=u32@IN", "u32=1"], &["factors=u32:1,x"], "x", "`x` is no u32"),
         (&["out=u32@IN", "u32=1"], &["none=u32:1"], "none=u32:1", "the module has no variable `none`"),
-        (
-            &["out=u32@IN", "u32=1"],
-            &["count=u32:1", "count=u32:2"],
-            "count=u32:2",
-            "there is a variable `count` already",
-        ),
+        (&["out=u32@IN", "u32=1"], &["count=u32:1", "count=u32:2"], "count=u32:2", "variable `count` is named twice"),
         (&["out=u32@IN", "u32=1"], &["factors=:"], ":", "no file stands after the `:`"),
-        (&["out+4", "u32=1"], &[], "out+4", "no argument before makes a buffer `out+4`"),
+        (&["out+4", "u32=1"], &[], "out+4", "no argument before makes a buffer `out`"),
+        (&["out=u32@IN", "u32=1"], &["count=9"], "9", "there is no file `9` to fill `count` from"),
+        (
+            &["out=f64[9000, 100000]", "u32=1"],
+            &[],
+            "out=f64[9000, 100000]",
+            "buffer `out` of f64 [9000, 100000] has 6.8 GiB: a buffer has 4 GiB at most",
+        ),
+        (
+            &["out=u64[9000000000, 9000000000]", "u32=1"],
+            &[],
+            "out=u64[9000000000, 9000000000]",
+            "buffer `out` of u64 [9000000000, 9000000000] has more bytes than 64 bits count: a buffer has 4 GiB at most",
+        ),
         (
             &["count=u32[2]", "u32=1"],
             &[],

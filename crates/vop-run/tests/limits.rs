@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use vop_run::{Activity, LaunchOptions, Memory, Program, Report, RunError, RunErrorKind, RunErrors, Stop};
+use vop_run::{Activity, Check, LaunchOptions, Memory, Program, Report, RunError, RunErrorKind, RunErrors, Stop};
 
 /// Runs the first entry with one buffer of zeros.
 fn run(
@@ -38,7 +38,7 @@ fn costs_more_than_it_executes(ptx: &str, block: u32) {
     let failed = error(run(ptx, [1, block], 1, &limited).0);
     assert_eq!(failed.kind, RunErrorKind::Limit, "{failed}");
     let executed = failed.message.split("has executed ").nth(1).unwrap_or_else(|| panic!("{failed}"));
-    let executed: u64 = executed.split(',').next().unwrap().parse().unwrap();
+    let executed: u64 = executed.split(", and").next().unwrap().replace(',', "").parse().unwrap();
     assert!(executed < 30_000_000, "{failed}");
     assert!(failed.help.unwrap().contains("--limit 1G"));
 }
@@ -51,7 +51,7 @@ fn a_step_of_one_thread_costs_more_than_one_of_a_warp() {
     // Of whole warps the limit is the number of thread-instructions.
     let options = LaunchOptions::default().with_instructions(50_000_000);
     let failed = error(run(".entry k() { L: bra L; }", [1, 64], 1, &options).0);
-    assert_eq!(failed.message, "the launch's limit of 50000000 thread-instructions is reached");
+    assert_eq!(failed.message, "the launch's limit of 50,000,000 thread-instructions is reached");
 }
 
 #[test]
@@ -101,6 +101,14 @@ fn formatting_counts_bytes_and_conversions() {
     costs_more_than_it_executes(&print(&"%.0s".repeat(1000), &list), 1);
     costs_more_than_it_executes(&print(&"%.0d".repeat(1000), ""), 1);
     costs_more_than_it_executes(&print(&"%65000d".repeat(2), ""), 1);
+    // The smallest number, of which no digit is known before.
+    let least = "mov.u64 d3, 1; st.local.u64 [list], d3; st.local.u64 [list+8], d3;";
+    costs_more_than_it_executes(&print("%.1024f%.1024e", least), 1);
+    // An ordinary line costs about what it takes: some hundred thread-instructions.
+    let lines = print("thread %d of %d\n", "mov.u32 r2, 0;")
+        .replace("bra L; }", ".reg .pred p; add.u32 r2, r2, 1; setp.lt.u32 p, r2, 30000; @p bra L; }");
+    let cheap = LaunchOptions::default().with_cores(1).with_instructions(12_000_000);
+    run(&lines, [1, 1], 1, &cheap).0.unwrap_or_else(|errors| panic!("{errors}"));
     // A precision bounds what is read: beyond it there need be no zero byte.
     let ptx = print(
         "%.2s|",
@@ -120,6 +128,47 @@ fn malloc_counts_what_it_passes() {
         bra L; }",
         32,
     );
+}
+
+#[test]
+fn free_counts() {
+    costs_more_than_it_executes(
+        ".extern .func free (.param .b64 p);
+        .entry k() { .reg .b64 d; L: { .param .b64 p; mov.u64 d, 0; st.param.b64 [p], d; call.uni free, (p); } bra L; }",
+        32,
+    );
+}
+
+/// The heap is there for kernels that may use it, and is named where there is no memory for it.
+#[test]
+fn the_heap_is_made_when_a_kernel_uses_it() {
+    let program = Program::read(
+        ".extern .func (.param .b64 p) malloc (.param .b64 n);
+        .global .b8 table[1000];
+        .func f() { .reg .b64 d; { .param .b64 n; .param .b64 p; mov.u64 d, 16; st.param.b64 [n], d; call.uni (p), malloc, (n); } }
+        .entry without() { ret; }
+        .entry with() { call f; }",
+    );
+    let [without, with] = ["without", "with"].map(|name| program.kernel(name).unwrap());
+    let mut memory = program.memory();
+    memory.set_limit(1 << 20).unwrap();
+    let options = LaunchOptions::default();
+    without.launch([1; 3], [32, 1, 1], &[], &mut memory, &options).unwrap();
+    let failed = error(with.launch([1; 3], [32, 1, 1], &[], &mut memory, &options));
+    assert_eq!(failed.kind, RunErrorKind::Memory);
+    let message = "64 MiB for the heap of `malloc`: 1023 KiB of the limit of 1 MiB are left";
+    assert_eq!(failed.message, message);
+    // What is left is rounded down: it is never shown as enough.
+    memory.set_limit(64 << 20).unwrap();
+    let failed = error(with.launch([1; 3], [32, 1, 1], &[], &mut memory, &options));
+    assert!(failed.message.ends_with(": 63.9 MiB of the limit of 64 MiB are left"), "{failed}");
+    memory.set_limit(70 << 20).unwrap();
+    for _ in 0..2 {
+        with.launch([1; 3], [32, 1, 1], &[], &mut memory, &options).unwrap();
+    }
+    // It counts once, as other buffers do.
+    assert!(memory.allocate_zeros("large", 7 << 20).is_err());
+    assert!(memory.allocate_zeros("large", 5 << 20).is_ok());
 }
 
 #[test]
@@ -143,6 +192,40 @@ fn calls_count_and_look_at_the_limit() {
             call f, (n); call f, (n); }
         .entry k() { .reg .b32 n; mov.u32 n, 60; call f, (n); }";
     costs_more_than_it_executes(ptx, 1);
+    // A structure that is passed by value.
+    let ptx = ".visible .func f(.param .align 8 .b8 s[4000]) { ret; }
+        .entry k() { .param .align 8 .b8 s[4000]; L: call f, (s); bra L; }";
+    costs_more_than_it_executes(ptx, 32);
+}
+
+/// The bytes of arguments and the registers that a function finds to be zero take time at each call.
+#[test]
+fn calls_count_bytes_and_registers() {
+    costs_more_than_it_executes(
+        ".func f(.param .b8 x[20000]) { ret; }
+        .entry k() { L: { .param .b8 y[20000]; call f, (y); } bra L; }",
+        64,
+    );
+    let sum: String = (0..2000).fold(String::new(), |text, i| text + &format!("add.u32 a, a, q{i};"));
+    costs_more_than_it_executes(
+        &format!(
+            ".func f(.reg .b32 n) {{ .reg .b32 a, q<2000>; .reg .pred p; .shared .b32 s; setp.eq.u32 p, n, 0; @p ret;
+            {sum} st.shared.u32 [s], a; }}
+            .entry k() {{ .reg .b32 z; mov.u32 z, 0; L: call f, (z); bra L; }}"
+        ),
+        64,
+    );
+}
+
+/// Values that are passed on against the order of the steps: finding what comes from `activemask` looks at each step a few times.
+#[test]
+fn a_long_chain_against_the_order_is_decoded() {
+    let mut ptx = ".entry k(.param .u64 out) { .reg .b64 d; .reg .b32 r<60001>; ld.param.u64 d, [out];".to_owned();
+    for i in 0..60_000 {
+        let _ = write!(ptx, "mov.b32 r{i}, r{};", i + 1);
+    }
+    ptx += "activemask.b32 r60000; st.global.u32 [d], r60000; }";
+    assert_eq!(run(&ptx, [1, 5], 1, &LaunchOptions::default()).1, [31]);
 }
 
 /// Code without labels is left within some hundred steps.
@@ -338,6 +421,73 @@ fn a_wait_without_an_end_is_a_deadlock() {
     }
 }
 
+/// What the first block printed, and what was found, is there although all blocks wait forever.
+#[test]
+fn a_deadlock_keeps_what_was_printed_and_found() {
+    let ptx = ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+        .global .b8 format[4] = {37, 100, 10, 0};
+        .entry k(.param .u64 out) { .reg .b64 d<3>; .reg .b32 r; .reg .pred p; .local .align 8 .b32 list; .shared .b32 s;
+        ld.param.u64 d1, [out]; st.shared.u32 [s], %tid.x; setp.ne.u32 p, %tid.x, 0; @p bra L;
+        mov.u32 r, %ctaid.x; st.local.u32 [list], r;
+        { .param .b64 f; .param .b64 a; .param .b32 r; mov.u64 d2, format; st.param.b64 [f], d2;
+            mov.u64 d2, list; cvta.local.u64 d2, d2; st.param.b64 [a], d2; call (r), vprintf, (f, a); }
+        L: ld.volatile.global.u32 r, [d1]; setp.eq.u32 p, r, 0; @p bra L; }";
+    let program = Program::read(ptx);
+    for cores in [1, 2] {
+        let mut memory = program.memory();
+        let out = memory.allocate("out", [0; 4]);
+        let options = LaunchOptions::default().with_cores(cores).with_check(Check::Races);
+        let result = program.kernel("k").unwrap().launch([3, 1, 1], [32, 1, 1], &[out.into()], &mut memory, &options);
+        let kinds: Vec<RunErrorKind> = result.unwrap_err().0.iter().map(|error| error.kind).collect();
+        assert_eq!(kinds, [RunErrorKind::Deadlock, RunErrorKind::Race]);
+        assert_eq!(memory.take_printed(), "0\n");
+    }
+}
+
+/// A loop that counts its turns in memory, or that reads it by `.cv`, does not keep its core from the block that it waits for.
+#[test]
+fn a_wait_that_changes_memory_lets_other_blocks_run() {
+    for turn in [
+        "ld.volatile.global.u32 r, [d]; ld.local.u32 n, [l]; add.u32 n, n, 1; st.local.u32 [l], n;",
+        "ld.volatile.global.u32 r, [d]; ld.shared.u32 n, [s]; add.u32 n, n, 1; st.shared.u32 [s], n; nanosleep.u32 20;",
+        "atom.global.or.b32 r, [d], 0; atom.global.add.u32 n, [d+4], 1;",
+        "ld.global.cv.u32 r, [d]; add.u32 n, n, 1;",
+    ] {
+        let ptx = format!(
+            ".entry k(.param .u64 out) {{ .reg .b64 d; .reg .b32 r, n; .reg .pred p; .local .b32 l; .shared .b32 s;
+            ld.param.u64 d, [out]; mov.u32 n, 0; setp.eq.u32 p, %ctaid.x, 3; @p bra LAST;
+            L: {turn} setp.eq.u32 p, r, 0; @p bra L; ret;
+            LAST: st.volatile.global.u32 [d], 1; }}"
+        );
+        for cores in [1, 2] {
+            let options = LaunchOptions::default().with_cores(cores).with_instructions(500_000_000);
+            let (report, found) = run(&ptx, [4, 32], 2, &options);
+            report.unwrap_or_else(|errors| panic!("{turn}: {errors}"));
+            assert_eq!(found[0], 1);
+        }
+    }
+}
+
+/// Two blocks of many threads: of what a block waits for the core knows a part only.
+#[test]
+fn blocks_that_wait_for_many_places_go_on() {
+    let ptx = ".entry k(.param .u64 out) { .reg .b64 d<6>; .reg .b32 r<12>; .reg .pred p, q;
+        ld.param.u64 d1, [out]; mov.u32 r1, %tid.x; mov.u32 r2, %ctaid.x; xor.b32 r4, r2, 1; mov.u32 r5, 0;
+        mad.lo.u32 r3, r2, 128, r1; mad.lo.u32 r4, r4, 128, r1;
+        mul.wide.u32 d2, r3, 4; add.u64 d2, d1, d2; mul.wide.u32 d3, r4, 4; add.u64 d3, d1, d3;
+        setp.eq.u32 p, r1, 100; setp.eq.and.u32 p, r2, 0, p; @p bra SEND;
+        WAIT: ld.volatile.global.u32 r6, [d2]; setp.eq.u32 q, r6, r5; @q bra WAIT;
+        setp.ne.u32 p, r1, 100; @p ret; mov.u32 r5, r6;
+        SEND: add.u32 r7, r5, 1; st.volatile.global.u32 [d3], r7; setp.lt.u32 p, r7, 300; @p bra WAIT;
+        mov.u32 r8, 0;
+        ALL: st.volatile.global.u32 [d1], 1000; add.u64 d1, d1, 4; add.u32 r8, r8, 1; setp.lt.u32 p, r8, 256; @p bra ALL; }";
+    for cores in [1, 2] {
+        let (report, found) = run(ptx, [2, 128], 256, &LaunchOptions::default().with_cores(cores));
+        report.unwrap_or_else(|errors| panic!("{cores}: {errors}"));
+        assert!(found.iter().all(|n| *n >= 300), "{found:?}");
+    }
+}
+
 /// A loop that gives up by the clock does not keep its core from the block that it waits for.
 #[test]
 fn a_wait_with_a_clock_lets_other_blocks_run() {
@@ -380,6 +530,36 @@ fn a_loop_that_counts_its_attempts_is_no_deadlock() {
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+/// Checks for races keep what fits: of many addresses what was released there together, and accesses within the launch's limit.
+#[test]
+fn checks_take_a_bounded_amount_of_memory() {
+    // Each thread writes a word, and releases 100 flags of its own.
+    let ptx = ".entry k(.param .u64 out) { .reg .b64 d<4>; .reg .b32 r<4>; .reg .pred p;
+        ld.param.u64 d1, [out]; mov.u32 r1, %tid.x; mul.wide.u32 d2, r1, 4; add.u64 d1, d1, d2;
+        st.global.u32 [d1], 1; fence.acq_rel.cta; mov.u32 r2, 100; mov.u64 d3, d1;
+        L: add.u64 d3, d3, 4096; st.relaxed.cta.global.u32 [d3], 1; sub.u32 r2, r2, 1; setp.ne.u32 p, r2, 0; @p bra L;
+        // The flag of another thread, in the last row; and its word.
+        xor.b32 r1, r1, 33; mul.wide.u32 d2, r1, 4; ld.param.u64 d1, [out]; add.u64 d1, d1, d2; add.u64 d2, d1, 409600;
+        W: ld.acquire.cta.global.u32 r3, [d2]; setp.eq.u32 p, r3, 0; @p bra W;
+        ld.global.u32 r3, [d1]; }";
+    let options = LaunchOptions::default().with_cores(1).with_check(Check::Races);
+    #[cfg(target_os = "linux")]
+    let before = resident();
+    let report = run(ptx, [1, 1024], 1024 * 101, &options).0.unwrap();
+    #[cfg(target_os = "linux")]
+    assert!(resident().saturating_sub(before) < 256 << 20);
+    assert_eq!(report.findings, []);
+    // Many threads read each of many words.
+    let ptx = ".entry k(.param .u64 out) { .reg .b64 d; .reg .b32 r<3>; .reg .pred p; ld.param.u64 d, [out]; mov.u32 r2, 100000;
+        L: ld.global.u32 r1, [d]; add.u64 d, d, 4; sub.u32 r2, r2, 1; setp.ne.u32 p, r2, 0; @p bra L; }";
+    let few = run(ptx, [1, 512], 100_000, &options.clone().with_memory(2_000_000)).0.unwrap();
+    assert!(few.findings.iter().any(|finding| finding.error.message.contains("no memory to look at all")), "{few:?}");
+    assert_eq!(run(ptx, [1, 512], 100_000, &options).0.unwrap().findings, []);
+    // The cells of shared memory belong to a block.
+    let shared = options.with_dynamic_shared(200_000).with_memory(1_000_000);
+    assert_eq!(error(run(".entry k() { ret; }", [1, 1], 1, &shared).0).kind, RunErrorKind::Memory);
 }
 
 #[test]

@@ -465,7 +465,7 @@ fn a_wrong_launch_file_says_where() {
         ),
         (
             r#"entry = "scale", grid = 1, block = 1, args = ["too", { u8 = 256 }, { s32 = 1 }, 5]"#,
-            "1: there is no buffer `too` [V0612]\n  at `\"too\"`\n  help: the buffers are `from`, `to`\n\
+            "1: there is no buffer `too` [V0612]\n  at `\"too\"`\n  help: the buffers are `from`, `to`; { address = \"NAME\" } is the address of a variable of the module\n\
              1: 256 is no u8 [V0612]\n  at `{ u8 = 256 }`\n\
              1: `s32` is no type of an argument: they are u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 [V0612]\n  at `{ s32 = 1 }`\n\
              1: an argument is the name of a buffer, `{ address = \"NAME\", offset = 4 }`, a value with its type, \
@@ -473,7 +473,7 @@ fn a_wrong_launch_file_says_where() {
         ),
         (
             r#"entry = "scale", grid = 1, block = 1, args = ["to", ["from", "two"], [[]], []]"#,
-            "1: there is no buffer `two` [V0612]\n  at `[\"from\", \"two\"]`\n  help: the buffers are `from`, `to`\n\
+            "1: there is no buffer `two` [V0612]\n  at `[\"from\", \"two\"]`\n  help: the buffers are `from`, `to`; { address = \"NAME\" } is the address of a variable of the module\n\
              1: an argument is the name of a buffer, `{ address = \"NAME\", offset = 4 }`, a value with its type, \
              `{ i32 = 640 }`, or a structure of such, in brackets [V0612]\n  at `[[]]`\n\
              1: an argument is the name of a buffer, `{ address = \"NAME\", offset = 4 }`, a value with its type, \
@@ -486,7 +486,8 @@ fn a_wrong_launch_file_says_where() {
         ),
         (
             r#"entry = "scale", grid = "x", block = 1, args = []"#,
-            "1: a size is a number or a list of one to three: x, y, z [V0612]\n  at `\"x\"`",
+            "1: a size is a number or a list of one to three: x, y, z [V0612]\n  at `\"x\"`\n  \
+             help: a name stands for a number if `for` of the launch has it: for = { x = [1, 2, 4] }",
         ),
         (
             r#"entry = "scale", gird = 1, block = 1, args = []"#,
@@ -724,4 +725,22 @@ fn buffers_as_arguments_of_32_bits() {
         program.kernel("k").unwrap().argument_errors(&[buffer.into()], &memory).len()
     };
     assert_eq!((of(64), of(32)), (1, 0));
+}
+
+/// A buffer that is larger than its own short address: where threads reach counts from its start.
+#[test]
+fn short_addresses_of_a_large_buffer() {
+    let ptx = ".version 4.0 .target sm_30 .address_size 32
+        .entry k(.param .u32 a) { .reg .b32 p, t, r; ld.param.u32 p, [a]; mov.u32 t, %tid.x; mad.lo.u32 p, t, 4, p;
+        ld.global.u32 r, [p]; add.u32 r, r, t; st.global.u32 [p], r; }";
+    let program = Program::read(ptx);
+    let mut memory = program.memory();
+    let a = memory.allocate_zeros("a", 80 << 20).unwrap();
+    assert!(u64::from(memory.short_address(a).unwrap()) + 4 * 32 < 80 << 20);
+    memory.bytes_mut(a)[..128].fill(1);
+    let kernel = program.kernel("k").unwrap();
+    kernel.launch([1; 3], [32, 1, 1], &[a.into()], &mut memory, &LaunchOptions::default()).unwrap();
+    let words = memory.bytes(a).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+    assert!(words.clone().take(32).eq((0..32).map(|t| 0x0101_0101 + t)));
+    assert!(words.skip(32).all(|word| word == 0));
 }

@@ -65,6 +65,7 @@ fn profile(profile: &Profile) -> Value {
     let statements = profile.statements.iter().map(|statement| {
         let mut value = json!({
             "line": statement.line,
+            "column": statement.column,
             "opcode": statement.opcode,
             "text": statement.text,
             "threads": statement.threads,

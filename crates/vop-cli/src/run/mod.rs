@@ -35,7 +35,8 @@ Each --arg is an argument of the kernel, in order:
   out=i32[920,2]            a buffer of zeros, which counts as not written
   out=i32[920,2]=0          one whose elements have this value
   out=i32[920,2]:out.npy    such a buffer, saved after the run; also in=a.npy:b.npy
-  out                       the buffer `out` of an earlier argument
+  out                       the buffer `out` of an earlier argument, or a variable
+                            that --variable names
   out+64                    its address and 64 bytes
   u32=640                   a number
   f32=0.5,1                 an array or structure passed by value
@@ -44,6 +45,7 @@ Each --variable is a variable of the module, by its name in PTX or C++:
 
   ns::table=a.npy           filled from a file before the launch
   table=f32:0.5,1           filled with values
+  counter=u32:9:c.npy       filled, and saved after the run; also table=a.npy:b.npy
   counter=:counter.npy      saved after the run
 
 Several launches on the same buffers are described by a launch file (TOML):
@@ -82,7 +84,7 @@ pub(crate) struct Args {
     /// A launch file (.toml), or a PTX file (.ptx) and the launch as options.
     file: PathBuf,
 
-    /// The kernel, by its name in PTX or C++: `scale`, 'scale(float*, int)'; may be left out if the module has one kernel.
+    /// The kernel, by its name in PTX or C++: `scale`, 'ns::scale<int>(int*)', or the end of that; may be left out if the module has one kernel.
     #[arg(long, visible_alias = "kernel", help_heading = LAUNCH)]
     entry: Option<String>,
     /// Blocks.
@@ -94,7 +96,7 @@ pub(crate) struct Args {
     /// An argument of the kernel, in order: NAME=FILE, NAME=TYPE[SHAPE]:SAVE, TYPE=VALUE (see --help).
     #[arg(long = "arg", value_name = "ARG", help_heading = LAUNCH)]
     args: Vec<String>,
-    /// Fill or save a variable of the module: NAME=FILE, NAME=TYPE:VALUE,VALUE, NAME=:SAVE (see --help).
+    /// Fill or save a variable of the module: NAME=FILE, NAME=TYPE:VALUE,VALUE, NAME=:SAVE, NAME=TYPE:VALUE:SAVE (see --help).
     #[arg(long = "variable", value_name = "VARIABLE", help_heading = LAUNCH)]
     variables: Vec<String>,
     /// Bytes of dynamic shared memory: 49152, 48K.
@@ -507,17 +509,11 @@ fn difference(comparison: &Comparison) -> String {
 
 /// What was found while the launches ran on.
 fn findings(summary: &Summary) {
-    // Launches of one kernel mostly find the same at the same places.
+    // Launches of one kernel mostly find the same at the same statements.
     let mut all: Vec<(&str, Finding)> = Vec::new();
     for LaunchSummary { entry, report, .. } in &summary.launches {
         for found in &report.findings {
-            let line = |finding: &Finding| finding.error.place.as_ref().map(|place| place.line);
-            let alike = |(of, other): &&mut (&str, Finding)| {
-                *of == entry
-                    && (other.error.kind, other.severity, line(other))
-                        == (found.error.kind, found.severity, line(found))
-                    && line(found).is_some()
-            };
+            let alike = |(of, other): &&mut (&str, Finding)| *of == entry && other.is_like(found);
             match all.iter_mut().find(alike) {
                 Some((_, other)) => other.count += found.count,
                 None => all.push((entry, found.clone())),

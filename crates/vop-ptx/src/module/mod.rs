@@ -163,13 +163,18 @@ impl Module {
     }
 
     /// The register that `name` means at the position `at` in a scope: the last declaration before `at` in that scope, else in
-    /// the scopes around it, from the inside out. `%r<10>` declares `%r0` to `%r9`.
+    /// the scopes around it, from the inside out. `%r<10>` declares `%r0` to `%r9`. A variable hides the registers of scopes around it.
     pub fn find_register(&self, scope: ScopeId, name: &str, at: usize) -> Option<FoundRegister> {
-        self.outward(scope).find_map(|(id, scope)| {
-            let registers = &scope.declared.as_ref()?.registers;
-            let (index, number) = registers.find(&self.text, name, at)?;
-            Some(FoundRegister { scope: id, index, number, ty: registers.items[index].ty })
-        })
+        for (id, scope) in self.outward(scope) {
+            let Some(declared) = &scope.declared else { continue };
+            if let Some((index, number)) = declared.registers.find(&self.text, name, at) {
+                return Some(FoundRegister { scope: id, index, number, ty: declared.registers.items[index].ty });
+            }
+            if declared.variables.find(&self.text, name, at).is_some() {
+                return None;
+            }
+        }
+        None
     }
 
     /// The variable or formal parameter that `name` means at the position `at` in a scope, found like a register. The name of

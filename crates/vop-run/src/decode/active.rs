@@ -8,7 +8,7 @@
 //! The search follows registers through what computes, regardless of the order of steps. What comes from memory, from calls and from
 //! other lanes may depend on anything, and where branches depend on the mask, so may everything: there nothing is claimed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::code::{Collective, CollectiveKind, Formal, FromActive, FunctionCode, Linear, Op, Role, Step};
 use crate::column::Slot;
@@ -26,35 +26,40 @@ pub(super) fn mark(steps: &mut [Step], code: &FunctionCode) {
             unknown.insert(*slot);
         }
     }
-    loop {
-        let before = (active.len(), unknown.len());
-        for step in steps.iter_mut() {
-            let mut sources: Vec<Slot> = step.guard.iter().map(|guard| guard.slot).collect();
-            let mut results = Vec::new();
-            step.op.slots(&mut |slot, role| match role {
-                Role::Source => sources.push(*slot),
-                Role::Result => results.push(*slot),
-            });
-            let from = |set: &HashSet<Slot>| sources.iter().any(|slot| set.contains(slot));
-            let (is_from_active, is_unknown) = match &step.op {
-                Op::Compute { .. } | Op::Video(_) => (from(&active), from(&unknown)),
-                Op::Warp(collective) if is_active(collective) => (true, from(&unknown)),
-                // Parameters of the kernel.
-                Op::Load(load) if matches!(load.access.space, Space::Param | Space::Const) => (false, from(&unknown)),
-                Op::Clock { .. } | Op::StackAddress { .. } => (false, false),
-                _ => (false, true),
-            };
-            for slot in results.into_iter().filter(|slot| slot.register_width().is_some()) {
-                if is_from_active {
-                    active.insert(slot);
-                }
-                if is_unknown {
-                    unknown.insert(slot);
-                }
-            }
+    // By register: the steps that read it, which are looked at again when more is known of it.
+    let mut readers: HashMap<Slot, Vec<usize>> = HashMap::new();
+    let slots_of = |step: &mut Step| {
+        let mut sources: Vec<Slot> = step.guard.iter().map(|guard| guard.slot).collect();
+        let mut results = Vec::new();
+        step.op.slots(&mut |slot, role| match role {
+            Role::Source => sources.push(*slot),
+            Role::Result => results.push(*slot),
+        });
+        (sources, results)
+    };
+    for (i, step) in steps.iter_mut().enumerate() {
+        for slot in slots_of(step).0 {
+            readers.entry(slot).or_default().push(i);
         }
-        if before == (active.len(), unknown.len()) {
-            break;
+    }
+    let mut due: Vec<usize> = (0..steps.len()).rev().collect();
+    while let Some(i) = due.pop() {
+        let step = &mut steps[i];
+        let (sources, results) = slots_of(step);
+        let from = |set: &HashSet<Slot>| sources.iter().any(|slot| set.contains(slot));
+        let (is_from_active, is_unknown) = match &step.op {
+            Op::Compute { .. } | Op::Video(_) => (from(&active), from(&unknown)),
+            Op::Warp(collective) if is_active(collective) => (true, from(&unknown)),
+            // Parameters of the kernel.
+            Op::Load(load) if matches!(load.access.space, Space::Param | Space::Const) => (false, from(&unknown)),
+            Op::Clock { .. } | Op::StackAddress { .. } => (false, false),
+            _ => (false, true),
+        };
+        for slot in results.into_iter().filter(|slot| slot.register_width().is_some()) {
+            let is_new = [is_from_active && active.insert(slot), is_unknown && unknown.insert(slot)].contains(&true);
+            if is_new {
+                due.extend(readers.get(&slot).into_iter().flatten());
+            }
         }
     }
     let branches = |step: &Step| {

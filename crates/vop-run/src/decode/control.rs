@@ -134,6 +134,8 @@ impl Decoder<'_, '_> {
                     self.unsupported(format!("`{name}` in a module of 32-bit addresses is not supported by vop run"))
                 );
             }
+            self.builder.kernel.uses_heap |=
+                matches!(function, SystemFunction::Malloc { .. } | SystemFunction::Free { .. });
             let result = results.first().copied().unwrap_or(Actual::Nothing);
             self.emit(Op::System(Box::new(System { function, arguments: arguments.into(), result })));
             return Ok(true);

@@ -8,7 +8,6 @@ use vop_ptx::module::{Linkage, Scalar, Variable};
 
 use super::{GlobalVariable, HashMap, Program, initializer::Content};
 use crate::error::{RunError, RunErrorKind, RunErrors};
-use crate::heap;
 use crate::memory::{BufferId, Memory, ShortAddresses};
 use crate::symbol::{self, shown};
 use crate::types::Kind;
@@ -108,7 +107,7 @@ impl Program {
         Some(shape)
     }
 
-    /// Whether it calls `malloc` or `free`.
+    /// Whether it declares `malloc` or `free`.
     fn uses_heap(&self) -> bool {
         let mut declared = self.module.functions().iter().filter(|function| function.body.is_none());
         declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free"))
@@ -131,11 +130,10 @@ impl Program {
         memory.functions += self.module.functions().len();
     }
 
-    /// Adds the heap of `malloc`, behind the variables, if there is none and the program needs one.
+    /// Adds the place of the heap of `malloc`, behind the variables, if there is none and the program may need one.
     pub(super) fn push_heap(&self, memory: &mut Memory) {
         if self.uses_heap() && memory.heap_index().is_none() {
-            let made = memory.push_heap(heap::HEAP as u64);
-            heap::seal(memory.bytes_mut(made));
+            memory.push_heap();
         }
     }
 

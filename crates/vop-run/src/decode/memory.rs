@@ -211,12 +211,14 @@ impl Decoder<'_, '_> {
 
     pub(super) fn load(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
         let order = order(opcode, OrderSemantics::Weak, Scope::Device);
+        // `.cv` asks for memory anew each time, as loops do that wait.
+        let is_anew = order.semantics != OrderSemantics::Weak || opcode.has("cv");
         let (space, count, policy) = self.memory_modifiers(opcode);
         let Some(ty) = Self::memory_type(opcode) else { return Ok(false) };
         self.count(operands, if policy { 3..=3 } else { 2..=2 })?;
         let mut access = self.access(operands[1], space, ty.size() as u32 * count as u32)?;
         access.order = order;
-        if order.semantics != OrderSemantics::Weak {
+        if is_anew {
             self.emit_poll(Some(access));
         }
         let mut d = Vec::with_capacity(count);

@@ -37,7 +37,7 @@ use crate::level::Level;
 use crate::memory::{FUNCTION_BASE, Memory, SHORT_FUNCTION_BASE, SHORT_FUNCTIONS, address_of};
 use crate::pure::{Dialect, Pure};
 use crate::special::Special;
-use crate::symbol::{self, shown};
+use crate::symbol;
 use function::Decoder;
 use initializer::Content;
 pub(crate) use load::FoundVariable;
@@ -126,8 +126,8 @@ impl Program {
         entries.map(|function| self.module.slice(&function.name))
     }
 
-    /// Fresh device memory that holds the module's variables with their initial values, and a heap of 64 MiB if the module calls
-    /// `malloc` or `free`. Of a program that [`Memory::load`] returned, the memory is the one that it was loaded into.
+    /// Fresh device memory that holds the module's variables with their initial values. The first launch of a kernel that calls `malloc` or
+    /// `free` adds a heap of 64 MiB. Of a program that [`Memory::load`] returned, the memory is the one that it was loaded into.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
         self.push_variables(&mut memory);
@@ -136,7 +136,7 @@ impl Program {
     }
 
     /// Decodes an entry, for the best SIMD instructions of this CPU. A C++ kernel is found by its mangled name and by the name of the
-    /// source: `scale<float>(float*, int)`, and where no other has it also `scale<float>` or `scale`.
+    /// source: `ns::scale<float>(float*, int)`, and where no other has it also by an end of that, `scale<float>` or `scale`.
     ///
     /// # Errors
     /// If there is no such entry, or if the entry or a function that it may call cannot be run: every such statement is reported.
@@ -158,18 +158,17 @@ impl Program {
             [] => entry,
             ref several => {
                 let message = format!("`{entry}` may be any of {} entries", several.len());
-                let names: Vec<String> = several.iter().map(|name| shown(name)).collect();
                 let error = RunError::new(RunErrorKind::UnknownEntry, message);
-                return Err(error.with_help(format!("write which: {}", names.join(", "))).into());
+                let help = format!("write which: {}", symbol::listed(several.iter().copied()));
+                return Err(error.with_help(help).into());
             }
         };
         let functions = self.module.functions().iter().enumerate();
         let mut found =
             functions.filter(|(_, f)| f.kind == FunctionKind::Entry && self.module.slice(&f.name) == symbol);
         let Some((index, _)) = found.find(|(_, f)| f.body.is_some()) else {
-            let entries: Vec<String> = self.entries().map(shown).collect();
-            let help =
-                if entries.is_empty() { "it has none".to_owned() } else { format!("it has {}", entries.join(", ")) };
+            let entries = symbol::listed(self.entries());
+            let help = if entries.is_empty() { "it has none".to_owned() } else { format!("it has {entries}") };
             return Err(RunError::new(RunErrorKind::UnknownEntry, format!("the module has no entry `{entry}`"))
                 .with_help(help)
                 .into());
@@ -638,6 +637,7 @@ impl Kernel {
             specials: Vec::new(),
             thread_bytes: 0,
             shared_bytes: 0,
+            uses_heap: false,
             ordered: Vec::new(),
             required_block: None,
             max_threads: None,

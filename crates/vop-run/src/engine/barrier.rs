@@ -95,7 +95,9 @@ impl Worker<'_> {
             if let Some(shadow) = &mut self.reach.shadow {
                 shadow.arrive(id as usize, super::block::threads(&same));
             }
-            self.release(id)?;
+            if !self.release(id)? {
+                self.complete_arrivals(id, expected);
+            }
             return Ok(true);
         }
         let whole = active == self.live.count && barrier.kind == BarrierKind::Sync && expected.is_none();
@@ -146,19 +148,7 @@ impl Worker<'_> {
                 expected = arrival.count;
             }
         }
-        let complete = match expected {
-            None => self.live.mask.iter().zip(&arrived).all(|(live, arrived)| live & !arrived == 0),
-            // A warp whose threads have all come counts as a whole one, even if some of its threads have ended.
-            Some(expected) => {
-                let warps = (0..arrived.len()).step_by(WARP).map(|warp| {
-                    let (arrived, live) = (&arrived[warp..warp + WARP], &self.live.mask[warp..warp + WARP]);
-                    let whole = live.iter().zip(arrived).all(|(live, arrived)| live & !arrived == 0);
-                    if count(arrived) > 0 && whole { WARP as u32 } else { count(arrived) }
-                });
-                warps.sum::<u32>() >= expected
-            }
-        };
-        if !complete {
+        if !self.are_enough(&arrived, expected) {
             return Ok(false);
         }
         self.check_together(id)?;
@@ -177,6 +167,38 @@ impl Worker<'_> {
         }
         self.groups.rescan(&self.frames);
         Ok(true)
+    }
+
+    /// Whether a barrier is complete that these threads have come to.
+    fn are_enough(&self, arrived: &[u8], expected: Option<u32>) -> bool {
+        match expected {
+            None => self.live.mask.iter().zip(arrived).all(|(live, arrived)| live & !arrived == 0),
+            // A warp whose threads have all come counts as a whole one, even if some of its threads have ended.
+            Some(expected) => {
+                let warps = (0..arrived.len()).step_by(WARP).map(|warp| {
+                    let (arrived, live) = (&arrived[warp..warp + WARP], &self.live.mask[warp..warp + WARP]);
+                    let whole = live.iter().zip(arrived).all(|(live, arrived)| live & !arrived == 0);
+                    if count(arrived) > 0 && whole { WARP as u32 } else { count(arrived) }
+                });
+                warps.sum::<u32>() >= expected
+            }
+        }
+    }
+
+    /// Starts a barrier anew that threads have completed which do not wait at it.
+    fn complete_arrivals(&mut self, id: u32, expected: Option<u32>) {
+        let here = |wait: &Wait| matches!(wait, Wait::Barrier(arrival) if arrival.id == id);
+        let arrived = &self.barriers.threads[id as usize];
+        if arrived.is_empty()
+            || !self.are_enough(arrived, expected)
+            || self.groups.parked.iter().any(|group| here(&group.wait))
+        {
+            return;
+        }
+        self.barriers.threads[id as usize].clear();
+        if let Some(shadow) = &mut self.reach.shadow {
+            shadow.pass(id as usize, std::iter::empty(), false);
+        }
     }
 
     /// `bar` asks that all threads of a warp execute it together: threads that were left behind must have come to the same one since.

@@ -110,6 +110,26 @@ pub(crate) struct Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key(u8, u32, u32);
 
+impl Key {
+    pub(crate) fn of(what: &What, statement: u32) -> Key {
+        match what {
+            // The same two statements, whichever came first.
+            What::Race(race) => {
+                let kind = if race.same_value || race.guess { 1 } else { 0 };
+                Key(kind, statement.min(race.statement), statement.max(race.statement))
+            }
+            What::Uninitialized(Spot::Shared(_)) => Key(2, statement, 0),
+            What::Uninitialized(Spot::Global(_)) => Key(3, statement, 0),
+            What::MissingLane(_) => Key(4, statement, 0),
+            What::Member(_, absence) => Key(5, statement, *absence as u32),
+            What::TakenForGranted(_) => Key(6, statement, 0),
+            What::MetByLuck { .. } => Key(7, statement, 0),
+            What::Heap { near, .. } => Key(8, statement, u32::from(near.as_ref().is_some_and(|n| n.freed.is_some()))),
+            What::DoubleFree { .. } => Key(9, statement, 0),
+        }
+    }
+}
+
 /// The findings of one core.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
@@ -124,21 +144,7 @@ impl Findings {
     /// Something was found at a statement of a thread.
     #[cold]
     pub(crate) fn add(&mut self, statement: u32, thread: usize, what: What) {
-        let key = match &what {
-            // The same two statements, whichever came first.
-            What::Race(race) => {
-                let kind = if race.same_value || race.guess { 1 } else { 0 };
-                Key(kind, statement.min(race.statement), statement.max(race.statement))
-            }
-            What::Uninitialized(Spot::Shared(_)) => Key(2, statement, 0),
-            What::Uninitialized(Spot::Global(_)) => Key(3, statement, 0),
-            What::MissingLane(_) => Key(4, statement, 0),
-            What::Member(_, absence) => Key(5, statement, *absence as u32),
-            What::TakenForGranted(_) => Key(6, statement, 0),
-            What::MetByLuck { .. } => Key(7, statement, 0),
-            What::Heap { near, .. } => Key(8, statement, u32::from(near.as_ref().is_some_and(|n| n.freed.is_some()))),
-            What::DoubleFree { .. } => Key(9, statement, 0),
-        };
+        let key = Key::of(&what, statement);
         let full = self.found.len() >= MAX_PLACES;
         match self.found.entry(key) {
             std::collections::hash_map::Entry::Occupied(mut found) => found.get_mut().count += 1,

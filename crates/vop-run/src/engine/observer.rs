@@ -166,6 +166,8 @@ pub struct Profile {
 pub struct StatementProfile {
     /// Its line in the PTX.
     pub line: usize,
+    /// Its column there in characters, from 1.
+    pub column: usize,
     /// The file and line of the source code that `.loc` gives.
     pub source: Option<(String, u32)>,
     /// The opcode with its modifiers.
@@ -208,6 +210,7 @@ impl Profile {
                 .sum::<u64>();
             statements.push(StatementProfile {
                 line: place.line,
+                column: place.column,
                 source: place.source.map(|source| (source.file, source.line)),
                 opcode: kernel.opcode(step.statement),
                 text: place.text,

@@ -8,8 +8,10 @@ use crate::memory::{Fault, Space};
 /// Bytes of a string that a kernel names or that one call prints, about: a pointer to something else is noticed.
 const MAX_STRING: u64 = 1 << 20;
 
-/// What a byte that is read or made costs, and what a conversion does beside it, in thread-instructions.
+/// What a byte that is read costs, one that is made, a digit of a float, and what a conversion does beside them, in thread-instructions.
 const BYTE: u64 = 8;
+const MADE: u64 = 2;
+const DIGIT: u64 = 32;
 const CONVERSION: u64 = 128;
 /// Bytes between two looks at what they cost.
 const PIECE: u64 = 1 << 12;
@@ -43,9 +45,11 @@ impl Reach {
     ) -> Result<Vec<u8>, Halt> {
         let mut bytes = Vec::new();
         let most = most.map_or(MAX_STRING, |most| MAX_STRING.min(most as u64));
+        let mut charged = 0;
         for i in 0..most {
-            if i.is_multiple_of(PIECE) {
-                charge(PIECE.min(most) * BYTE)?;
+            if i - charged == PIECE {
+                charge(PIECE * BYTE)?;
+                charged = i;
             }
             // Behind the last address comes none: a string at -1 is read there, and is no empty one.
             let at = address.checked_add(i).ok_or(Fault::OutOfBounds {
@@ -58,6 +62,7 @@ impl Reach {
                 byte => bytes.push(byte),
             }
         }
+        charge((bytes.len() as u64 - charged) * BYTE)?;
         Ok(bytes)
     }
 
@@ -88,11 +93,11 @@ impl Reach {
         };
         let mut rest = &format[..];
         while let Some(start) = rest.iter().position(|b| *b == b'%') {
+            charge(CONVERSION + (out.len() - charged) as u64 * MADE)?;
+            charged = out.len();
             if out.len() > room {
                 return Ok((out, taken));
             }
-            charge(CONVERSION + (out.len() - charged) as u64 * BYTE)?;
-            charged = out.len();
             out.extend_from_slice(&rest[..start]);
             rest = &rest[start..];
             let Some((spec, length)) = Spec::parse(rest) else {
@@ -166,12 +171,14 @@ impl Reach {
                 conversion => {
                     let value = f64::from_bits(value);
                     let digits = decimal::format(value.abs(), conversion, precision, spec.alternate);
+                    charge(digits.len() as u64 * DIGIT)?;
                     (spec.sign(value.is_sign_negative()), digits, value.is_finite())
                 }
             };
             pad(&mut out, &sign, digits.as_bytes(), width, left, spec.zero && numeric);
         }
         out.extend_from_slice(rest);
+        charge((out.len() - charged) as u64 * MADE)?;
         Ok((out, taken))
     }
 }

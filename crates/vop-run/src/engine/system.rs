@@ -12,8 +12,8 @@ use crate::error::{RunError, RunErrorKind};
 use crate::heap::{Heap, HeapFault, HeapLog, Site};
 use crate::memory::{address_of, refused};
 
-/// What a search of the heap costs, and each header that it passes, in thread-instructions.
-const MALLOC: u64 = 64;
+/// What a call costs for each thread, and each header of the heap that a search passes, in thread-instructions.
+const CALL: u64 = 64;
 const HEADER: u64 = 8;
 
 /// Bytes that a block may print, about. The rest is dropped, as a GPU's buffer drops it.
@@ -26,6 +26,7 @@ impl Worker<'_> {
         let threads: Vec<usize> = threads(mask).collect();
         let mut results = Vec::new();
         for (i, thread) in threads.iter().enumerate() {
+            self.charge(CALL)?;
             let arguments: Vec<u64> = arguments.iter().map(|words| words.get(i).copied().unwrap_or(0)).collect();
             let argument = |i: usize| arguments.get(i).copied().unwrap_or(0);
             match system.function {
@@ -59,10 +60,12 @@ impl Worker<'_> {
                         }
                     });
                     let offset = found.map_err(|fault| self.heap_failed(fault, heap, 0, *thread, pc))?;
-                    self.charge(MALLOC + passed * HEADER)?;
+                    let mut cost = passed * HEADER;
                     if let (Some(shadow), Some(offset)) = (&self.reach.shadow, offset) {
                         shadow.allocated(heap as usize, offset, bytes);
+                        cost += bytes / 8;
                     }
+                    self.charge(cost)?;
                     results.push(offset.map_or(0, |offset| address_of(heap as usize) + offset));
                 }
                 SystemFunction::Free { heap } => {
@@ -141,8 +144,7 @@ impl Worker<'_> {
             let place = kernel.place(statement);
             Site {
                 kernel: kernel.name.clone(),
-                line: place.as_ref().map_or(0, |place| place.line),
-                text: place.as_ref().map_or(String::new(), |place| place.text.clone()),
+                line: place.as_ref().map_or(String::new(), |place| kernel.line_of(place)),
                 source: place.and_then(|place| place.source).map(|source| source.to_string()),
                 thread,
             }

@@ -25,6 +25,9 @@ const PLACES: usize = 64;
 const STATES: usize = 8;
 /// The rounds after which other blocks run, although the block is not stuck.
 const ROUNDS: u32 = 128;
+/// The reads in loops after which other blocks run, although the block neither sleeps nor is stuck: a loop that waits may count its turns
+/// in memory. It takes some hundredths of a second.
+const SPINS: u32 = 1 << 18;
 /// The turns that groups have without a look at the block's state, at most.
 const MAX_TURNS: u32 = 1 << 12;
 
@@ -135,10 +138,10 @@ impl Worker<'_> {
             let steps = self.steps;
             let read = self.running.polls.seen.iter().flatten().filter(|seen| near(seen));
             let places = read.filter_map(|seen| match &steps[seen.pc as usize].op {
-                Op::Poll(Some(access)) => self.place_of(access, thread),
+                Op::Poll(Some(access)) => self.places_of(access, thread),
                 _ => None,
             });
-            let watch = Watch { places: places.collect() };
+            let watch = Watch { places: places.flatten().collect() };
             return self.sleep(pc + 1, watch);
         };
         // Most reads are not of loops that wait: nothing but their place is noted.
@@ -151,6 +154,9 @@ impl Worker<'_> {
             polls.next = polls.next.wrapping_add(1);
             return true;
         };
+        if self.has_had_its_time(1) {
+            return self.let_others_run(pc);
+        }
         let before = self.running.polls.seen[i].replace(now);
         let Some(before) = before.filter(|seen| near(seen)) else { return true };
         let mask = if whole { self.running.mask.clone() } else { self.running.guard.clone() };
@@ -163,6 +169,29 @@ impl Worker<'_> {
             return true;
         }
         before.hash != Some(hash) || self.sleep(pc, watch)
+    }
+
+    /// Counts reads in loops. Returns whether other blocks should run now, of which there are some.
+    fn has_had_its_time(&mut self, reads: u32) -> bool {
+        self.spins += reads;
+        let is_over = self.spins >= SPINS;
+        if is_over {
+            self.spins = 0;
+            self.idle.lively = self.launch.shape.blocks() > 1;
+        }
+        is_over && self.idle.lively
+    }
+
+    /// The running group goes on at a step when other blocks have run. Returns false: the block does nothing else meanwhile.
+    #[cold]
+    fn let_others_run(&mut self, pc: Pc) -> bool {
+        let (frame, mask) = (self.running.frame, self.running.mask.clone());
+        let polls = self.running.polls.parked(self.reach.changes);
+        self.groups.park_polling(&self.frames, frame, pc, mask, Wait::Ready, polls);
+        self.running.active = 0;
+        self.running.mask.fill(0);
+        self.gives_way = true;
+        false
     }
 
     /// The running group sleeps, and goes on at a step. False if no other group could run.
@@ -181,7 +210,8 @@ impl Worker<'_> {
         }
     }
 
-    fn place_of(&self, access: &Access, thread: usize) -> Option<Place> {
+    /// The places of memory that a thread reads, of eight bytes at most; none if others do not change them.
+    fn places_of(&self, access: &Access, thread: usize) -> Option<impl Iterator<Item = Place> + use<>> {
         let base = match access.width {
             // SAFETY: the decoder laid the base out for this width.
             Width::Word | Width::Double => unsafe { self.reach.file.element(access.base, access.width, thread) },
@@ -190,14 +220,17 @@ impl Worker<'_> {
         let address = base.wrapping_add(access.offset).wrapping_add(if access.in_frame { self.reach.frame } else { 0 });
         let address = if access.width == Width::Word { u64::from(address as u32) } else { address };
         let pointer = self.reach.resolve(access.space, address, u64::from(access.bytes), thread, false).ok()?;
-        let bytes = access.bytes.min(8) as u8;
         // The stack is the thread's own, and it may move.
         if self.reach.is_on_stack(access.space, address) {
             return None;
         }
-        // SAFETY: `resolve` has checked the bytes.
-        let value = unsafe { peek(pointer, u64::from(bytes)) };
-        Some(Place { pointer, bytes, value, thread: thread as u16, address })
+        let bytes = access.bytes.min(8);
+        Some((0..access.bytes / bytes).map(move |i| {
+            let pointer = pointer.wrapping_add((i * bytes) as usize);
+            // SAFETY: `resolve` has checked the bytes of the access, of which these are a part.
+            let value = unsafe { peek(pointer, u64::from(bytes)) };
+            Place { pointer, bytes: bytes as u8, value, thread: thread as u16, address: address + u64::from(i * bytes) }
+        }))
     }
 
     /// The hash of what threads would read, and the places; none if a thread would read what others do not change.
@@ -205,12 +238,13 @@ impl Worker<'_> {
         let mut watch = Watch::default();
         let mut hasher = foldhash::fast::FixedState::default().build_hasher();
         for thread in threads(mask) {
-            let place = self.place_of(access, thread)?;
-            hasher.write_u64(place.address);
-            hasher.write_u64(place.value);
-            hasher.write_usize(thread);
-            if watch.places.last().is_none_or(|last| last.pointer != place.pointer) && watch.places.len() < PLACES {
-                watch.places.push(place);
+            for place in self.places_of(access, thread)? {
+                hasher.write_u64(place.address);
+                hasher.write_u64(place.value);
+                hasher.write_usize(thread);
+                if watch.places.last().is_none_or(|last| last.pointer != place.pointer) && watch.places.len() < PLACES {
+                    watch.places.push(place);
+                }
             }
         }
         self.meter.over += 16 * mask.len() as u64;
@@ -245,6 +279,10 @@ impl Worker<'_> {
         }
         if rounds > 0 && rounds.is_multiple_of(ROUNDS) && self.launch.shape.blocks() > 1 {
             self.idle.lively = true;
+            return Ok(false);
+        }
+        // Its groups may change memory in every turn, so that the state is never the same.
+        if self.has_had_its_time(SPINS / 1024) {
             return Ok(false);
         }
         self.look_if_due()?;
@@ -327,7 +365,7 @@ impl Worker<'_> {
         let Some(group) = sleeping.min_by_key(|group| first(&group.mask)) else { return String::new() };
         let kernel = self.launch.kernel;
         let place = kernel.place(kernel.steps[group.pc as usize].statement);
-        let place = place.map_or(String::new(), |place| format!(" at line {}: {}", place.line, place.text));
+        let place = place.map_or(String::new(), |place| format!(" at {}: {}", kernel.line_of(&place), place.text));
         format!("{} waits for memory to change{place}", self.thread_id(first(&group.mask)))
     }
 }

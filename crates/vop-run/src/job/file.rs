@@ -9,10 +9,10 @@ use toml::{Spanned, Value};
 use vop_arrays::{Element, UnknownElement};
 
 use super::repeat::{self, Numbers};
-use super::value::{self, Number};
+use super::value;
 use super::{
     Address, ArgSpec, At, BufferSpec, Check, Content, Home, Job, LaunchSpec, Text, Tolerance, parse_bytes, parse_time,
-    read_text,
+    product, read_text,
 };
 use crate::engine::launch::Arg;
 use crate::error::{RunError, RunErrorKind, RunErrors};
@@ -29,7 +29,7 @@ struct LaunchFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table, such as { type = \"u32\", values = [7] }")]
 struct Buffer {
     file: Option<Spanned<PathBuf>>,
     #[serde(rename = "type")]
@@ -47,7 +47,7 @@ struct Buffer {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table, such as { grid = 1, block = 64, args = [] }")]
 struct Launch {
     entry: Option<Spanned<String>>,
     grid: Spanned<Value>,
@@ -158,6 +158,18 @@ impl Reader<'_> {
         self.source.error(RunErrorKind::LaunchFile, Some(&at.span()), message)
     }
 
+    /// An error about a text in the place of a number, which may have been meant as the name of one.
+    fn named(&self, error: RunError, value: &Value) -> RunError {
+        match value {
+            Value::String(name) if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => {
+                let help =
+                    format!("a name stands for a number if `for` of the launch has it: for = {{ {name} = [1, 2, 4] }}");
+                error.with_help(help)
+            }
+            _ => error,
+        }
+    }
+
     /// A buffer, or a variable of the module.
     fn buffer(
         &self,
@@ -182,9 +194,12 @@ impl Reader<'_> {
         let mut ty = ty.transpose()?;
         let mut shape: Option<Vec<u64>> = buffer.shape.as_ref().map(|shape| shape.get_ref().clone());
         let content = match &buffer.addresses {
-            Some(addresses) => self.addresses(&name, &spec, addresses, names, &mut ty, &mut shape)?,
-            None if variable => self.content_of_variable(&name, &spec, ty, &mut shape)?,
-            None => self.content(&name, &spec, ty, &mut shape)?,
+            Some(addresses) => {
+                let what = if variable { "variable" } else { "buffer" };
+                self.addresses(what, &name, &spec, addresses, names, &mut ty, &mut shape)?
+            }
+            None if variable => self.content_of_variable(&name, &spec, ty, &shape)?,
+            None => self.content("buffer", &name, &spec, ty, &mut shape)?,
         };
         if let Some(tolerance) = buffer.tolerance.as_ref()
             && !(0.0..=f64::INFINITY).contains(tolerance.get_ref())
@@ -207,7 +222,7 @@ impl Reader<'_> {
         name: &str,
         spec: &Spanned<Buffer>,
         ty: Option<Element>,
-        shape: &mut Option<Vec<u64>>,
+        shape: &Option<Vec<u64>>,
     ) -> Result<Content, RunError> {
         let buffer = spec.get_ref();
         match (&buffer.file, &buffer.fill, &buffer.values, ty) {
@@ -219,31 +234,33 @@ impl Reader<'_> {
             }
             (None, None, None, _) => Ok(Content::Kept),
             (None, Some(fill), None, Some(ty)) => Ok(Content::Fill(self.scalar(ty, fill.get_ref(), fill)?)),
-            (None, Some(_), None, None) => {
-                Err(self.wrong(spec, format!("variable `{name}` has `fill` and no `type` of it")))
+            // The module tells the type.
+            (None, Some(fill), None, None) => Ok(Content::Untyped { values: vec![fill.clone().into()], is_fill: true }),
+            (None, None, Some(values), None) => {
+                self.check_count(values, &mut shape.clone())?;
+                let values = values.get_ref().iter().map(|value| At::from(value.clone())).collect();
+                Ok(Content::Untyped { values, is_fill: false })
             }
-            _ => self.content(name, spec, ty, shape),
+            // The number of values is a shape only where it is not the declared one.
+            _ => self.content("variable", name, spec, ty, &mut shape.clone()),
         }
     }
 
     /// The content of a buffer at the start. The number of its values is its shape if no shape is given.
     fn content(
         &self,
+        what: &str,
         name: &str,
         spec: &Spanned<Buffer>,
         ty: Option<Element>,
         shape: &mut Option<Vec<u64>>,
     ) -> Result<Content, RunError> {
-        let wrong = |what: &str| Err(self.wrong(spec, format!("buffer `{name}` has {what}")));
+        let wrong = |has: &str| Err(self.wrong(spec, format!("{what} `{name}` has {has}")));
         let buffer = spec.get_ref();
         match (&buffer.file, &buffer.fill, &buffer.values, ty) {
             (Some(file), None, None, _) => Ok(Content::File(self.input(file))),
             (None, None, Some(values), Some(ty)) => {
-                let len = values.get_ref().len() as u64;
-                let shape = shape.get_or_insert_with(|| vec![len]);
-                if shape.iter().try_fold(1, |product: u64, n| product.checked_mul(*n)) != Some(len) {
-                    return Err(self.wrong(values, format!("{len} values are not of shape {shape:?}")));
-                }
+                self.check_count(values, shape)?;
                 let bits = values.get_ref().iter().map(|value| self.scalar(ty, value.get_ref(), value));
                 Ok(Content::Values(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?)))
             }
@@ -257,9 +274,21 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether values are of a shape, which is their number if none is given.
+    fn check_count(&self, values: &Spanned<Vec<Spanned<Value>>>, shape: &mut Option<Vec<u64>>) -> Result<(), RunError> {
+        let len = values.get_ref().len() as u64;
+        let shape = shape.get_or_insert_with(|| vec![len]);
+        match product(shape) == Some(len) {
+            true => Ok(()),
+            false => Err(self.wrong(values, format!("{len} values are not of shape {shape:?}"))),
+        }
+    }
+
     /// A table of pointers.
+    #[allow(clippy::too_many_arguments, reason = "what is declared of a buffer, and what is known of others")]
     fn addresses(
         &self,
+        what: &str,
         name: &str,
         spec: &Spanned<Buffer>,
         addresses: &Spanned<Vec<Spanned<Value>>>,
@@ -272,7 +301,7 @@ impl Reader<'_> {
         let other = buffer.file.is_some() || buffer.fill.is_some() || buffer.values.is_some();
         if other || *ty.get_or_insert(Element::U64) != Element::U64 || *shape.get_or_insert(vec![len]) != [len] {
             let message =
-                format!("buffer `{name}` has `addresses`, which make it a u64 of shape [{len}], and says otherwise");
+                format!("{what} `{name}` has `addresses`, which make it a u64 of shape [{len}], and says otherwise");
             return Err(self.wrong(spec, message));
         }
         let all = addresses.get_ref().iter().map(|address| match address.get_ref() {
@@ -294,6 +323,10 @@ impl Reader<'_> {
     /// `{ address = "out", offset = 4 }`: of a buffer or a variable.
     fn address<T>(&self, at: &Spanned<T>, table: &toml::Table) -> Result<Address, RunError> {
         let offset = table.get("offset").map_or(Some(0), |offset| u64::try_from(offset.as_integer()?).ok());
+        if let (Some(given), None) = (table.get("offset"), offset) {
+            let error = self.wrong(at, format!("{given} is no offset: it is a number of bytes, from 0"));
+            return Err(self.named(error, given));
+        }
         let known = table.keys().all(|key| key == "address" || key == "offset");
         match (table.get("address"), offset, known) {
             (Some(Value::String(name)), Some(offset), true) => Ok(Address { name: name.clone(), offset }),
@@ -395,7 +428,9 @@ impl Reader<'_> {
                 "name it among the `args` of a launch, or remove it; a variable of the module stands in `[variables]`";
             self.source.error(RunErrorKind::LaunchFile, buffer.span.as_ref(), message).with_help(help)
         });
-        unused.collect()
+        let mut unused: Vec<RunError> = unused.collect();
+        unused.sort_by_key(|error| error.place.as_ref().map(|place| place.span.start));
+        unused
     }
 
     /// A file to read, relative to the launch file's folder.
@@ -444,7 +479,7 @@ impl Reader<'_> {
             Value::Integer(bytes) => usize::try_from(*bytes).ok(),
             Value::Float(bytes) => parse_bytes(&bytes.to_string()).ok().and_then(|bytes| usize::try_from(bytes).ok()),
             Value::String(text) => {
-                let bytes = parse_bytes(text).map_err(|why| self.wrong(value, why))?;
+                let bytes = parse_bytes(text).map_err(|why| self.named(self.wrong(value, why), value.get_ref()))?;
                 usize::try_from(bytes).ok()
             }
             _ => None,
@@ -454,8 +489,13 @@ impl Reader<'_> {
 
     /// `64`, `[64]`, `[64, 2]` or `[64, 2, 1]`.
     fn size(&self, value: &Spanned<Value>) -> Result<At<[u32; 3]>, RunError> {
-        let wrong = || self.wrong(value, "a size is a number or a list of one to three: x, y, z");
-        let number = |value: &Value| value.as_integer().and_then(|n| u32::try_from(n).ok()).ok_or_else(wrong);
+        let number = |number: &Value| {
+            let wrong = || {
+                let error = self.wrong(value, "a size is a number or a list of one to three: x, y, z");
+                self.named(error, number)
+            };
+            number.as_integer().and_then(|n| u32::try_from(n).ok()).ok_or_else(wrong)
+        };
         let mut size = [1; 3];
         match value.get_ref() {
             Value::Array(list) if (1..=3).contains(&list.len()) => {
@@ -487,12 +527,13 @@ impl Reader<'_> {
                         self.wrong(at, format!("`{name}` is no type of an argument: they are {}", Element::names()))
                     );
                 };
+                let number = |value| self.scalar(ty, value, at).map_err(|error| self.named(error, value));
                 let arg = match value {
                     Value::Array(list) => {
-                        let bits = list.iter().map(|value| self.scalar(ty, value, at));
+                        let bits = list.iter().map(number);
                         Arg::Bytes(value::bytes(ty, bits.collect::<Result<Vec<_>, _>>()?))
                     }
-                    value => value::argument(ty, self.scalar(ty, value, at)?),
+                    value => value::argument(ty, number(value)?),
                 };
                 Ok((ArgSpec::Value(arg), ty.size()))
             }
@@ -511,11 +552,11 @@ impl Reader<'_> {
             return Ok(());
         }
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let help = if names.is_empty() {
-            "there are none".to_owned()
-        } else {
-            format!("the buffers are {}", names.join(", "))
+        let buffers = match names.is_empty() {
+            true => "there are none".to_owned(),
+            false => format!("the buffers are {}", names.join(", ")),
         };
+        let help = format!("{buffers}; {{ address = \"NAME\" }} is the address of a variable of the module");
         Err(self.wrong(at, format!("there is no buffer `{name}`")).with_help(help))
     }
 
@@ -526,13 +567,6 @@ impl Reader<'_> {
 
     /// The bits of a value; an error at a place if it is not in the type's range.
     fn scalar<T>(&self, ty: Element, value: &Value, at: &Spanned<T>) -> Result<u64, RunError> {
-        let bits = match value {
-            Value::Integer(value) => Number::Integer((*value).into()).bits(ty),
-            Value::Float(value) => Number::Float(*value).bits(ty),
-            // TOML's integers are i64. Larger ones are written as strings.
-            Value::String(text) => value::parse(text, ty),
-            _ => None,
-        };
-        bits.ok_or_else(|| self.wrong(at, format!("{value} is no {ty}")))
+        value::of_toml(value, ty).ok_or_else(|| self.wrong(at, format!("{value} is no {ty}")))
     }
 }

@@ -11,7 +11,10 @@ use crate::error::{RunError, RunErrorKind, RunErrors};
 
 const KINDS: &str = "NAME=FILE is a buffer from a file, NAME=TYPE[SHAPE] one of zeros, TYPE=VALUE a number";
 
-const VARIABLES: &str = "NAME=FILE fills a variable, NAME=TYPE@FILE from a raw file, NAME=TYPE:VALUE,VALUE with values, NAME=:SAVE saves it";
+const NAMES: &str = "NAME alone is a buffer that an earlier argument has made, or a variable that `--variable` names";
+
+const VARIABLES: &str = "NAME=FILE fills a variable from a file, NAME=TYPE@FILE from a raw one, NAME=TYPE:VALUE,VALUE with values; \
+    :SAVE behind any of them saves it after the run, and NAME=:SAVE only saves it";
 
 /// One launch as a command line gives it; [`CommandLine::job`] reads it.
 ///
@@ -34,7 +37,7 @@ const VARIABLES: &str = "NAME=FILE fills a variable, NAME=TYPE@FILE from a raw f
 /// |---|---|
 /// | `NAME=FILE`, `NAME=TYPE[SHAPE]@FILE` | it is filled from a file before the launch |
 /// | `NAME=TYPE:VALUE,VALUE,…` | it is filled with values |
-/// | any of them and `:SAVE`, or `NAME=:SAVE` | it is saved after the run |
+/// | any of them and `:SAVE`, as `NAME=TYPE:VALUE:SAVE`, or `NAME=:SAVE` alone | it is saved after the run |
 ///
 /// Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. A file with a `:` in its name needs a launch file.
 #[derive(Clone, Debug, Default)]
@@ -95,15 +98,19 @@ impl CommandLine {
             let piece = source.piece(span);
             match variable(piece) {
                 Ok(variable) if filled.iter().any(|other| other.name == variable.name) => {
-                    let message = format!("there is a variable `{}` already", variable.name);
-                    errors.push(piece.fault(message, VARIABLES).error(&source));
+                    let message = format!("variable `{}` is named twice", variable.name);
+                    let help =
+                        "one option says all: what fills the variable, and where it is saved: NAME=TYPE:VALUE:SAVE";
+                    errors.push(piece.fault(message, help).error(&source));
                 }
                 Ok(variable) => filled.push(variable),
                 Err(fault) => errors.push(fault.error(&source)),
             }
         }
+        // Also those that cannot be read.
+        let named: Vec<&str> = self.variables.iter().filter_map(|text| text.split('=').next()).collect();
         for span in args {
-            match arg(source.piece(span.clone()), &buffers, &filled) {
+            match arg(source.piece(span.clone()), &buffers, &named) {
                 Ok((value, buffer)) => {
                     buffers.extend(buffer);
                     specs.push(At { value, span: Some(span) });
@@ -228,30 +235,27 @@ fn type_of_number(text: &str) -> Option<Element> {
 }
 
 /// An argument, and the buffer that it makes.
-fn arg(
-    piece: Piece<'_>,
-    buffers: &[BufferSpec],
-    variables: &[BufferSpec],
-) -> Result<(ArgSpec, Option<BufferSpec>), Fault> {
+fn arg(piece: Piece<'_>, buffers: &[BufferSpec], variables: &[&str]) -> Result<(ArgSpec, Option<BufferSpec>), Fault> {
     let known = |name: &str| buffers.iter().any(|buffer| buffer.name == name);
     let Some((name, rest)) = piece.split_once('=') else {
         if known(piece.text) {
             return Ok((ArgSpec::Buffer(piece.text.to_owned()), None));
         }
-        let is_variable = |name: &str| variables.iter().any(|variable| variable.name == name);
+        let is_variable = |name: &str| variables.contains(&name);
         let sum = piece.text.rsplit_once('+').and_then(|(name, offset)| Some((name, parse_bytes(offset).ok()?)));
         let (name, offset) = sum.unwrap_or((piece.text, 0));
         if known(name) || is_variable(name) {
             return Ok((ArgSpec::Address(Address { name: name.to_owned(), offset }), None));
         }
-        return Err(piece.fault(format!("no argument before makes a buffer `{}`", piece.text), KINDS));
+        return Err(piece.fault(format!("no argument before makes a buffer `{name}`"), format!("{NAMES}; {KINDS}")));
     };
     if name.text.is_empty() || rest.text.is_empty() {
         let side = if name.text.is_empty() { "before" } else { "after" };
         return Err(piece.fault(format!("nothing stands {side} the `=` of `{}`", piece.text), KINDS));
     }
     if let Ok(ty) = name.text.parse() {
-        return Ok((ArgSpec::Value(values(ty, rest)?), None));
+        let help = format!("`{ty}` is a type, so `{ty}=` gives a number; a buffer needs another name");
+        return Ok((ArgSpec::Value(values(ty, rest, &help)?), None));
     }
     if known(name.text) {
         let help = format!("`{}` alone passes the same buffer again", name.text);
@@ -341,7 +345,8 @@ fn variable(piece: Piece<'_>) -> Result<BufferSpec, Fault> {
                 true => saved(list)?,
                 false => (list, None),
             };
-            let bits = match values(ty, list)? {
+            let help = format!("write the values of the variable: {}={ty}:1,2,3", name.text);
+            let bits = match values(ty, list, &help)? {
                 Arg::Bytes(bytes) => bytes,
                 Arg::Scalar(_, bits) => value::bytes(ty, [bits]),
                 Arg::Buffer(_) => Vec::new(),
@@ -363,7 +368,15 @@ fn variable(piece: Piece<'_>) -> Result<BufferSpec, Fault> {
                 None if what.text.ends_with(']') || is_element(what.stem()) => {
                     return Err(what.fault("what the variable is filled with is not said", VARIABLES));
                 }
-                None => (None, None, file(what)?, save),
+                None => {
+                    if let Some(ty) = type_of_number(what.text).filter(|_| !Path::new(what.text).exists()) {
+                        let message = format!("there is no file `{}` to fill `{}` from", what.text, name.text);
+                        let help =
+                            format!("a value has its type before it: --variable {}={ty}:{}", name.text, what.text);
+                        return Err(what.fault(message, help));
+                    }
+                    (None, None, file(what)?, save)
+                }
             }
         }
     };
@@ -412,12 +425,11 @@ fn typed(piece: Piece<'_>) -> Result<(Element, Option<Vec<u64>>), Fault> {
 }
 
 /// One value, or what is passed as an array or structure: `1,2`, or `1,` for one of a single element.
-fn values(ty: Element, piece: Piece<'_>) -> Result<Arg, Fault> {
+fn values(ty: Element, piece: Piece<'_>, help: &str) -> Result<Arg, Fault> {
     let list = Piece { text: piece.text.strip_suffix(',').unwrap_or(piece.text), ..piece };
     let bits = list.list().map(|number| {
         value::parse(number.text.trim(), ty).ok_or_else(|| {
             let place = if number.text.is_empty() { piece } else { number };
-            let help = format!("`{ty}` is a type, so `{ty}=` gives a number; a buffer needs another name");
             place.fault(format!("`{}` is no {ty}", number.text), help)
         })
     });

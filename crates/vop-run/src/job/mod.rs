@@ -46,7 +46,7 @@ use crate::code::{Kernel, Parameter};
 use crate::decode::{FoundVariable, Program};
 use crate::engine::launch::{Arg, Check, LaunchOptions, Report};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{BufferId, Memory};
+use crate::memory::{BufferId, Memory, size};
 use crate::symbol::{self, shown};
 use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
@@ -197,6 +197,11 @@ enum Content {
     Values(Vec<u8>),
     /// Addresses of buffers and variables; type and shape are declared.
     Addresses(Vec<At<Address>>),
+    /// Values of a variable, or what each element of it is: their type is that which the module declares.
+    Untyped {
+        values: Vec<At<toml::Value>>,
+        is_fill: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -351,7 +356,7 @@ impl Job {
 
     /// The blocks of all launches: what [`LaunchOptions::progress`] has counted in the end.
     pub fn blocks(&self) -> u64 {
-        let blocks = self.launches.iter().map(|launch| product(launch.grid.value));
+        let blocks = self.launches.iter().map(|launch| product(&launch.grid.value.map(u64::from)).unwrap_or(u64::MAX));
         blocks.fold(0, u64::saturating_add)
     }
 
@@ -365,9 +370,9 @@ impl Job {
         self.launches.iter().any(|launch| launch.has_thread(thread))
     }
 
-    /// Whether a buffer is compared with a file after the run.
+    /// Whether a buffer or a variable is compared with a file after the run.
     pub fn compares(&self) -> bool {
-        self.buffers.iter().any(|buffer| buffer.expect.is_some())
+        self.buffers.iter().chain(&self.variables).any(|buffer| buffer.expect.is_some())
     }
 
     /// Compares a buffer with a file after the run: `NAME=FILE`, or `FILE` if there is one buffer that is saved.
@@ -396,7 +401,11 @@ impl Job {
         let mut all = self.buffers.iter_mut().chain(&mut self.variables);
         let Some(buffer) = all.find(|buffer| buffer.name == name) else {
             let error = problem(format!("there is no buffer `{name}` to compare with `{file}`"));
-            return Err(error.with_help(format!("the buffers are {}", names.join(", "))));
+            return Err(error.with_help(match names.is_empty() {
+                true => "there are none: an argument NAME=… makes one, and `--variable NAME=:SAVE` names a variable"
+                    .to_owned(),
+                false => format!("there are {}", names.join(", ")),
+            }));
         };
         // What a launch file expects has a place in it, and is replaced; a comparison that was asked for is not dropped silently.
         if buffer.expect.as_ref().is_some_and(|expect| expect.span.is_none()) {
@@ -466,14 +475,16 @@ impl Job {
             }
         }
         let mut launches = Vec::new();
+        let mut failed = Vec::new();
         for spec in &self.launches {
             // Without all buffers the arguments cannot be judged.
             let known = errors.is_empty().then_some(&buffers[..]);
             match self.launch(spec, &loaded, known, &memory) {
                 Ok(launch) => launches.push(launch),
-                Err(found) => errors.extend(found.0),
+                Err(found) => failed.extend(found.0.into_iter().map(|error| (spec, error))),
             }
         }
+        errors.extend(self.of_launches(failed));
         if errors.is_empty() {
             errors.extend(self.unused.iter().cloned());
         }
@@ -481,6 +492,9 @@ impl Job {
             return Err(RunErrors(errors));
         }
 
+        if launches.iter().any(|launch| launch.kernel.uses_heap) {
+            memory.make_heap(None)?;
+        }
         let mut summary = Summary { launches: Vec::new(), files: Vec::new(), comparisons: Vec::new() };
         for Launch { spec, kernel, args } in &launches {
             let mut launch = options.launch.clone();
@@ -508,7 +522,10 @@ impl Job {
                 }
                 Err(errors) => {
                     // What checks found before is not lost.
-                    let mut errors = in_round(in_file(errors, ptx_path), spec);
+                    let mut errors = in_file(errors, ptx_path);
+                    if let Some(error) = errors.0.first_mut() {
+                        error.message += &in_round(spec);
+                    }
                     let found = summary.launches.iter().flat_map(|launch| &launch.report.findings);
                     let found = found.filter(|finding| finding.severity == Severity::Error);
                     errors.0.extend(found.map(|finding| finding.error.clone()));
@@ -573,14 +590,20 @@ impl Job {
                 };
                 let description = Description { element, shape };
                 let Some(len) = description.byte_len().filter(|len| *len <= MAX_BYTES) else {
-                    return Err(self.source.wrong(spec.span.as_ref(), format!("buffer `{}` is too large", spec.name)));
+                    let has = description.byte_len().map_or("more bytes than 64 bits count".to_owned(), size);
+                    let limit = size(MAX_BYTES);
+                    let message =
+                        format!("buffer `{}` of {description} has {has}: a buffer has {limit} at most", spec.name);
+                    return Err(self.source.wrong(spec.span.as_ref(), message));
                 };
                 let start = match content {
                     Content::Values(bytes) => Start::Bytes(bytes[..].into()),
                     Content::Nothing => Start::Nothing(len),
                     Content::Fill(bits) => Start::Fill(*bits, len),
                     // Addresses are known when all buffers are.
-                    Content::Addresses(_) | Content::File(_) | Content::Kept => Start::Fill(0, len),
+                    Content::Addresses(_) | Content::File(_) | Content::Kept | Content::Untyped { .. } => {
+                        Start::Fill(0, len)
+                    }
                 };
                 (description, start)
             }
@@ -638,7 +661,8 @@ impl Job {
             let found = &expected.description;
             if found != wanted {
                 let path = file.value.display();
-                let message = format!("{path} holds {found}, and buffer `{}` is {wanted}", spec.name);
+                let what = if spec.home == Home::Buffer { "buffer" } else { "variable" };
+                let message = format!("{path} holds {found}, and {what} `{}` is {wanted}", spec.name);
                 let error = problem(&file.span, message);
                 return Err(match how_to_convert(found, wanted) {
                     Some(call) => error.with_help(format!(
@@ -668,10 +692,10 @@ impl Job {
             [found] => found.clone(),
             [] => {
                 let error = wrong(format!("the module has no variable `{name}`"));
-                let names: Vec<String> = program.variable_names().take(20).map(shown).collect();
+                let names = symbol::listed(program.variable_names());
                 return Err(error.with_help(match names.is_empty() {
                     true => "it has no `.global` and no `.const` variables".to_owned(),
-                    false => format!("it has {}", names.join(", ")),
+                    false => format!("it has {names}"),
                 }));
             }
             several => {
@@ -702,14 +726,17 @@ impl Job {
             (Some(shape), true, None) => shape.clone(),
             _ => vec![left / element.size() as u64],
         };
-        let read = match &spec.content {
+        let typed = self.typed(spec, &found)?;
+        let read = match typed.as_ref().unwrap_or(&spec.content) {
             Content::File(file) => {
                 let ty = spec.ty.or_else(|| is_raw(&file.value).then_some(element));
                 let read = Array::read(&file.value, ty, spec.shape.as_deref(), MAX_BYTES);
                 Some(read.map_err(|why| self.source.error(RunErrorKind::File, file.span.as_ref(), why.to_string()))?)
             }
             Content::Values(bytes) => {
-                let shape = spec.shape.clone().unwrap_or_else(|| vec![bytes.len() as u64 / element.size() as u64]);
+                let count = (bytes.len() / element.size()) as u64;
+                let declared = Some(whole()).filter(|shape| product(shape) == Some(count));
+                let shape = spec.shape.clone().or(declared).unwrap_or_else(|| vec![count]);
                 Some(Array { description: Description { element, shape }, bytes: bytes.clone() })
             }
             Content::Addresses(addresses) => {
@@ -724,7 +751,7 @@ impl Job {
                     || wrong(format!("{description} is more than the {} of variable `{name}`", bytes_word(left)));
                 Some(Array { bytes: bytes.ok_or_else(too_large)?, description })
             }
-            Content::Kept | Content::Nothing => None,
+            Content::Kept | Content::Nothing | Content::Untyped { .. } => None,
         };
         let description = match &read {
             Some(array) => array.description.clone(),
@@ -736,9 +763,10 @@ impl Job {
             let message =
                 format!("{description} has {}, and variable `{name}` {}{behind}", bytes_word(given), bytes_word(left));
             let error = wrong(message);
-            return Err(match given < left {
-                true => error.with_help("`offset = 0` fills the first bytes and leaves the others"),
-                false => error,
+            return Err(match (&typed, given < left && self.source.path.is_some()) {
+                (Some(_), _) => error.with_help(declared_type(name, found.scalar)),
+                (None, true) => error.with_help("`offset = 0` fills the first bytes and leaves the others"),
+                (None, false) => error,
             });
         }
         let start = usize::try_from(start).unwrap_or(usize::MAX);
@@ -751,6 +779,28 @@ impl Job {
         let save = self.save(spec, output, &description)?;
         let expected = self.expected(spec, tolerance, &description)?;
         Ok(Buffer { name, id: found.id, start, description, save, expected })
+    }
+
+    /// The content of a variable whose `type` is not given: of the type that the module declares.
+    fn typed(&self, spec: &BufferSpec, found: &FoundVariable<'_>) -> Result<Option<Content>, RunError> {
+        let Content::Untyped { values, is_fill } = &spec.content else { return Ok(None) };
+        let (name, help) = (&spec.name, declared_type(&spec.name, found.scalar));
+        let Some(ty) = value::element(found.scalar) else {
+            let message = format!("the type of what fills variable `{name}` is not said");
+            return Err(self.source.wrong(spec.span.as_ref(), message).with_help(help));
+        };
+        let bits = values.iter().map(|value| {
+            let wrong = || {
+                let error = self.source.wrong(value.span.as_ref(), format!("{} is no {ty}", value.value));
+                error.with_help(help.clone())
+            };
+            value::of_toml(&value.value, ty).ok_or_else(wrong)
+        });
+        let bits = bits.collect::<Result<Vec<u64>, RunError>>()?;
+        Ok(Some(match (is_fill, &bits[..]) {
+            (true, [bits]) => Content::Fill(*bits),
+            _ => Content::Values(value::bytes(ty, bits)),
+        }))
     }
 
     /// Buffers that a variable of the module is named like: who wrote one meant to fill the variable.
@@ -790,12 +840,12 @@ impl Job {
                 [found] => found.id,
                 [] => {
                     let program = loaded.program;
-                    let known = self.buffers.iter().map(|buffer| format!("`{}`", buffer.name));
-                    let known: Vec<String> = known.chain(program.variable_names().take(20).map(shown)).collect();
+                    let buffers = self.buffers.iter().map(|buffer| buffer.name.as_str());
+                    let known = symbol::listed(buffers.chain(program.variable_names()));
                     let error = wrong(format!("there is no buffer and no variable `{name}`"));
                     return Err(error.with_help(match known.is_empty() {
                         true => "there are none".to_owned(),
-                        false => format!("there are {}", known.join(", ")),
+                        false => format!("there are {known}"),
                     }));
                 }
                 several => {
@@ -911,6 +961,46 @@ impl Job {
         Ok(Launch { spec, kernel, args })
     }
 
+    /// The errors of launches. What several have in common, as those that `for` makes, is one error with their number.
+    fn of_launches(&self, failed: Vec<(&LaunchSpec, RunError)>) -> Vec<RunError> {
+        type Key = (RunErrorKind, Option<(Option<PathBuf>, Range<usize>)>, Option<String>);
+        let mut all: Vec<(&LaunchSpec, RunError, usize)> = Vec::new();
+        let mut known: HashMap<Key, usize> = HashMap::new();
+        for (spec, error) in failed {
+            let place = error.place.as_ref().map(|place| (place.file.clone(), place.span.clone()));
+            // Launches of too large a shape are many, and wrong for one reason.
+            let key = match (error.kind, place) {
+                (RunErrorKind::LaunchShape, _) if spec.round.is_empty() => {
+                    (error.kind, None, Some(error.message.clone()))
+                }
+                (_, None) => (error.kind, None, Some(error.message.clone())),
+                (_, place) => (error.kind, place, None),
+            };
+            match known.get(&key).and_then(|index| all.get_mut(*index)) {
+                Some((.., count)) => *count += 1,
+                None => {
+                    known.insert(key, all.len());
+                    all.push((spec, error, 1));
+                }
+            }
+        }
+        let one = |(spec, mut error, count): (&LaunchSpec, RunError, usize)| {
+            // Of what is wrong with the PTX it does not matter how many launches need it.
+            if error.place.as_ref().is_none_or(|place| place.file == self.source.path) {
+                error.message += &in_round(spec);
+                let more = count - 1;
+                let launches = if more == 1 { "launch" } else { "launches" };
+                match (more, spec.round.is_empty()) {
+                    (0, _) => {}
+                    (_, false) => error.message += &format!(", and in {more} more"),
+                    (_, true) => error.message += &format!(" (and in {more} more {launches})"),
+                }
+            }
+            error
+        };
+        all.into_iter().map(one).collect()
+    }
+
     /// The name of the kernel to launch: the one that is named, or the module's only one.
     fn entry<'p>(&self, spec: &'p LaunchSpec, program: &'p Program) -> Result<&'p str, RunError> {
         if let Some(entry) = &spec.entry {
@@ -921,14 +1011,14 @@ impl Job {
             [entry] => Ok(entry),
             [] => Err(RunError::new(RunErrorKind::UnknownEntry, "the module has no entry").in_file(&self.ptx.value)),
             _ => {
-                let names: Vec<String> = entries.iter().map(|name| shown(name)).collect();
+                let names = symbol::listed(entries.iter().copied());
                 let error = self.source.error(
                     RunErrorKind::UnknownEntry,
                     spec.grid.span.as_ref().filter(|_| self.source.path.is_some()),
                     format!("the module has {} entries, and which to launch is not said", entries.len()),
                 );
                 let option = if self.source.path.is_some() { "`entry = …`" } else { "`--entry …`" };
-                Err(error.with_help(format!("write {option}: {}", names.join(", "))))
+                Err(error.with_help(format!("write {option}: {names}")))
             }
         }
     }
@@ -989,12 +1079,22 @@ impl Text {
     }
 }
 
-fn product(size: [u32; 3]) -> u64 {
-    size.iter().fold(1, |product: u64, n| product.saturating_mul(u64::from(*n)))
+/// How many elements a shape has.
+fn product(shape: &[u64]) -> Option<u64> {
+    shape.iter().try_fold(1, |product: u64, n| product.checked_mul(*n))
 }
 
 /// How many bytes one buffer may have.
 const MAX_BYTES: u64 = 4 << 30;
+
+/// What to write where the type that the module declares is not the one of the values.
+fn declared_type(name: &str, scalar: Scalar) -> String {
+    let bytes = if value::element(scalar) == Some(Element::U8) { ", as compilers declare most arrays" } else { "" };
+    format!(
+        "the module declares `{name}` as .{}{bytes}: write the `type` of the values, as type = \"f32\"",
+        scalar.name()
+    )
+}
 
 /// Whether a file of this name does not say what it holds.
 fn is_raw(path: &Path) -> bool {
@@ -1042,13 +1142,10 @@ fn read_text(path: &Path) -> Result<String, RunError> {
     })
 }
 
-/// Says which repetition of a launch fails.
-fn in_round(mut errors: RunErrors, spec: &LaunchSpec) -> RunErrors {
-    if let (Some(error), false) = (errors.0.first_mut(), spec.round.is_empty()) {
-        let round: Vec<String> = spec.round.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        error.message += &format!(", in the launch with {}", round.join(", "));
-    }
-    errors
+/// Which repetition of a launch fails; nothing for one that is not repeated.
+fn in_round(spec: &LaunchSpec) -> String {
+    let round: Vec<String> = spec.round.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if round.is_empty() { String::new() } else { format!(", in the launch with {}", round.join(", ")) }
 }
 
 fn in_file(errors: RunErrors, path: &Path) -> RunErrors {

@@ -99,6 +99,16 @@ fn integer(text: &str) -> Option<i128> {
     (value != 0 || !negative).then_some(if negative { -value } else { value })
 }
 
+/// The bits of an element that a value of a launch file gives. TOML's integers are i64; larger ones are written as strings.
+pub(super) fn of_toml(value: &toml::Value, ty: Element) -> Option<u64> {
+    match value {
+        toml::Value::Integer(value) => Number::Integer((*value).into()).bits(ty),
+        toml::Value::Float(value) => Number::Float(*value).bits(ty),
+        toml::Value::String(text) => parse(text, ty),
+        _ => None,
+    }
+}
+
 /// The number that an element's bytes hold.
 pub(super) fn read(ty: Element, bytes: &[u8]) -> Number {
     let bits = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));

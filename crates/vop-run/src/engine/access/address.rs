@@ -8,6 +8,7 @@ use super::{LaneFault, Reach};
 use crate::code::Access;
 use crate::column::{HALF, WARP, Width, all};
 use crate::engine::findings::AccessKind;
+use crate::engine::shadow::Touch;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
 use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
@@ -104,7 +105,8 @@ impl Reach {
             }
         };
         let Window { start, len, first, on_stack } = self.window(access.space, any, write)?;
-        if (any - first) >> 32 != 0 {
+        // Offsets are the low words of addresses, which those of short addresses are not.
+        if (any - first) >> 32 != 0 || first as u32 != 0 {
             return None;
         }
         let bytes = access.bytes;
@@ -315,13 +317,20 @@ impl Reach {
     }
 
     /// Tells the shadow memory of the strong reads of a warp, which have been made: another core publishes what it releases before it
-    /// writes. `at` has the addresses.
+    /// writes. `at` has the addresses, `element` the bytes of a vector's element.
     #[cold]
-    pub(super) fn have_read(&mut self, access: &Access, warp: usize, active: &[u8; WARP], at: &[u64; WARP]) {
+    pub(super) fn have_read(
+        &mut self,
+        access: &Access,
+        element: usize,
+        warp: usize,
+        active: &[u8; WARP],
+        at: &[u64; WARP],
+    ) {
         for i in (0..WARP).filter(|i| active[*i] != 0) {
             let touch = self.touch(access, at[i], warp * WARP + i, AccessKind::Read);
             if let (Some(touch), Some(shadow)) = (touch, &mut self.shadow) {
-                shadow.has_read(&touch);
+                shadow.has_read(&Touch { element: element as u64, ..touch });
             }
         }
     }

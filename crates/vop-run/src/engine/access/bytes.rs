@@ -299,7 +299,7 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
                     blend(&mut *reach.file.column::<E>(*slot).warp(warp), &values, active);
                 }
                 if strong {
-                    reach.have_read(&load.access, warp, active, &seen);
+                    reach.have_read(&load.access, size_of::<M>(), warp, active, &seen);
                 }
                 continue;
             };
@@ -541,7 +541,7 @@ unsafe fn store_seen<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
                 same_value &= M::fetch(place(k)) == value(k);
             }
             let touch = reach.touch(&store.access, addresses[i], warp * WARP + i, AccessKind::Write);
-            let touch = touch.map(|touch| Touch { same_value, ..touch });
+            let touch = touch.map(|touch| Touch { same_value, element: size_of::<M>() as u64, ..touch });
             if let Some(touch) = &touch {
                 reach.observe(touch);
                 if let Some(shadow) = &mut reach.shadow {

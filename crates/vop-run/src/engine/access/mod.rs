@@ -140,7 +140,7 @@ impl Reach {
         }
     }
 
-    /// The access of a thread as the shadow memory sees it. `same_value` says whether a write leaves what was there.
+    /// The access of a thread as the shadow memory sees it, of a scalar.
     pub(in crate::engine) fn touch(
         &self,
         access: &Access,
@@ -150,7 +150,8 @@ impl Reach {
     ) -> Option<Touch> {
         let spot = Reach::spot(access.space, self.whole(access.space, address))?;
         let bytes = u64::from(access.bytes);
-        Some(Touch { spot, bytes, thread, kind, order: access.order, copy: None, same_value: false, swaps: false })
+        let (order, element) = (access.order, bytes);
+        Some(Touch { spot, bytes, element, thread, kind, order, copy: None, same_value: false, swaps: false })
     }
 
     /// Tells the shadow memory of a thread's access.

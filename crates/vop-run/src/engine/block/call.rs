@@ -29,9 +29,11 @@ impl Worker<'_> {
 
     /// Zeroes the registers that a function may read before it writes them.
     pub(super) fn clear(&mut self, function: u32) {
-        for &(slot, width) in &self.launch.kernel.functions[function as usize].cleared {
+        let cleared = &self.launch.kernel.functions[function as usize].cleared;
+        for &(slot, width) in cleared {
             self.set_all(slot, width, 0, &self.running.mask);
         }
+        self.meter.over += cleared.len() as u64 * self.reach.lanes as u64 * 2;
     }
 
     /// The function whose address the slot holds for the first thread of a mask. Threads that hold another address are taken out of the
@@ -88,9 +90,11 @@ impl Worker<'_> {
         let stack = self.frames.get(self.running.frame).stack;
         let frame = self.frames.call(self.running.frame, pc, function);
         let values: Vec<Vec<u64>> = call.arguments.iter().map(|actual| self.take(actual, stack, &mask)).collect();
+        self.meter.over += cost_of(&values);
         (self.running.pc, self.running.mask, self.running.active) = (pc, mask, active);
         self.enter(frame)?;
         self.clear(function);
+        self.meter.over += of_structures(&values, active);
         let stack = self.frames.get(frame).stack;
         for (formal, values) in callee.parameters.iter().zip(&values) {
             self.give(&as_actual(formal), stack, values);
@@ -106,8 +110,10 @@ impl Worker<'_> {
         self.park_others(&mask, active);
         let values: Vec<Vec<u64>> =
             callee.results.iter().map(|formal| self.take(&as_actual(formal), frame.stack, &mask)).collect();
+        self.meter.over += cost_of(&values);
         (self.running.mask, self.running.active) = (mask, active);
         self.enter(frame.parent)?;
+        self.meter.over += of_structures(&values, active);
         // The last thread to leave gives the frame back.
         if !self.groups.are_in(index) {
             self.frames.release(index);
@@ -181,6 +187,11 @@ impl Worker<'_> {
     }
 }
 
+/// What it costs to take arguments or results and to give them: each word byte by byte.
+fn cost_of(values: &[Vec<u64>]) -> u64 {
+    values.iter().map(|words| 16 * words.len() as u64).sum()
+}
+
 /// In what a call by address differs from the function that it reaches; nothing if they fit.
 fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
     let bytes_of = |width: Width| match width {
@@ -232,6 +243,12 @@ fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
         }
     }
     None
+}
+
+/// What passing arguments or results of all threads costs beyond their first words, which count with the call.
+fn of_structures(values: &[Vec<u64>], active: u32) -> u64 {
+    const WORD: u64 = 16;
+    values.iter().map(|words| (words.len() as u64).saturating_sub(active.into()) * WORD).sum()
 }
 
 /// A parameter or result, seen from inside of the function.

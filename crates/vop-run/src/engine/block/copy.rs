@@ -26,7 +26,8 @@ impl Worker<'_> {
             // Lanes of a warp copy together.
             let is_new = last.replace(thread / WARP) != Some(thread / WARP);
             let number = shadow.copy(thread, is_new);
-            let of = |touch, bytes| Touch { bytes, copy: Some(number), order: Order::default(), ..touch };
+            let of =
+                |touch, bytes| Touch { bytes, element: bytes, copy: Some(number), order: Order::default(), ..touch };
             let read = read.map(|touch| of(touch, copied.read));
             let written = written.map(|touch| of(touch, u64::from(copy.to.bytes)));
             for touch in read.into_iter().filter(|touch| touch.bytes > 0).chain(written) {

@@ -29,6 +29,7 @@ use super::barrier::Arrivals;
 use super::launch::Launch;
 use super::meter::{self, Meter};
 use super::observer::{Observer, View};
+use super::shadow::Shadow;
 use super::wait::{Idle, Polls};
 use super::warp::WarpWatch;
 use crate::code::{Guard, Op, Pc, Step};
@@ -71,6 +72,10 @@ pub(super) struct Worker<'l> {
     pub(super) meter: Meter,
     /// What is known of the block while all its groups wait.
     pub(super) idle: Idle,
+    /// Reads in loops since the block started or other blocks ran.
+    pub(super) spins: u32,
+    /// Whether other blocks should run now, although groups of this one could.
+    pub(super) gives_way: bool,
     /// Whether the block ended because the launch or an earlier block failed.
     pub(super) abandoned: bool,
     pub(super) observer: Option<Box<Observer>>,
@@ -103,6 +108,9 @@ leveled! {
 impl<'l> Worker<'l> {
     /// A worker; an error if there is no memory for it.
     pub(super) fn new(launch: &'l Launch<'l>) -> Result<Worker<'l>, RunError> {
+        if let Some(common) = &launch.common {
+            launch.memory.take(Shadow::bytes(common, launch.shape.shared()), "the checks of shared memory")?;
+        }
         let mut reach = Reach::new(launch);
         let moves = Moves::at(launch.kernel.level);
         let mut storage = Storage::new(launch, &mut reach)?;
@@ -129,6 +137,8 @@ impl<'l> Worker<'l> {
             done: Done::default(),
             meter: Meter::new(),
             idle: Idle::default(),
+            spins: 0,
+            gives_way: false,
             abandoned: false,
             observer: launch.observer().map(Box::new),
             warp_watch: launch.checks.warp.then(|| Box::new(WarpWatch::new(lanes))),
@@ -146,6 +156,7 @@ impl<'l> Worker<'l> {
         self.done = Done::default();
         self.meter.start();
         self.idle = Idle::default();
+        self.spins = 0;
         self.meter.over += meter::BLOCK + meter::of_zeros(self.storage.start(self.launch));
         self.reach.findings.block = index;
         if let Some(shadow) = &mut self.reach.shadow {
@@ -177,6 +188,9 @@ impl<'l> Worker<'l> {
             if self.running.active > 0 {
                 // SAFETY: a kernel is decoded only for a level that this CPU has.
                 unsafe { execute(self)? };
+            }
+            if std::mem::take(&mut self.gives_way) {
+                return Ok(false);
             }
             if self.groups.parked.is_empty() {
                 self.meter.end(self.done.executed);
@@ -330,8 +344,7 @@ impl<'l> Worker<'l> {
     fn other(&mut self, pc: Pc, op: &Op, mask: Vec<u8>, active: u32) -> Result<bool, Failure> {
         let (lanes, groups) = (mask.len() as u64, self.groups.parked.len() as u64);
         self.meter.over += match op {
-            Op::Call(call) => 2 * lanes + CALL + u64::from(active) * 8 * call.arguments.len() as u64,
-            Op::Return => 2 * lanes + CALL,
+            Op::Call(_) | Op::Return => 2 * lanes + CALL,
             // Each group that waits is looked at.
             Op::Barrier(_) => lanes * (2 + groups / 4),
             Op::Warp(_) => 8 * lanes + lanes * (groups / 4),

@@ -104,10 +104,11 @@ impl Kernel {
             report(
                 i,
                 format!(
-                    "argument {} is one too many: {} has {} parameters",
+                    "argument {} is one too many: {} has {} parameter{}",
                     i + 1,
                     shown(&self.name),
-                    self.parameters.len()
+                    self.parameters.len(),
+                    if self.parameters.len() == 1 { "" } else { "s" }
                 ),
             );
         }

@@ -62,6 +62,11 @@ impl Launch<'_> {
         let _ = crew.run();
         self.standstill.leave();
         for mut worker in crew.spare.into_iter().chain(crew.waiting) {
+            // Of a block that waits for ever.
+            let printed = std::mem::take(&mut worker.done.printed);
+            if !printed.is_empty() {
+                crew.work.printed.push((worker.index(), printed));
+            }
             if let Some(observer) = &mut worker.observer {
                 observer.finish(self.kernel);
             }
@@ -162,14 +167,7 @@ impl<'l> Crew<'l> {
             }
             Ok(true) => {}
             Err(_) if worker.abandoned => return Err(Over),
-            Err(error) => {
-                let printed = std::mem::take(&mut worker.done.printed);
-                if !printed.is_empty() {
-                    self.work.printed.push((index, printed));
-                }
-                self.spare.push(worker);
-                return Err(self.failed(index, error));
-            }
+            Err(error) => return Err(self.ended(worker, error)),
         }
         self.is_full = false;
         let Done { executed, video, printed } = std::mem::take(&mut worker.done);
@@ -191,6 +189,16 @@ impl<'l> Crew<'l> {
             self.work.printed.push((index, printed));
         }
         Ok(())
+    }
+
+    /// A block has failed. What it printed stays, and so does what was found and observed.
+    fn ended(&mut self, mut worker: Box<Worker<'l>>, error: Failure) -> Over {
+        let (index, printed) = (worker.index(), std::mem::take(&mut worker.done.printed));
+        if !printed.is_empty() {
+            self.work.printed.push((index, printed));
+        }
+        self.spare.push(worker);
+        self.failed(index, error)
     }
 
     fn failed(&mut self, index: u64, error: Failure) -> Over {
@@ -218,13 +226,14 @@ impl<'l> Crew<'l> {
         let result = loop {
             if let Some(error) = self.launch.ended_from_outside() {
                 let worker = self.waiting.swap_remove(0);
-                break Err(self.failed(worker.index(), worker.ended_waiting(error)));
+                let error = worker.ended_waiting(error);
+                break Err(self.ended(worker, error));
             }
             let all_idle = standstill.all_idle();
             if self.waiting.iter_mut().any(|worker| worker.may_go_on()) {
                 break Ok(());
             }
-            // They may read more than what is known. What they execute meanwhile changes nothing.
+            // They may read more than what is known.
             if (nap == NAP.1 || all_idle.is_some())
                 && let Some(result) = self.try_all()
             {
@@ -235,7 +244,8 @@ impl<'l> Crew<'l> {
             {
                 let first = (0..self.waiting.len()).min_by_key(|i| self.waiting[*i].index()).unwrap_or(0);
                 let worker = self.waiting.swap_remove(first);
-                break Err(self.failed(worker.index(), worker.stuck_forever()));
+                let error = worker.stuck_forever();
+                break Err(self.ended(worker, error));
             }
             if self.launch.failed.load(Ordering::Relaxed) != u64::MAX && !standstill.is_over() {
                 break Err(Over);
@@ -252,14 +262,16 @@ impl<'l> Crew<'l> {
         result
     }
 
-    /// Lets each block try again that waits; returns what came of it if one does not wait any more.
+    /// Lets each block try again that waits; returns what came of it if one does not wait any more, or has changed memory, for which
+    /// others may wait that have found nothing to do.
     fn try_all(&mut self) -> Option<Result<(), Over>> {
         for _ in 0..self.waiting.len() {
             let mut worker = self.waiting.remove(0);
             worker.forget_states();
+            let changes = worker.reach.changes;
             match worker.advance() {
                 // Behind the others, which keeps their order.
-                Ok(false) if !worker.idle.lively => self.waiting.push(worker),
+                Ok(false) if !worker.idle.lively && worker.reach.changes == changes => self.waiting.push(worker),
                 result => return Some(self.came(worker, result)),
             }
         }

@@ -22,7 +22,7 @@ use super::shadow::{Checks, Common};
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
-use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
+use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId, grouped};
 use crate::memory::{Budget, Bytes, Layout, Memory, Region};
 use crate::special::Shape;
 use crate::symbol::shown;
@@ -60,7 +60,7 @@ pub(super) struct Launch<'k> {
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
-    pub(super) memory: Budget,
+    pub(super) memory: Arc<Budget>,
     pub(super) start: Instant,
     pub(super) timeout: Option<Duration>,
     pub(super) stop: Option<Stop>,
@@ -193,13 +193,16 @@ impl Kernel {
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
         if all > options.instructions {
-            let message =
-                format!("the launch has more threads than its limit of {} instructions", options.instructions);
+            let limit = grouped(options.instructions);
+            let message = format!("the launch has more threads than its limit of {limit} thread-instructions");
             let help = "a smaller grid, or a higher limit (`--limit`)";
             return Err(RunError::new(RunErrorKind::Limit, message).with_help(help).into());
         }
         if let Some(error) = memory.refused() {
             return Err(error.into());
+        }
+        if self.uses_heap {
+            memory.make_heap(options.memory)?;
         }
         let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
@@ -210,7 +213,8 @@ impl Kernel {
             warp: options.check_warp,
             heap: options.check_heap,
         };
-        let common = memory.start_checks(checks).map(Arc::new);
+        let budget = Arc::new(memory.budget(options.memory));
+        let common = memory.start_checks(checks, &budget).map(Arc::new);
         let observe = options.profile || options.trace.is_some();
         // Whether the threads of half a warp follow one another in a row of the block.
         let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
@@ -229,7 +233,7 @@ impl Kernel {
             regions: memory.regions(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
-            memory: memory.budget(options.memory),
+            memory: budget,
             start: Instant::now(),
             timeout: options.timeout,
             stop: options.stop.clone(),

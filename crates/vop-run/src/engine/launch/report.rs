@@ -6,13 +6,14 @@ use vop::Severity;
 
 use super::{Kernel, LaunchOptions, Work};
 use crate::engine::block::Failure;
-use crate::engine::findings::{Absence, AccessKind, Findings, Found, Near, Race, Spot, What};
+use crate::engine::findings::{Absence, AccessKind, Findings, Found, Key, Near, Race, Spot, What};
 use crate::engine::observer::{Observer, Profile};
 use crate::engine::shadow::Common;
-use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
+use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId, grouped};
 use crate::heap::Site;
-use crate::memory::{Memory, OFFSET, plural, region_index};
+use crate::memory::{Memory, OFFSET, plural, region_index, shown_allocation};
 use crate::special::Shape;
+use crate::symbol::shown;
 
 /// Findings of a launch that are reported.
 const MAX_FINDINGS: usize = 100;
@@ -51,6 +52,17 @@ pub struct Finding {
     pub error: RunError,
     /// How often it was found there, over all threads and blocks.
     pub count: u64,
+    /// What else is this finding; none for what no statement has.
+    key: Option<Key>,
+}
+
+impl Finding {
+    /// Whether another launch of the kernel has found the same: the same kind of fault, at the same statement, and if it takes two, at the
+    /// same two. Threads, addresses and counts may differ.
+    pub fn is_like(&self, other: &Finding) -> bool {
+        let place = |finding: &Finding| finding.error.place.as_ref().map(|place| place.span.clone());
+        self.key.is_some() && self.key == other.key && self.severity == other.severity && place(self) == place(other)
+    }
 }
 
 impl Report {
@@ -73,6 +85,7 @@ impl Report {
         if work.len() > 1 {
             let lines = kernel.ordered.iter().filter_map(|statement| Some(kernel.place(*statement)?.line));
             report.order_dependent = lines.collect();
+            report.order_dependent.dedup();
         }
         let mut printed = Vec::new();
         let mut failure: Option<(u64, Failure)> = None;
@@ -92,7 +105,13 @@ impl Report {
         }
         printed.sort_by_key(|(index, _)| *index);
         let last = failure.as_ref().map_or(u64::MAX, |(index, _)| *index);
-        memory.printed.extend(printed.into_iter().filter(|(index, _)| *index <= last).flat_map(|(_, text)| text));
+        // It may be much.
+        for (_, text) in printed.into_iter().filter(|(index, _)| *index <= last) {
+            match memory.printed.is_empty() {
+                true => memory.printed = text,
+                false => memory.printed.extend_from_slice(&text),
+            }
+        }
         if options.profile && failure.is_none() {
             report.profile = Some(Profile::new(kernel, &observers));
         }
@@ -125,6 +144,11 @@ impl Report {
             let message = "the check for races looks at the first 64 MiB of global memory that a launch reaches, and this launch reaches more";
             self.findings.push(note(RunError::new(RunErrorKind::Race, message), 1));
         }
+        if common.starved.load(Ordering::Relaxed) {
+            let message = "there was no memory to look at all accesses, so races may be missed";
+            let error = RunError::new(RunErrorKind::Race, message).with_help("`--memory` sets the limit");
+            self.findings.push(note(error, 1));
+        }
         if let Some((_, log)) = &common.heap {
             let log = log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let leaks = log.leaks();
@@ -135,7 +159,7 @@ impl Report {
 }
 
 fn note(error: RunError, count: u64) -> Finding {
-    Finding { severity: Severity::Note, error, count }
+    Finding { severity: Severity::Note, error, count, key: None }
 }
 
 /// What it takes to put findings into words.
@@ -157,7 +181,7 @@ impl Explain<'_> {
             Spot::Shared(offset) => format!("byte {offset} of shared memory"),
             Spot::Global(address) => {
                 let name = region_index(address).and_then(|index| self.memory.name_at(index));
-                format!("byte {} of `{}`", address & OFFSET, name.unwrap_or("global memory"))
+                format!("byte {} of {}", address & OFFSET, name.map_or("global memory".to_owned(), shown_allocation))
             }
         }
     }
@@ -225,13 +249,14 @@ impl Explain<'_> {
             Some(place) => error.at(place),
             None => error,
         };
-        Finding { severity, error, count: found.count }
+        Finding { severity, error, count: found.count, key: Some(Key::of(&found.what, found.statement)) }
     }
 
     fn race(&self, found: &Found, race: &Race) -> RunError {
         let other = self.thread(race.block, race.thread);
         let place = self.kernel.place(race.statement);
-        let place = place.map_or(String::new(), |place| format!(" at line {}: `{}`", place.line, place.text));
+        let place =
+            place.map_or(String::new(), |place| format!(" at {}: `{}`", self.kernel.line_of(&place), place.text));
         let verb = match race.kind {
             AccessKind::Read => "read",
             AccessKind::Write => "wrote",
@@ -281,7 +306,8 @@ impl Explain<'_> {
     fn heap(&self, address: u64, near: Option<&Near>) -> RunError {
         let message = match near {
             Some(near) if near.freed.is_some() && near.offset < near.size.max(1) => {
-                format!("byte {} of {} that was freed is accessed{}", near.offset, plural(near.size), history(near))
+                let (offset, size) = (near.offset, plural(near.size));
+                format!("byte {offset} of an allocation of {size} is accessed after it was freed{}", history(near))
             }
             Some(near) => format!(
                 "an access at byte {} of an allocation of {} of `malloc` goes beyond its end{}",
@@ -297,12 +323,12 @@ impl Explain<'_> {
     fn leak(&self, (site, count, bytes): (std::sync::Arc<Site>, u64, u64)) -> Finding {
         let what = match count {
             1 => format!("an allocation of {} is", plural(bytes)),
-            _ => format!("{count} allocations of {} together are", plural(bytes)),
+            _ => format!("{} allocations of {} bytes in sum are", grouped(count), grouped(bytes)),
         };
         let message = format!(
-            "{what} not freed when the launch ends: `malloc` at line {} of `{}`{}",
+            "{what} not freed when the launch ends: `malloc` at {} of {}{}",
             site.line,
-            site.kernel,
+            shown(&site.kernel),
             site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"))
         );
         let error = RunError::new(RunErrorKind::Leak, message);
@@ -332,7 +358,7 @@ fn member(lane: usize, absence: Absence) -> RunError {
 fn history(near: &Near) -> String {
     let site = |verb: &str, site: &Site| {
         let source = site.source.as_ref().map_or(String::new(), |source| format!(", {source}"));
-        format!("; {verb} at line {} of `{}`{source} by {}", site.line, site.kernel, site.thread)
+        format!("; {verb} at {} of {}{source} by {}", site.line, shown(&site.kernel), site.thread)
     };
     let allocated = near.allocated.as_ref().map_or(String::new(), |at| site("allocated", at));
     let freed = near.freed.as_ref().map_or(String::new(), |at| site("freed", at));

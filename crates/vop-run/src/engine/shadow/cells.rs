@@ -7,6 +7,7 @@
 use super::clocks::Clocks;
 use crate::column::WARP;
 use crate::engine::findings::AccessKind;
+use crate::memory::Budget;
 
 /// Records of a cell.
 const MAX_RECORDS: usize = 48;
@@ -106,8 +107,16 @@ impl Record {
 
 impl Cell {
     /// Adds an access of one thread. Returns what it races with: a write before a read.
-    /// `is_shared` says that the word is of shared memory: then no other block's access is of the same memory.
-    pub(super) fn add(&mut self, clocks: &Clocks, now: Record, thread: usize, is_shared: bool) -> Option<Conflict> {
+    /// `is_shared` says that the word is of shared memory: then no other block's access is of the same memory. Where there is no `room`,
+    /// an earlier access is forgotten.
+    pub(super) fn add(
+        &mut self,
+        clocks: &Clocks,
+        now: Record,
+        thread: usize,
+        is_shared: bool,
+        room: &Budget,
+    ) -> Option<Conflict> {
         let mut conflict: Option<Conflict> = None;
         let mut merged = false;
         // Of reads by other blocks two are enough: whatever block writes later, it races with one of them.
@@ -149,12 +158,20 @@ impl Cell {
             }
         }
         if !merged {
-            self.push(now);
+            self.push(now, room);
         }
         conflict
     }
 
-    fn push(&mut self, record: Record) {
+    /// Forgets all accesses: the memory is a new object.
+    pub(super) fn clear(&mut self) {
+        self.records.iter_mut().for_each(|record| record.bytes = 0);
+        if let Some(more) = &mut self.more {
+            more.clear();
+        }
+    }
+
+    fn push(&mut self, record: Record, room: &Budget) {
         if let Some(place) = self.records.iter_mut().find(|record| record.bytes == 0) {
             *place = record;
             return;
@@ -163,8 +180,16 @@ impl Cell {
         if more.len() >= 8 {
             more.retain(|record| record.bytes != 0);
         }
-        if more.len() >= MAX_RECORDS {
-            more.remove(0);
+        if more.len() == more.capacity() {
+            let new = (2 * more.len()).clamp(4, MAX_RECORDS) - more.len();
+            if new > 0 && room.has((new * size_of::<Record>()) as u64) {
+                more.reserve_exact(new);
+            } else if more.is_empty() {
+                self.records[0] = record;
+                return;
+            } else {
+                more.remove(0);
+            }
         }
         more.push(record);
     }

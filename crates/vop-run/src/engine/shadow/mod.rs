@@ -20,7 +20,7 @@ use crate::bits::Bits;
 use crate::code::{Fence, MbarrierUse, Order, OrderSemantics, Scope};
 use crate::column::WARP;
 use crate::heap::HeapLog;
-use crate::memory::{OFFSET, region_index};
+use crate::memory::{Budget, OFFSET, region_index};
 use cells::{Cell, Conflict, Record, Strength, WORD};
 use clocks::{Clock, Clocks, join};
 
@@ -46,8 +46,12 @@ impl Checks {
 
 /// Words of a page of cells.
 const PAGE: u64 = 1024;
-/// Pages of cells of global memory: those of 64 MiB, which take 1 GiB.
+/// Pages of cells of global memory: those of 64 MiB, which take 1 GiB and more where many accesses of a word are kept.
 const MAX_PAGES: usize = 16384;
+/// Addresses of which a block keeps what was released there, and a launch. Of others it is kept together: then they order more than they
+/// should.
+const MAX_RELEASED: usize = 1 << 12;
+const MAX_TIMES: usize = 1 << 20;
 
 type Page = Mutex<Box<[Cell]>>;
 
@@ -65,6 +69,15 @@ impl Pages {
     }
 }
 
+/// Times of the launch's clock.
+#[derive(Debug, Default)]
+struct Times {
+    /// By address of global memory: the time of the last release that a read of it acquires.
+    by_address: HashMap<u64, u32>,
+    /// Of all other addresses.
+    others: u32,
+}
+
 /// What the cores of a launch know together.
 #[derive(Debug)]
 pub(crate) struct Common {
@@ -72,12 +85,15 @@ pub(crate) struct Common {
     /// By allocation; empty where only reading is possible.
     pages: Vec<Pages>,
     pages_left: AtomicUsize,
-    /// Whether there was no room for cells.
+    /// Whether more was reached than there are pages.
     pub(crate) exhausted: AtomicBool,
+    /// Whether there was no memory for a page.
+    pub(crate) starved: AtomicBool,
+    /// What pages and records may take.
+    room: Arc<Budget>,
     /// Rises with each release to other blocks.
     clock: AtomicU32,
-    /// By address of global memory: the time of the last release that a read of it acquires.
-    released: Mutex<HashMap<u64, u32>>,
+    released: Mutex<Times>,
     /// By allocation: the bytes that have been written, where not all are.
     pub(crate) written: Vec<Option<Arc<Bits>>>,
     /// The heap's index among the allocations, and what has been allocated.
@@ -88,6 +104,7 @@ impl Common {
     /// For allocations of these sizes; 0 stands for one that may only be read.
     pub(crate) fn new(
         checks: Checks,
+        room: &Arc<Budget>,
         sizes: impl Iterator<Item = u64>,
         written: Vec<Option<Arc<Bits>>>,
         heap: Option<(usize, HeapLog)>,
@@ -98,6 +115,8 @@ impl Common {
             pages: if checks.races { pages.collect() } else { Vec::new() },
             pages_left: AtomicUsize::new(MAX_PAGES),
             exhausted: AtomicBool::new(false),
+            starved: AtomicBool::new(false),
+            room: Arc::clone(room),
             clock: AtomicU32::new(0),
             released: Mutex::default(),
             written,
@@ -118,27 +137,54 @@ impl Common {
                 self.exhausted.store(true, Ordering::Relaxed);
                 return None;
             }
+            if !self.room.has(PAGE * size_of::<Cell>() as u64) {
+                self.starved.store(true, Ordering::Relaxed);
+                return None;
+            }
         }
         let page = place.get_or_init(|| Mutex::new(vec![Cell::default(); PAGE as usize].into()));
         let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
-        page[(word % PAGE) as usize].add(clocks, now, thread, false)
+        page[(word % PAGE) as usize].add(clocks, now, thread, false, &self.room)
+    }
+
+    /// Bytes of an allocation are a new object: earlier accesses were of another one.
+    fn renew(&self, allocation: usize, offset: u64, bytes: u64) {
+        let pages = self.pages.get(allocation).and_then(|pages| pages.pages.get());
+        let (first, end) = (offset / WORD, offset.saturating_add(bytes).div_ceil(WORD));
+        let mut word = first;
+        while let Some(pages) = pages
+            && word < end
+        {
+            let next = ((word / PAGE + 1) * PAGE).min(end);
+            if let Some(page) = pages.get((word / PAGE) as usize).and_then(OnceLock::get) {
+                let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
+                let start = (word / PAGE) * PAGE;
+                page[(word - start) as usize..(next - start) as usize].iter_mut().for_each(Cell::clear);
+            }
+            word = next;
+        }
     }
 
     fn released(&self, address: u64) -> u32 {
         let released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
-        released.get(&address).copied().unwrap_or(0)
+        released.by_address.get(&address).copied().unwrap_or(released.others)
     }
 
     /// A thread releases to other blocks what has been done until now.
     fn release(&self, address: u64) {
         let mut released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
         let time = self.clock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |time| time.checked_add(1));
-        released.insert(address, time.map_or(u32::MAX, |time| time + 1));
+        let time = time.map_or(u32::MAX, |time| time + 1);
+        if released.by_address.len() < MAX_TIMES || released.by_address.contains_key(&address) {
+            released.by_address.insert(address, time);
+        } else {
+            released.others = time;
+        }
     }
 
     /// A write to an address that releases nothing.
     fn forget(&self, address: u64) {
-        self.released.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        self.released.lock().unwrap_or_else(PoisonError::into_inner).by_address.remove(&address);
     }
 }
 
@@ -157,6 +203,8 @@ struct Released {
 pub(crate) struct Touch {
     pub(crate) spot: Spot,
     pub(crate) bytes: u64,
+    /// Bytes of an element, if it is of a vector: each is an operation of its own (manual, "Vector Data-types").
+    pub(crate) element: u64,
     pub(crate) thread: usize,
     pub(crate) kind: AccessKind,
     pub(crate) order: Order,
@@ -166,6 +214,20 @@ pub(crate) struct Touch {
     pub(crate) same_value: bool,
     /// Whether it is a compare-and-swap.
     pub(crate) swaps: bool,
+}
+
+impl Touch {
+    /// The accesses of the elements.
+    fn elements(self) -> impl Iterator<Item = Touch> {
+        let of = move |ahead| {
+            let spot = match self.spot {
+                Spot::Shared(offset) => Spot::Shared(offset + ahead),
+                Spot::Global(address) => Spot::Global(address + ahead),
+            };
+            Touch { spot, bytes: self.element, ..self }
+        };
+        (0..self.bytes).step_by(self.element.max(1) as usize).map(of)
+    }
 }
 
 /// What one core knows of the block that it runs.
@@ -180,6 +242,8 @@ pub(crate) struct Shadow {
     written: Bits,
     shared_bytes: u64,
     released: HashMap<Spot, Released>,
+    /// What was released elsewhere, if that is known: see [`MAX_RELEASED`].
+    released_elsewhere: Option<Clock>,
     /// The statement that is being executed.
     pub(crate) statement: u32,
 }
@@ -196,8 +260,32 @@ impl Shadow {
             written: Bits::new(shared_bytes as u64, false),
             shared_bytes: shared_bytes as u64,
             released: HashMap::new(),
+            released_elsewhere: None,
             statement: 0,
         }
+    }
+
+    /// Bytes that a core's cells take.
+    pub(crate) fn bytes(common: &Common, shared_bytes: usize) -> u64 {
+        let words = if common.checks.races { shared_bytes.div_ceil(WORD as usize) } else { 0 };
+        (words * size_of::<Cell>()) as u64
+    }
+
+    /// Nothing that was released matters any more.
+    fn forget_released(&mut self) {
+        self.released.clear();
+        self.released_elsewhere = None;
+    }
+
+    /// What is known of a place where something is released; none if it is kept with that of others.
+    fn released_at(&mut self, spot: Spot) -> Option<&mut Released> {
+        let is_full = self.released_elsewhere.is_some() || self.released.len() >= MAX_RELEASED;
+        if is_full { self.released.get_mut(&spot) } else { Some(self.released.entry(spot).or_default()) }
+    }
+
+    fn release_elsewhere(&mut self, clock: Clock) {
+        let before = self.released_elsewhere.take();
+        self.released_elsewhere = Some(before.map_or_else(|| clock.clone(), |before| join(&before, &clock)));
     }
 
     /// A new block.
@@ -205,7 +293,7 @@ impl Shadow {
         // Blocks beyond 2^32 are taken for others: a launch does not have as many.
         self.block = block as u32;
         self.clocks.start();
-        self.released.clear();
+        self.forget_released();
         if self.common.checks.uninitialized {
             self.written.clear(0, self.shared_bytes);
         }
@@ -296,9 +384,10 @@ impl Shadow {
             let count = (WORD - start).min(end - at);
             now.bytes = (((1u32 << count) - 1) << start) as u8;
             let conflict = match touch.spot {
-                Spot::Shared(_) => {
-                    self.cells.get_mut(word as usize).and_then(|cell| cell.add(&self.clocks, now, touch.thread, true))
-                }
+                Spot::Shared(_) => self
+                    .cells
+                    .get_mut(word as usize)
+                    .and_then(|cell| cell.add(&self.clocks, now, touch.thread, true, &self.common.room)),
                 Spot::Global(address) => region_index(address)
                     .and_then(|index| self.common.add(index, word, &self.clocks, now, touch.thread)),
             };
@@ -332,6 +421,10 @@ impl Shadow {
         if touch.order.semantics == OrderSemantics::Weak || !self.common.checks.races {
             return;
         }
+        touch.elements().for_each(|element| self.has_read_element(&element));
+    }
+
+    fn has_read_element(&mut self, touch: &Touch) {
         let thread = touch.thread;
         // Programs count on an atomic to acquire without a fence behind it, as where the last block to come sums up.
         let is_atomic = touch.kind == AccessKind::Atomic;
@@ -339,7 +432,10 @@ impl Shadow {
             Spot::Global(address) if touch.order.scope == Scope::Device => self.common.released(address),
             _ => 0,
         };
-        let clock = self.released.get(&touch.spot).and_then(|released| released.clock.clone());
+        let clock = match self.released.get(&touch.spot) {
+            Some(released) => released.clock.clone(),
+            None => self.released_elsewhere.clone(),
+        };
         if touch.order.semantics.acquires() {
             if let Some(clock) = &clock {
                 let before = self.clocks.until(thread);
@@ -357,9 +453,12 @@ impl Shadow {
 
     /// One thread has written, or made an atomic. What was released before ends with it, unless [`Shadow::will_write`] went on.
     pub(crate) fn has_written(&mut self, touch: &Touch) {
-        if !self.common.checks.races || touch.kind == AccessKind::Atomic {
-            return;
+        if self.common.checks.races && touch.kind != AccessKind::Atomic {
+            touch.elements().for_each(|element| self.has_written_element(&element));
         }
+    }
+
+    fn has_written_element(&mut self, touch: &Touch) {
         let order = touch.order;
         if order.semantics == OrderSemantics::Weak {
             // What is no strong write releases nothing.
@@ -387,6 +486,10 @@ impl Shadow {
         if !self.common.checks.races || touch.order.semantics == OrderSemantics::Weak {
             return;
         }
+        touch.elements().for_each(|element| self.will_write_element(&element));
+    }
+
+    fn will_write_element(&mut self, touch: &Touch) {
         let (thread, order) = (touch.thread, touch.order);
         let is_atomic = touch.kind == AccessKind::Atomic;
         let (clock, scope) = if order.semantics.releases() {
@@ -403,7 +506,12 @@ impl Shadow {
         if clock.is_none() && !self.released.contains_key(&touch.spot) {
             return;
         }
-        let released = self.released.entry(touch.spot).or_default();
+        let Some(released) = self.released_at(touch.spot) else {
+            if let Some(clock) = clock {
+                self.release_elsewhere(clock);
+            }
+            return;
+        };
         // Atomics continue what was released before, and so do later writes of the same thread.
         let goes_on = is_atomic || released.writer == thread;
         released.clock = match (released.clock.take().filter(|_| goes_on), clock) {
@@ -419,19 +527,28 @@ impl Shadow {
             return;
         }
         let thread = touch.thread;
-        let released = self.released.entry(touch.spot).or_default();
         let clock = match usage {
             MbarrierUse::Wait => {
-                if let (Some(clock), true) = (&released.clock, touch.order.semantics.acquires()) {
-                    self.clocks.acquire(thread, clock);
-                } else if let Some(clock) = &released.clock {
-                    self.clocks.will_acquire(thread, Some(clock), 0);
+                let clock = match self.released.get(&touch.spot) {
+                    Some(released) => released.clock.as_ref(),
+                    None => self.released_elsewhere.as_ref(),
+                };
+                match clock {
+                    Some(clock) if touch.order.semantics.acquires() => self.clocks.acquire(thread, clock),
+                    Some(clock) => self.clocks.will_acquire(thread, Some(clock), 0),
+                    None => {}
                 }
                 return;
             }
             MbarrierUse::Arrive if touch.order.semantics.releases() => Some(self.clocks.release(thread)),
             MbarrierUse::Arrive => self.clocks.released_by_fence(thread).map(|(clock, _)| clock),
             MbarrierUse::CopiesArrive => Some(self.clocks.release_copies(thread)),
+        };
+        let Some(released) = self.released_at(touch.spot) else {
+            if let Some(clock) = clock {
+                self.release_elsewhere(clock);
+            }
+            return;
         };
         if let Some(clock) = clock {
             let gathering = released.gathering.take();
@@ -474,7 +591,7 @@ impl Shadow {
     /// All threads of the block that have not ended meet at a barrier.
     pub(crate) fn barrier(&mut self, id: usize, threads: impl Iterator<Item = usize> + Clone) {
         if self.common.checks.races && self.clocks.meet_all(id, threads) {
-            self.released.clear();
+            self.forget_released();
         }
     }
 
@@ -488,7 +605,7 @@ impl Shadow {
     /// The threads that wait at a barrier go on; `all` says whether they are all that have not ended.
     pub(crate) fn pass(&mut self, id: usize, threads: impl Iterator<Item = usize> + Clone, all: bool) {
         if self.common.checks.races && self.clocks.pass(id, threads, all) {
-            self.released.clear();
+            self.forget_released();
         }
     }
 
@@ -513,8 +630,9 @@ impl Shadow {
         Some(log.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// An allocation of the heap is new, its content undefined.
+    /// An allocation of the heap is new, its content undefined. Whoever had these bytes before gave them back.
     pub(crate) fn allocated(&self, heap: usize, offset: u64, bytes: u64) {
+        self.common.renew(heap, offset, bytes);
         if let Some(bits) = self.common.written.get(heap).and_then(Option::as_deref) {
             bits.clear(offset, bytes);
         }
