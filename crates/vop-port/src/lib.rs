@@ -20,6 +20,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod base;
 mod boolean;
 pub mod code;
 mod intrinsic;
@@ -28,6 +29,7 @@ mod name;
 mod print;
 mod proof;
 mod rules;
+pub mod source;
 mod target;
 mod translate;
 
@@ -37,6 +39,7 @@ use code::Code;
 use vop::lower::{Candidate, LowerOptions, Sequence};
 use vop::{Form, Semantics};
 
+pub use base::Base;
 pub use intrinsic::Intrinsic;
 pub use name::name;
 pub use proof::query_of_base;
@@ -110,6 +113,8 @@ pub enum Source {
     Form(Form, Semantics),
     /// A SIMD intrinsic of CUDA.
     Intrinsic(Intrinsic),
+    /// A base instruction of PTX.
+    Base(Base),
 }
 
 /// A form or an intrinsic as a function of a language.
@@ -145,6 +150,11 @@ pub fn port_intrinsic(intrinsic: &Intrinsic, target: Target) -> Port {
     Port { source: Source::Intrinsic(intrinsic.clone()), target, name, code: intrinsic.code() }
 }
 
+/// A base instruction as a function of a language, with the parameters a, b and c like a form's.
+pub fn port_base(base: &Base, target: Target) -> Port {
+    Port { source: Source::Base(base.clone()), target, name: base.name(), code: base.code() }
+}
+
 /// [`port`] as a method of [`Form`], by the manual's semantics.
 pub trait PortForm {
     /// The form as a function of a language.
@@ -178,6 +188,7 @@ impl Port {
         match &self.source {
             Source::Form(form, _) => form.to_string(),
             Source::Intrinsic(intrinsic) => intrinsic.name().to_string(),
+            Source::Base(base) => base.text(),
         }
     }
 
@@ -198,7 +209,7 @@ impl Port {
 
     /// Text that compiles alone: what the language must have before functions, and the function, which is visible outside.
     pub fn text(&self) -> String {
-        format!("{}{}", self.target.syntax().prelude(), self.function(true))
+        format!("{}{}", self.target.syntax().prelude(), self.function(true, false))
     }
 
     fn words(&self) -> Vec<String> {
@@ -218,12 +229,20 @@ impl Port {
                 let manual = "CUDA Math API manual, SIMD intrinsics.";
                 vec![format!("{intrinsic}{parameters}"), intrinsic.describe(), manual.to_string()]
             }
+            Source::Base(base) => {
+                let name = base.opcode().split('.').next().unwrap_or_default();
+                vec![base.text(), format!("PTX ISA manual, instruction {name}.")]
+            }
         }
     }
 
-    fn function(&self, alone: bool) -> String {
+    fn function(&self, alone: bool, keep_ptx: bool) -> String {
         let words: Vec<String> = self.words().iter().flat_map(|line| wrapped(line)).collect();
-        let function = print::Function { name: &self.name, words: &words, code: &self.code };
+        let ptx = match &self.source {
+            Source::Form(form, Semantics::Isa) if keep_ptx => Some(template(*form)),
+            _ => None,
+        };
+        let function = print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref() };
         print::function(self.target.syntax(), &function, alone)
     }
 }
@@ -232,16 +251,31 @@ impl Port {
 ///
 /// All must be of one target: the functions of others than the first one's are left out.
 pub fn file(ports: &[Port]) -> String {
+    file_of(ports, false)
+}
+
+/// As [`file()`], but on NVIDIA's GPUs the functions of video instructions execute the instructions themselves, in an `asm`.
+///
+/// For the targets that [can](Target::can_keep_ptx); for others, as [`file()`].
+pub fn file_with_ptx(ports: &[Port]) -> String {
+    file_of(ports, true)
+}
+
+/// What a header says where its functions hold instructions.
+const KEPT: &str = "On NVIDIA's GPUs they execute the instruction itself.";
+
+fn file_of(ports: &[Port], keep_ptx: bool) -> String {
     let Some(first) = ports.first() else { return String::new() };
+    let keep_ptx = keep_ptx && first.target.can_keep_ptx();
     let mut seen: Vec<&str> = Vec::new();
     let mut functions = Vec::new();
     for port in ports.iter().filter(|port| port.target == first.target) {
         if !seen.contains(&&port.name[..]) {
             seen.push(&port.name);
-            functions.push(port.function(false));
+            functions.push(port.function(false, keep_ptx));
         }
     }
-    let words = [
+    let mut words = vec![
         format!(
             "PTX video instructions as {} functions, written by `vop port --to {}`.",
             title(first.target),
@@ -249,7 +283,57 @@ pub fn file(ports: &[Port]) -> String {
         ),
         "Each function takes the registers a, b and c as words of 32 bits, and returns d.".to_string(),
     ];
+    if keep_ptx {
+        words.push(KEPT.to_string());
+    }
     first.target.syntax().file(&words, &functions)
+}
+
+/// What a file that [`file()`] wrote holds: its functions, in their order, and whether they keep PTX. `None` if it wrote another target's
+/// file, or did not write this one.
+///
+/// ```
+/// use vop_port::{PortForm, file, read_file};
+/// let form: vop::Form = "vadd4.u32.u32.u32".parse().unwrap();
+/// let ports = [form.port("c".parse().unwrap()).unwrap()];
+/// assert_eq!(read_file(&file(&ports), "c".parse().unwrap()), Some((ports.to_vec(), false)));
+/// assert_eq!(read_file(&file(&ports), "hip".parse().unwrap()), None);
+/// ```
+pub fn read_file(text: &str, target: Target) -> Option<(Vec<Port>, bool)> {
+    if !text.lines().take(4).any(|line| line.contains(&format!("written by `vop port --to {target}`"))) {
+        return None;
+    }
+    let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("/* "));
+    let mut ports: Vec<Port> = Vec::new();
+    for line in lines.map(str::trim_end) {
+        let found: Vec<Port> = if let Ok(form) = line.parse::<Form>() {
+            // Which semantics, the name tells.
+            let ports = Semantics::ALL.into_iter().filter_map(|semantics| port(form, target, semantics).ok());
+            ports.filter(|port| text.contains(&format!(" {}(", port.name))).collect()
+        } else {
+            let name = line.split_once('(').map_or(line, |(name, _)| name);
+            let intrinsic = Intrinsic::from_name(name).map(|intrinsic| port_intrinsic(&intrinsic, target));
+            intrinsic.or_else(|| Base::from_text(line).map(|base| port_base(&base, target))).into_iter().collect()
+        };
+        for port in found {
+            if ports.iter().all(|known| known.name != port.name) {
+                ports.push(port);
+            }
+        }
+    }
+    Some((ports, text.contains(KEPT)))
+}
+
+/// An instruction as the template of an `asm` whose operands are d, a, b and c.
+fn template(form: Form) -> String {
+    let text = form.to_string();
+    let (opcode, operands) = text.split_once(' ').unwrap_or((&text, ""));
+    let renamed = operands.split(", ").map(|operand| {
+        let (minus, operand) = operand.strip_prefix('-').map_or(("", operand), |rest| ("-", rest));
+        let number = "dabc".find(&operand[..1]).unwrap_or(0);
+        format!("{minus}%{number}{}", &operand[1..])
+    });
+    format!("{opcode} {};", renamed.collect::<Vec<_>>().join(", "))
 }
 
 /// A sentence in ASCII, which every compiler reads in every locale.

@@ -33,6 +33,8 @@ pub(crate) struct Function<'a> {
     /// What it does: lines of text.
     pub(crate) words: &'a [String],
     pub(crate) code: &'a Code,
+    /// The template of an `asm` that computes it on NVIDIA's GPUs, if the function is to hold one.
+    pub(crate) ptx: Option<&'a str>,
 }
 
 /// How a language writes things. A language is a value of this trait and a row in `target.rs`.
@@ -52,6 +54,16 @@ pub(crate) trait Syntax {
 
     /// What stands before all functions of a file.
     fn prelude(&self) -> &'static str;
+
+    /// The type of a word, if the language's functions can be called from sources in C's syntax.
+    fn word(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The macro that tells NVIDIA's GPUs, if functions can hold an `asm`.
+    fn nvidia(&self) -> Option<&'static str> {
+        None
+    }
 
     /// A whole file: the prelude and the functions, after words about it.
     fn file(&self, words: &[String], functions: &[String]) -> String;
@@ -214,6 +226,8 @@ pub(crate) struct CLike {
     unused: Option<&'static str>,
     /// Whether conversions are written `static_cast<…>(…)`.
     static_cast: bool,
+    /// The macro that tells that code is compiled for NVIDIA's GPUs.
+    nvidia: Option<&'static str>,
     prelude: &'static str,
     /// Whether a file has an include guard of C, or `#pragma once`, or none.
     guard: Guard,
@@ -232,6 +246,7 @@ pub(crate) static C: CLike = CLike {
     after: "",
     unused: None,
     static_cast: false,
+    nvidia: Some("__CUDA_ARCH__"),
     prelude: "#include <stdint.h>\n",
     guard: Guard::Macro,
 };
@@ -244,6 +259,7 @@ pub(crate) static CPP: CLike = CLike {
     after: " noexcept",
     unused: Some("[[maybe_unused]] "),
     static_cast: true,
+    nvidia: None,
     prelude: "#include <cstdint>\n",
     guard: Guard::Pragma,
 };
@@ -256,6 +272,7 @@ pub(crate) static CUDA: CLike = CLike {
     after: "",
     unused: None,
     static_cast: false,
+    nvidia: Some("__CUDA_ARCH__"),
     prelude: "",
     guard: Guard::Pragma,
 };
@@ -268,6 +285,7 @@ pub(crate) static HIP: CLike = CLike {
     after: "",
     unused: None,
     static_cast: false,
+    nvidia: Some("__CUDA_ARCH__"),
     prelude: "",
     guard: Guard::Pragma,
 };
@@ -280,6 +298,7 @@ pub(crate) static OPENCL: CLike = CLike {
     after: "",
     unused: None,
     static_cast: false,
+    nvidia: Some("__NV_CL_C_VERSION"),
     prelude: "",
     guard: Guard::Macro,
 };
@@ -379,17 +398,35 @@ impl Syntax for CLike {
         let before = self.before[usize::from(alone)];
         let mut text = block_comment(function.words);
         text.push_str(&format!("{before}{word} {}({}){}\n{{\n", function.name, parameters.join(", "), self.after));
+        let nvidia = self.nvidia.zip(function.ptx);
+        if let Some((nvidia, template)) = nvidia {
+            let asm = [
+                format!("{word} d;"),
+                format!("asm(\"{template}\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));"),
+                "return d;".to_string(),
+            ];
+            text.push_str(&format!("#ifdef {nvidia}\n{}#else\n", indented(&asm)));
+        }
         text.push_str(&indented(statements));
         if self.unused.is_none() {
             let unread = (0..3).filter(|&i| !is_read[i]).map(|i| format!("(void){};", names[i]));
             text.push_str(&indented(&unread.collect::<Vec<_>>()));
         }
-        text.push_str(&format!("    return {result};\n}}\n"));
+        let end = if nvidia.is_some() { "#endif\n" } else { "" };
+        text.push_str(&format!("    return {result};\n{end}}}\n"));
         text
     }
 
     fn prelude(&self) -> &'static str {
         self.prelude
+    }
+
+    fn word(&self) -> Option<&'static str> {
+        Some(self.types[0][0])
+    }
+
+    fn nvidia(&self) -> Option<&'static str> {
+        self.nvidia
     }
 
     fn file(&self, words: &[String], functions: &[String]) -> String {

@@ -54,6 +54,21 @@ impl Target {
         self.0.has_long
     }
 
+    /// Whether its functions can be called from sources in C's syntax.
+    pub fn is_c(self) -> bool {
+        self.0.syntax.word().is_some()
+    }
+
+    /// Whether its functions can hold the instructions themselves for NVIDIA's GPUs: not constexpr functions, and not other languages.
+    pub fn can_keep_ptx(self) -> bool {
+        self.0.syntax.nvidia().is_some()
+    }
+
+    /// The type of a word, in C's syntax.
+    pub(crate) fn word(self) -> &'static str {
+        self.0.syntax.word().unwrap_or("unsigned")
+    }
+
     pub(crate) const fn syntax(self) -> &'static (dyn Syntax + Sync) {
         self.0.syntax
     }

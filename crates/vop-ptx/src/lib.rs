@@ -2,11 +2,13 @@
 //!
 //! - [`module`] reads PTX without losing a byte;
 //! - [`find`] finds the instructions that CUDA C++, OpenCL, Python, LLVM IR and Rust hold in their string literals;
+//! - [`asm`] reads the `asm` statements of C with their operands;
 //! - [`uses`](mod@uses) joins the two: every video instruction of a file, judged, and the comments that allow findings;
 //! - [`rewrite`](mod@rewrite) replaces the video instructions of a module by base instructions.
 //!
 //! Kernels are executed by the crate `vop-run`.
 
+pub mod asm;
 pub mod find;
 pub mod module;
 pub mod rewrite;

@@ -129,6 +129,18 @@ enum Deny {
     Warnings,
 }
 
+/// The files that paths stand for, with their languages, as [`run`] finds them; and why others are not read.
+pub(crate) fn source_files(paths: &[PathBuf]) -> Result<(Vec<(PathBuf, Language)>, Vec<String>), Failure> {
+    let configs = Arc::new(Mutex::new(Configs::upward(&[])?));
+    let choice = walk::Choice { kind: None, no_ignore: false, force_exclude: false };
+    let found = walk::files(paths, &choice, &configs, &|_| ())?;
+    let files = found.files.into_iter().filter_map(|file| match file.kind {
+        Kind::Source(language) => Some((file.path, language)),
+        Kind::Notebook => None,
+    });
+    Ok((files.collect(), found.unread))
+}
+
 /// The code of a lint.
 fn lint_code(name: &str) -> Result<Code, String> {
     match Code::from_name(name) {

@@ -36,7 +36,8 @@ pub(crate) use found::Step;
 pub use found::{Found, FoundKind, PartialReason};
 pub use language::Language;
 pub(crate) use mnemonic::is_meant;
-pub(crate) use operand::{Access, AsmOperand, Class, Scalar};
+pub use operand::{Access, Class};
+pub(crate) use operand::{AsmOperand, Scalar};
 pub use prefilter::{may_contain, mentions};
 
 use fill::Version;
@@ -191,6 +192,39 @@ pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     }
     all.retain(|steps| steps.iter().any(|step| matches!(step, Step::Video(_))));
     all
+}
+
+/// The `asm` statements of a C-like file that the file itself holds, not a string of it or the use of a macro: for each its template,
+/// placeholders read, in each version that `#if` gives it.
+pub(crate) fn asm_texts(source: &[u8]) -> Vec<AsmText> {
+    if memchr::memmem::find(source, b"asm").is_none() {
+        return Vec::new();
+    }
+    let mut all: Vec<AsmText> = Vec::new();
+    for text in lex::texts(source, Language::Cuda) {
+        if text.dialect != Dialect::GccAsm || text.macro_name.is_some() {
+            continue;
+        }
+        let Some(asm) = text.asm else { continue };
+        let mapped = placeholder::decode(&text.mapped, text.dialect);
+        let is_whole = asm.complete && !mapped.has_pastes();
+        if foreign::is_arm(mapped.bytes()) {
+            continue;
+        }
+        let template = String::from_utf8_lossy(mapped.bytes()).into_owned();
+        all.push(AsmText { asm, template, is_whole, in_macro: text.definition });
+    }
+    all
+}
+
+/// What [`asm_texts`] yields.
+pub(crate) struct AsmText {
+    pub(crate) asm: std::sync::Arc<operand::Asm>,
+    pub(crate) template: String,
+    /// Whether all of the template and the operands is known.
+    pub(crate) is_whole: bool,
+    /// Whether it stands in a macro's body.
+    pub(crate) in_macro: bool,
 }
 
 /// A text without the numbers that tell placeholders apart: another branch before it counts on from another.

@@ -7,6 +7,8 @@ use std::ops::Range;
 pub(crate) struct Asm {
     /// Where it stands, in bytes of the file: names of the program mean what they mean there.
     pub(crate) at: usize,
+    /// Where it ends, behind its closing bracket, if the file itself holds all of it: not where a macro writes a part.
+    pub(crate) end: Option<usize>,
     /// Those that can be read: all of them if `complete`, otherwise those before the first that is not known.
     pub(crate) operands: Vec<AsmOperand>,
     pub(crate) complete: bool,
@@ -37,7 +39,7 @@ pub(crate) struct AsmOperand {
 
 /// What holds an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     /// A 32-bit register.
     Word,
     /// Another register.
@@ -52,7 +54,7 @@ pub(crate) enum Class {
 
 /// Who writes an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub enum Access {
     /// The program, before.
     In,
     /// The text; before that it holds anything.

@@ -360,6 +360,11 @@ fn use_of<'u>(uses: &'u mut [Use], found: &Found) -> Option<&'u mut Use> {
 }
 
 impl Use {
+    /// Where the definition of the macro that writes the instruction spells it, if one does: then [`Use::span`] is the macro's use.
+    pub fn written_at(&self) -> Option<Range<usize>> {
+        self.definition.clone()
+    }
+
     /// Why it is not legal, as far as no comment allows that; empty where it is legal.
     pub fn faults(&self) -> impl Iterator<Item = &Diagnostic> {
         self.all_faults().iter().filter(|fault| !self.allowed.contains(fault))

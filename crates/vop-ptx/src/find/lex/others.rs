@@ -124,7 +124,7 @@ fn operands(mut cursor: Cursor<'_>, kind: Kind) -> Option<operand::Asm> {
         return None;
     }
     let numbered = kind != Kind::Zig;
-    let mut asm = operand::Asm { at: cursor.pos, operands: Vec::new(), complete: true, numbered };
+    let mut asm = operand::Asm { at: cursor.pos, end: None, operands: Vec::new(), complete: true, numbered };
     let mut ties = Vec::new();
     let mut section = 0;
     loop {

@@ -31,6 +31,7 @@ impl Text {
         let asm = self.asm.map(|asm| {
             let mut asm = Arc::unwrap_or_clone(asm);
             asm.at = outer.source_offset(asm.at);
+            asm.end = None;
             asm.operands.iter_mut().for_each(|operand| operand.moved(place));
             Arc::new(asm)
         });

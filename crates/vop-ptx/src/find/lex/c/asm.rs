@@ -27,7 +27,7 @@ pub(super) fn operands(source: &[u8], sites: &[Site], tokens: &[Token], from: us
     if from >= close {
         return None;
     }
-    let mut asm = Asm { at: 0, operands: Vec::new(), complete: true, numbered: true };
+    let mut asm = Asm { at: 0, end: None, operands: Vec::new(), complete: true, numbered: true };
     let mut ties = Vec::new();
     let mut section = 0;
     let mut i = from;

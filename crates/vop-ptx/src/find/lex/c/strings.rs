@@ -128,8 +128,13 @@ impl<'a, 'm> Extractor<'a, 'm> {
         let place = tokens[keyword].at.start;
         let operands =
             (close < limit).then(|| asm::operands(self.source, &self.macros.sites, tokens, template_end, close));
-        let asm =
-            operands.flatten().map(|operands| Asm { at: self.use_of(&tokens[keyword]).unwrap_or(place), ..operands });
+        let written_here = |token: &&Token| token.site.is_none();
+        let end = tokens.get(close).filter(written_here).filter(|_| tokens[keyword].site.is_none());
+        let asm = operands.flatten().map(|operands| Asm {
+            at: self.use_of(&tokens[keyword]).unwrap_or(place),
+            end: end.map(|token| token.at.end),
+            ..operands
+        });
         self.push(mapped, Dialect::GccAsm, &tokens[keyword], asm);
         Some((close + 1).min(limit))
     }

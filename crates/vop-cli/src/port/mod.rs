@@ -1,5 +1,7 @@
 //! `vop port`.
 
+mod source;
+
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,11 +14,15 @@ use crate::output::Format;
 use crate::progress::Progress;
 use crate::{Failure, Outcome, instruction, output};
 
-/// Write video instructions as functions of another language: C, C++, Rust, NumPy and more.
+/// Write video instructions as functions of another language, and sources with calls of them.
 ///
 /// Each FORM becomes one function of a, b and c, words of 32 bits, which returns d. It is written in the fewest plain operations that
 /// the rules know, and its comment says what it does. The result is one file without dependencies: a header or a module.
 /// A function computes what the manual says, for every input; with --semantics, what ptxas's code computes.
+///
+/// A PATH is a file or a folder in whose C, C++, CUDA, HIP and OpenCL sources each `asm` statement of video instructions becomes a call.
+/// The changes and the header are printed as a diff, or with --write are made. What cannot be carried over stays, and is reported with
+/// the reason.
 #[derive(clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -26,6 +32,8 @@ Examples:
   vop port vmax4.u32.u32.u32 'vset2.s32.s32.lt d.h0, a, b, c' --to rust -o simd.rs
   vop port __vsubss4 __vcmpgtu2 --to opencl
   vop port --to c --batch forms.txt --format json
+  vop port --to hip src/ | less
+  vop port --to hip src/ --write
 
 Targets:
   c       C99: portable, without undefined behaviour
@@ -35,11 +43,16 @@ Targets:
   opencl  OpenCL C 1.2
   rust    Rust: const functions, without the standard library
   numpy   Python with NumPy: functions of whole arrays
-  wgsl    WGSL: what needs no integers of 64 bits"
+  wgsl    WGSL: what needs no integers of 64 bits
+
+Sources can be ported to c, cpp, cuda, hip and opencl.
+
+Exit status: 0 fine, 1 something is left or cannot be ported, 2 misuse, or a
+file that cannot be read."
 )]
 pub(crate) struct Args {
-    /// Instructions, with or without operands, or SIMD intrinsics of CUDA (`vop list --intrinsics`).
-    #[arg(value_name = "FORM", required_unless_present = "batch", conflicts_with = "batch")]
+    /// Instructions, with or without operands, or SIMD intrinsics of CUDA (`vop list --intrinsics`); or files and folders.
+    #[arg(value_name = "FORM|PATH", required_unless_present = "batch", conflicts_with = "batch")]
     forms: Vec<String>,
     /// The language: see below.
     #[arg(long, value_name = "TARGET")]
@@ -53,7 +66,17 @@ pub(crate) struct Args {
     /// with --format json a line. Exit status 1 if a line cannot be ported.
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
-    /// `text`, or `json`: an object with `form`, `name`, `code` and `operations` for each instruction, one a line.
+    /// Of sources: write the changed files and the header instead of a diff. Nothing is written if one of them cannot be.
+    #[arg(long)]
+    write: bool,
+    /// Of sources: the header, which is made, or gets more functions. Default: vop_port.h in the folder of the first path.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["batch", "output"])]
+    header: Option<PathBuf>,
+    /// Of sources: functions of the header execute the instructions themselves on NVIDIA's GPUs.
+    #[arg(long, conflicts_with_all = ["batch", "output"])]
+    keep_ptx: bool,
+    /// `text`, or `json`: an object with `form`, `name`, `code` and `operations` for each instruction, one a line; of sources an object
+    /// for each file.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -62,6 +85,17 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut porter = Porter { target: args.to, semantics: args.semantics.semantics, known: HashMap::new() };
     match &args.batch {
         Some(path) => batch(output::Lines::open(path)?, &mut porter, args.format),
+        None if args.forms.iter().any(|form| source::is_path(form)) => source::run(&args),
+        None if args.write || args.header.is_some() || args.keep_ptx => {
+            let flag = if args.write {
+                "--write"
+            } else if args.keep_ptx {
+                "--keep-ptx"
+            } else {
+                "--header"
+            };
+            Err(Failure::Misuse(format!("{flag} is for sources: give files or folders, or use --output for functions")))
+        }
         None => some(&args, &mut porter),
     }
 }

@@ -1,0 +1,250 @@
+//! `vop port` of sources: calls in the place of `asm` statements, as a diff or written.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+use similar::TextDiff;
+use vop_draw::{LineRange, Lines, SourceText};
+use vop_port::source::{PortedSource, SourceOptions, port_source};
+use vop_port::{Port, Target};
+use vop_ptx::find::Language;
+
+use super::Args;
+use crate::output::Format;
+use crate::{Failure, Outcome, check, output};
+
+/// Whether an argument is a path: it exists, or reads as the name of a source file.
+pub(super) fn is_path(text: &str) -> bool {
+    let path = Path::new(text);
+    path.exists() || !text.contains(' ') && (text.contains('/') || Language::from_path(path).is_some())
+}
+
+/// A file and what becomes of it.
+struct File {
+    path: PathBuf,
+    source: Vec<u8>,
+    ported: PortedSource,
+    text: Vec<u8>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
+    if let Some(form) = args.forms.iter().find(|form| !is_path(form)) {
+        return Err(Failure::Misuse(format!("`{form}` is no file; forms and files are ported by two commands")));
+    }
+    if args.output.is_some() {
+        return Err(Failure::Misuse(
+            "sources have no --output: they are changed by --write, and --header names the header".into(),
+        ));
+    }
+    let target = args.to;
+    if !target.is_c() {
+        let names: Vec<&str> = Target::all().filter(|target| target.is_c()).map(Target::name).collect();
+        let names = names.join(", ");
+        return Err(Failure::Misuse(format!(
+            "sources cannot be ported to {target}, only to {names}; `vop port FORM… --to {target}` writes functions"
+        )));
+    }
+    if args.keep_ptx && !target.can_keep_ptx() {
+        return Err(Failure::Misuse(format!(
+            "functions of {target} cannot hold an asm; --keep-ptx is for c, cuda, hip and opencl"
+        )));
+    }
+    let paths: Vec<PathBuf> = args.forms.iter().map(PathBuf::from).collect();
+    let header = header(args, &paths);
+    let (sources, unread) = check::source_files(&paths)?;
+    if !unread.is_empty() {
+        unread.iter().for_each(|why| output::error(why));
+        return Err(Failure::Impossible);
+    }
+    let options = SourceOptions::new(target).semantics(args.semantics.semantics);
+    let mut files = Vec::new();
+    let mut functions: Vec<Port> = Vec::new();
+    for (path, language) in sources {
+        let source = output::read(&path)?;
+        let ported = port_source(&source, language, &options);
+        for function in &ported.functions {
+            if functions.iter().all(|known| known.name() != function.name()) {
+                functions.push(function.clone());
+            }
+        }
+        let text = ported.apply(&source, &relative(&path, &header));
+        files.push(File { path, source, ported, text });
+    }
+    let header = if functions.is_empty() { None } else { Some(Header::of(header, functions, args)?) };
+    if args.write {
+        let mut changes: Vec<(&Path, &[u8])> = Vec::new();
+        changes.extend(files.iter().filter(|file| file.text != file.source).map(|file| (&*file.path, &file.text[..])));
+        changes.extend(header.iter().map(|header| (&*header.path, header.text.as_bytes())));
+        vop_arrays::write_atomically(&changes).map_err(|error| Failure::Misuse(error.to_string()))?;
+    }
+    match args.format {
+        Format::Json => json_lines(&files)?,
+        Format::Text => {
+            if !args.write {
+                diffs(&files, header.as_ref())?;
+            }
+            report(&files, header.as_ref(), args.write);
+        }
+    }
+    let is_left = files.iter().any(|file| !file.ported.left.is_empty());
+    Ok(if is_left { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The header with all functions.
+struct Header {
+    path: PathBuf,
+    before: Option<String>,
+    text: String,
+}
+
+impl Header {
+    /// The functions of a header that is there stay: files that were ported before call them.
+    fn of(path: PathBuf, functions: Vec<Port>, args: &Args) -> Result<Header, Failure> {
+        let target = args.to;
+        let before =
+            if path.exists() { Some(String::from_utf8_lossy(&output::read(&path)?).into_owned()) } else { None };
+        let (mut all, mut keep_ptx) = (Vec::new(), args.keep_ptx);
+        if let Some(text) = &before {
+            let Some((known, kept)) = vop_port::read_file(text, target) else {
+                return Err(Failure::Misuse(format!(
+                    "{} is there and was not written by `vop port --to {target}`; name another file with --header",
+                    path.display()
+                )));
+            };
+            keep_ptx |= kept;
+            all = known;
+        }
+        for function in functions {
+            if all.iter().all(|known| known.name() != function.name()) {
+                all.push(function);
+            }
+        }
+        let text = if keep_ptx { vop_port::file_with_ptx(&all) } else { vop_port::file(&all) };
+        Ok(Header { path, before, text })
+    }
+}
+
+fn header(args: &Args, paths: &[PathBuf]) -> PathBuf {
+    if let Some(header) = &args.header {
+        return header.clone();
+    }
+    let first = paths.first().map_or(Path::new("."), |path| &**path);
+    let folder = if first.is_dir() { first } else { first.parent().unwrap_or(Path::new("")) };
+    folder.join("vop_port.h")
+}
+
+/// A path as an `#include` in a file names it: from the folder of the file.
+fn relative(file: &Path, header: &Path) -> String {
+    let absolute = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
+    };
+    let (from, to) = (absolute(file), absolute(header));
+    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) = (from.components().collect(), to.components().collect());
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[shared..].iter().map(|_| "..".to_string());
+    let down = to[shared..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let name = header.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    up.chain(down).chain([name]).collect::<Vec<_>>().join("/")
+}
+
+fn diffs(files: &[File], header: Option<&Header>) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    for file in files.iter().filter(|file| file.text != file.source) {
+        let name = shown(&file.path);
+        // Bytes that are no UTF-8 are shown as such; --write keeps them.
+        let (before, after) = (String::from_utf8_lossy(&file.source), String::from_utf8_lossy(&file.text));
+        diff(&mut out, &format!("a/{name}"), &format!("b/{name}"), &before, &after)?;
+    }
+    if let Some(header) = header {
+        let name = shown(&header.path);
+        let from = if header.before.is_some() { format!("a/{name}") } else { "/dev/null".into() };
+        diff(&mut out, &from, &format!("b/{name}"), header.before.as_deref().unwrap_or_default(), &header.text)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(".").unwrap_or(path).display().to_string().trim_start_matches('/').to_string()
+}
+
+/// What `patch -p1` and `git apply` take.
+fn diff(out: &mut impl Write, from: &str, to: &str, before: &str, after: &str) -> std::io::Result<()> {
+    let diff = TextDiff::from_lines(before, after);
+    write!(out, "{}", diff.unified_diff().context_radius(3).header(from, to))
+}
+
+/// What was carried over and what is left, on standard error: standard output holds the diff.
+fn report(files: &[File], header: Option<&Header>, written: bool) {
+    let (mut statements, mut instructions, mut changed, mut left) = (0, 0, 0, 0);
+    for file in files {
+        let text = String::from_utf8_lossy(&file.source);
+        let (lines, path) = (Lines::new(&text), file.path.display().to_string());
+        let at = |span: &Range<usize>| SourceText { lines: &lines, path: Some(&path) }.locate(span);
+        changed += usize::from(file.text != file.source);
+        for carried in &file.ported.carried {
+            statements += 1;
+            instructions += carried.instructions;
+            for note in &carried.notes {
+                output::notice(&format!("{}: note: {note}\n", at(&carried.span)));
+            }
+        }
+        for one in &file.ported.left {
+            left += 1;
+            output::notice(&format!("{}: left as it is: {}\n", at(&one.span), one.why));
+        }
+    }
+    let verb = if written { "carried over" } else { "can be carried over" };
+    let statements = output::plural(statements, "statement");
+    let instructions = output::plural(instructions, "instruction");
+    let mut summary = format!("{statements} of {instructions} {verb} in {}", output::plural(changed, "file"));
+    if left > 0 {
+        summary.push_str(&format!(", {left} left"));
+    }
+    let others: usize = files.iter().map(|file| file.ported.others).sum();
+    if others > 0 {
+        summary.push_str(&format!(", and {others} asm without video instructions"));
+    }
+    if let Some(header) = header {
+        summary.push_str(&format!(
+            "; the functions {} in {}",
+            if written { "are" } else { "would be" },
+            header.path.display()
+        ));
+    }
+    output::notice(&format!("{summary}\n"));
+}
+
+fn json_lines(files: &[File]) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    for file in files.iter().filter(|file| !file.ported.carried.is_empty() || !file.ported.left.is_empty()) {
+        let text = String::from_utf8_lossy(&file.source);
+        let lines = Lines::new(&text);
+        let carried: Vec<Value> = file
+            .ported
+            .carried
+            .iter()
+            .map(|carried| {
+                let LineRange { line, column, .. } = lines.range(&carried.span);
+                json!({ "line": line, "column": column, "instructions": carried.instructions, "notes": carried.notes })
+            })
+            .collect();
+        let left: Vec<Value> = file
+            .ported
+            .left
+            .iter()
+            .map(|left| {
+                let LineRange { line, column, .. } = lines.range(&left.span);
+                json!({ "line": line, "column": column, "why": left.why })
+            })
+            .collect();
+        let functions: Vec<&str> = file.ported.functions.iter().map(Port::name).collect();
+        let object = json!({ "file": file.path.display().to_string(), "carried": carried, "left": left, "functions": functions, "others": file.ported.others });
+        writeln!(out, "{object}")?;
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Where a file includes the header.
+
+/// The start of the line before which the `#include` of the header is written, so that all places see it.
+///
+/// It stands behind the last `#include` before the first place that no `#if` hides from one of the places; otherwise behind what begins
+/// a header (`#pragma once`, the guard); otherwise behind the comments that begin the file.
+pub(super) fn place(source: &[u8], first: usize, places: &[usize]) -> usize {
+    // The `#if`s that are open, by the start of their line, and of each place those around it.
+    let mut open: Vec<usize> = Vec::new();
+    let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut around: Vec<Vec<usize>> = Vec::new();
+    let mut start = None;
+    let mut places = places.iter().peekable();
+    let mut comment = false;
+    let mut code = false;
+    let mut at = 0;
+    let mut guard: Option<&[u8]> = None;
+    let mut continued = false;
+    for line in source.split_inclusive(|b| *b == b'\n') {
+        let next = at + line.len();
+        while let Some(&&place) = places.peek()
+            && place < next
+        {
+            around.push(open.clone());
+            places.next();
+        }
+        let text = line.trim_ascii();
+        let was_comment = comment;
+        if comment {
+            comment = !contains(text, b"*/");
+        } else if !continued && !text.starts_with(b"//") && !text.is_empty() {
+            if text.starts_with(b"/*") {
+                comment = !contains(&text[2..], b"*/");
+            } else if let Some(directive) = text.strip_prefix(b"#").map(<[u8]>::trim_ascii) {
+                let words: Vec<&[u8]> =
+                    directive.split(|b| b.is_ascii_whitespace()).filter(|w| !w.is_empty()).collect();
+                match words.first().copied().unwrap_or_default() {
+                    b"if" | b"ifdef" | b"ifndef" => {
+                        if words[0] == b"ifndef" && !code && open.is_empty() {
+                            guard = words.get(1).copied();
+                        }
+                        open.push(at);
+                    }
+                    // Another branch is as another `#if`.
+                    b"else" | b"elif" | b"elifdef" | b"elifndef" => {
+                        if let Some(last) = open.last_mut() {
+                            *last = at;
+                        }
+                    }
+                    b"endif" => _ = open.pop(),
+                    b"pragma" if words.get(1) == Some(&&b"once"[..]) && at < first => {
+                        start = Some((next, open.clone()))
+                    }
+                    b"define" if guard.is_some() && words.get(1).copied() == guard && at < first => {
+                        start = Some((next, open.clone()));
+                    }
+                    word if word.starts_with(b"include") && at < first => found.push((next, open.clone())),
+                    _ => {}
+                }
+                code = true;
+            } else {
+                code = true;
+            }
+        }
+        continued = text.ends_with(b"\\");
+        if !code && (was_comment || comment || text.starts_with(b"/*") || text.starts_with(b"//")) && !comment {
+            start = Some((next, Vec::new()));
+        }
+        at = next;
+    }
+    let is_seen = |ifs: &[usize]| around.iter().all(|around| around.starts_with(ifs));
+    let last = found.iter().rev().find(|(_, ifs)| is_seen(ifs));
+    last.or(start.as_ref().filter(|(place, ifs)| is_seen(ifs) && *place <= first)).map_or(0, |(place, _)| *place)
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// Whether lines end as in DOS.
+pub(super) fn has_crlf(source: &[u8]) -> bool {
+    source.iter().position(|b| *b == b'\n').is_some_and(|end| end > 0 && source[end - 1] == b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(before: &str, after: &str) {
+        let source = format!("{before}{after}");
+        let first = source.find("ASM").expect("a place");
+        let places: Vec<usize> = source.match_indices("ASM").map(|(at, _)| at).collect();
+        assert_eq!(place(source.as_bytes(), first, &places), before.len(), "{source}");
+    }
+
+    #[test]
+    fn the_include_stands_where_all_places_see_it() {
+        check("", "int f() { ASM; }");
+        check("// Licence\n// of two lines\n", "\nint f() { ASM; }");
+        check("/* Licence\n */\n", "int f() { ASM; }");
+        check("#include <a>\n#include <b>\n", "int f() { ASM; }\n#include <late>\n");
+        check("#pragma once\n", "int f() { ASM; }");
+        check("#ifndef X_H\n#define X_H\n", "int f() { ASM; }\n#endif\n");
+        check("#ifndef X_H\n#define X_H\n#include <a>\n", "int f() { ASM; }\n#endif\n");
+        // What an `#if` hides is no place, unless all calls stand in the same branch.
+        check("#include <a>\n", "#ifdef W\n#include <w>\n#endif\nint f() { ASM; }");
+        check("#include <a>\n", "#ifdef W\n#include <w>\n#else\nint f() { ASM; }\n#endif\n");
+        check("#include <a>\n#ifdef W\n#include <w>\n", "int f() { ASM; }\n#endif\n");
+        check("#include <a>\n", "#ifdef W\n#include <w>\nint f() { ASM; }\n#else\nint f() { ASM; }\n#endif\n");
+        check("", "/*\n#include <a>\n*/ int f() { ASM; }".replace("/*\n", "int g;\n/*\n").as_str());
+    }
+}
