@@ -269,3 +269,30 @@ fn a_killed_run_is_swept_up() {
     let output = ended(vop(folder).args(["map", "vadd.u32.u32.u32", "short.raw", "1", "-o", "d.raw"]));
     assert!(output.status.success() && temporary().is_empty(), "{output:?}");
 }
+
+/// A file in UTF-16 is read as its text, with lines and columns in characters; one of no known kind, and a cell of another language, that
+/// mention an instruction are counted.
+#[test]
+fn wide_files_and_other_cells_are_not_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let wide = |text: &str| [vec![0xff, 0xfe], text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
+    let path = |name: &str| folder.path().join(name);
+    let source = "// é\nvoid f() { asm(\"vmul4.u32.u32.u32 %0, %0, %0, %0;\" : \"+r\"(d)); }\n";
+    std::fs::write(path("wide.cu"), wide(source)).unwrap();
+    std::fs::write(path("wide.txt"), wide("vadd4.u32.u32.u32 d, a, b, c")).unwrap();
+    let notebook = r#"{"cells": [
+        {"cell_type": "code", "source": ["%%bash\n", "echo 'vadd4.u32.u32.u32 d, a, b, c;' > k.ptx"]},
+        {"cell_type": "code", "source": ["%%writefile \"k.cu\"\n", "asm(\"vadd9.u32.u32.u32 %0, %0, %0, %0;\");"]}
+    ], "metadata": {}}"#;
+    std::fs::write(path("wide.ipynb"), wide(notebook)).unwrap();
+    let output = ended(vop(folder.path()).args(["check", "--no-config", "."]));
+    let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("--> wide.cu:2:17"), "{said}");
+    assert!(said.contains("--> wide.ipynb:cell 2:2:6"), "{said}");
+    assert!(out.contains("skipped: 1 file of no known kind mentions a mnemonic and is not read: wide.txt"), "{out}");
+    assert!(
+        out.contains("skipped: 1 cell of no known kind mentions a mnemonic and is not read: wide.ipynb:cell 1"),
+        "{out}"
+    );
+    assert!(out.ends_with("2 video instructions in 2 of 2 files: 0 legal, 2 illegal, 0 not judged\n"), "{out}");
+}

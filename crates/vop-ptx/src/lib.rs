@@ -4,11 +4,13 @@
 //! - [`find`] finds the instructions that CUDA C++, OpenCL, Python, LLVM IR and Rust hold in their string literals;
 //! - [`asm`] reads the `asm` statements of C with their operands;
 //! - [`uses`](mod@uses) joins the two: every video instruction of a file, judged, and the comments that allow findings;
+//! - [`encoding`] decodes files in UTF-16 before that;
 //! - [`rewrite`](mod@rewrite) replaces the video instructions of a module by base instructions.
 //!
 //! Kernels are executed by the crate `vop-run`.
 
 pub mod asm;
+pub mod encoding;
 pub mod find;
 pub mod module;
 pub mod rewrite;

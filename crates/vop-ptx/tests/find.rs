@@ -39,6 +39,8 @@ fn kind(found: &Found) -> &'static str {
         FoundKind::Partial(PartialReason::Format) => "partial (format)",
         FoundKind::Partial(PartialReason::CutShort) => "partial (cut short)",
         FoundKind::Partial(PartialReason::Operand) => "partial (operand)",
+        FoundKind::Partial(PartialReason::Limit) => "partial (limit)",
+        FoundKind::Partial(PartialReason::Branches) => "partial (branches)",
         FoundKind::Label => "label",
     }
 }
@@ -185,6 +187,43 @@ fn endless_nesting_is_read_in_time() {
             let _ = find(source.as_bytes(), language);
         }
     }
+}
+
+/// Tags and conditionals that nothing closes, that are deep inside each other, or that have many branches take linear time.
+#[test]
+fn templates_are_read_in_time() {
+    const MNEMONIC: &str = "vadd4.u32.u32.u32 d, a, b, c;";
+    let many = |text: &str| format!("{MNEMONIC} {} {MNEMONIC}", text.repeat((1 << 19) / text.len()));
+    let start = std::time::Instant::now();
+    for source in [
+        many("{% if x "),
+        many("{% if x %}"),
+        many("{% if x %}a{% else %}b{% endif %}"),
+        many("{% if x %}{% elif y %}"),
+        many("{% raw %}"),
+        many("{# "),
+        many("{{ x "),
+        many("{{x"),
+        many("${x"),
+        many("<% if "),
+        many("\\n% if x:"),
+        many("{%r1, %r2}, "),
+        many("{{if .X}}"),
+        format!("{}{MNEMONIC}{}", "{% if x %}".repeat(10_000), "{% endif %}".repeat(10_000)),
+    ] {
+        let literal = format!("S = \"\"\"{source}\"\"\"");
+        for (source, language) in
+            [(&source, Language::JinjaCuda), (&source, Language::JinjaPtx), (&literal, Language::Python)]
+        {
+            assert!(!find(source.as_bytes(), language).is_empty(), "{}", &source[..80]);
+        }
+    }
+    for source in ["#if 0\n", "#if 0\n#endif\n", "#if 1\n", "#if 0\n#elif 0\n", "#if ((((0\n", "#if X\n#elif 0\n"] {
+        let source = format!("asm(\"{MNEMONIC}\");\n{}", source.repeat((1 << 19) / source.len()));
+        assert!(!find(source.as_bytes(), Language::Cuda).is_empty());
+    }
+    // Minutes and more, where each is read to the end.
+    assert!(start.elapsed() < std::time::Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
 /// What macros would make without end, or of exponential size, is left as it is.

@@ -161,3 +161,83 @@ fn unused_suppressions_allow_nothing() {
         }
     }
 }
+
+/// Where a file's macros expand to more than is read, the uses behind that are counted as not judged.
+#[test]
+fn uses_beyond_the_limit_are_not_judged() {
+    let mut source = String::from("#define T1(a) a a a a a a a a a a\n");
+    for i in 2..=7 {
+        let inner = format!(" T{}(a)", i - 1).repeat(10);
+        source.push_str(&format!("#define T{i}(a){inner}\n"));
+    }
+    source.push_str(
+        "#define V(op, d) asm(\"v\" #op \"4.u32.u32.u32 %0, %0, %0, %0;\" : \"+r\"(d))\n\
+         #define OUTER(op, d) do { V(op, d); } while (0)\n\
+         #define OTHER(d) asm(\"mov.u32 %0, 0;\" : \"=r\"(d))\n\
+         void f(unsigned x) { V(mul, x); }\n\
+         const char *s = T7(\"x\");\n\
+         void g(unsigned x) { V(add, x); OUTER(mul, x); OTHER(x); }\n\
+         void h(unsigned x) { asm(\"vadd4.u32.u32.u32.bad %0, %0, %0, %0;\" : \"+r\"(x)); }\n\
+         #define LATE(d) asm(\"vmin4.u32.u32.u32.bad %0, %0, %0, %0;\" : \"+r\"(d))\n",
+    );
+    let found = report(source.as_bytes(), Language::Cuda);
+    let lines: Vec<&str> = found.lines().collect();
+    let limit = "this use of a macro is not expanded: the file's macros expand to more text than is read";
+    let expected = [
+        "V0102 11:22 `V(mul, x)`: `vmul4` is not a video instruction".to_owned(),
+        "    8:23 `v` partly written by this macro".to_owned(),
+        format!("not judged 13:22 `V(add, x)` {{V}}: {limit}"),
+        format!("not judged 13:33 `OUTER(mul, x)` {{OUTER}}: {limit}"),
+        "V0201 14:44 `.bad`: unknown modifier `.bad`".to_owned(),
+        "V0201 15:39 `.bad`: unknown modifier `.bad`".to_owned(),
+    ];
+    assert_eq!(lines, expected, "{found}");
+}
+
+/// The branches of a template beyond the number that is read are counted as not judged.
+#[test]
+fn many_branches_are_not_judged() {
+    let branches = |count: usize| {
+        let arms: String = (1..count).map(|i| format!("{{% elif x == {i} %}}vmul4.u32.u32.u32 d, a, b, c;")).collect();
+        let source = format!("T = \"{{% if x == 0 %}}vadd4.u32.u32.u32 d, a, b, c;{arms}{{% endif %}}\"");
+        read(source.as_bytes(), Language::Python).uses
+    };
+    let few = branches(20);
+    assert_eq!(few.len(), 20);
+    assert!(few[1..].iter().all(|one| matches!(one.verdict, Verdict::Illegal(_))), "{few:?}");
+    let many = branches(60);
+    assert!(matches!(many.as_slice(), [one] if matches!(one.verdict, Verdict::Unjudged(_))), "{many:?}");
+}
+
+/// A name may be defined again and again: each use has the definition before it.
+#[test]
+fn the_definition_before_a_use_counts() {
+    let mut source = String::new();
+    for i in 0..40 {
+        let op = if i % 2 == 0 { "mul" } else { "add" };
+        source.push_str(&format!(
+            "#define OP \"v{op}4\"\nvoid f{i}() {{ asm(OP \".u32.u32.u32 %0, %0, %0, %0;\" : \"+r\"(d)); }}\n#undef OP\n"
+        ));
+    }
+    let legal: Vec<bool> = read(source.as_bytes(), Language::Cuda)
+        .uses
+        .iter()
+        .map(|one| matches!(one.verdict, Verdict::Legal(_)))
+        .collect();
+    assert_eq!(legal, (0..40).map(|i| i % 2 == 1).collect::<Vec<_>>());
+}
+
+/// What a comment allows at one use of a macro is still reported at the others, once.
+#[test]
+fn a_comment_at_a_use_is_for_that_use() {
+    let uses = "USE(%r1); // vop: allow(V0201)\nUSE(%r2);\nUSE(%r3);\n";
+    let source = format!("#define USE(d) asm(\"vsub4.u32.u32.u32.bad \" #d \", a, b, c;\")\nvoid f() {{\n{uses}}}\n");
+    let found = read(source.as_bytes(), Language::Cuda);
+    let faults: Vec<usize> = found.uses.iter().map(|one| one.faults().count()).collect();
+    let allowed: Vec<usize> = found.uses.iter().map(|one| one.allowed.len()).collect();
+    assert_eq!((faults, allowed), (vec![0, 1, 0], vec![1, 0, 0]), "{found:?}");
+    let note = "2 uses of the macro in this file write it".to_owned();
+    assert!(found.uses[1].faults().all(|fault| fault.notes.contains(&note)), "{found:?}");
+    assert!(found.uses.iter().all(|one| matches!(one.verdict, Verdict::Illegal(_))));
+    assert!(found.lints.is_empty(), "{found:?}");
+}

@@ -38,10 +38,14 @@ pub(super) fn report(report: &Report) -> String {
             data(&format!("{}{remarks}", diagnostic.message)),
         );
     }
-    if !report.skipped.is_empty() {
-        let names = data(&report.skipped.join(", "));
-        let _ =
-            writeln!(text, "::notice::files of no known kind mention a video instruction and are not read: {names}");
+    for (kind, skipped) in [("files", &report.skipped), ("cells", &report.skipped_cells)] {
+        if !skipped.is_empty() {
+            let names = data(&skipped.join(", "));
+            let _ = writeln!(
+                text,
+                "::notice::{kind} of no known kind mention a video instruction and are not read: {names}"
+            );
+        }
     }
     text
 }

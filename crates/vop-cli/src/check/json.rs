@@ -71,7 +71,7 @@ pub(super) fn report(report: &Report) -> Value {
         "files": report.files,
         "targets": report.targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "unread": report.unread,
-        "skipped": report.skipped,
+        "skipped": report.skipped.iter().chain(&report.skipped_cells).collect::<Vec<_>>(),
         "instructions": instructions.collect::<Vec<_>>(),
         "forms": summary.collect::<Vec<_>>(),
         "suppressions": suppressions.collect::<Vec<_>>(),

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use vop::{Code, Diagnostic, Semantics, Severity, Target};
 use vop_draw::SourceText;
+use vop_ptx::encoding;
 use vop_ptx::find::Language;
 use vop_ptx::uses::{self, FileUses, Verdict};
 
@@ -234,6 +235,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         files_with: 0,
         unread,
         skipped: found.skipped.iter().map(|path| name(path)).collect(),
+        skipped_cells: Vec::new(),
         seen: Vec::new(),
         allowing: Vec::new(),
         about_comments: Vec::new(),
@@ -254,6 +256,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             report.unread.push(why);
             continue;
         }
+        let wide = encoding::decoded(&buffer);
+        let bytes = wide.as_deref().map_or(buffer.as_slice(), str::as_bytes);
         let path = name(&file.path);
         let level = report.level;
         let draws = |finding: &Diagnostic| args.format == Format::Human && finding.code.severity() <= level;
@@ -282,11 +286,12 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
             };
             match file.kind {
                 Kind::Source(language) => {
-                    let text = uses::text(&buffer);
-                    add(Document { path: &path, text: &text, cell: None }, uses::read(&buffer, language));
+                    let text = uses::text(bytes);
+                    add(Document { path: &path, text: &text, cell: None }, uses::read(bytes, language));
                 }
                 Kind::Notebook => {
-                    for cell in &notebook::cells(&buffer)? {
+                    let notebook::Cells { read, skipped } = notebook::cells(bytes)?;
+                    for cell in &read {
                         let mut uses = uses::read(cell.text.as_bytes(), cell.language);
                         // A cell is a text of its own, also for the comments in it.
                         for lint in &mut uses.lints {
@@ -294,6 +299,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                         }
                         add(Document { path: &path, text: &cell.text, cell: Some(cell) }, uses);
                     }
+                    report.skipped_cells.extend(skipped.iter().map(|&number| report::shown(&path, Some(number))));
                 }
             }
             Ok(())

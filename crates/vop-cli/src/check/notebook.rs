@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use vop_ptx::find::Language;
+use vop_ptx::find::{Language, mentions};
 
 /// A cell that may hold instructions.
 pub(super) struct Cell {
@@ -15,6 +15,13 @@ pub(super) struct Cell {
     pub(super) text: String,
     /// For each of its lines, the line of the file that holds it.
     pub(super) lines: Vec<usize>,
+}
+
+/// The cells of a notebook.
+pub(super) struct Cells {
+    pub(super) read: Vec<Cell>,
+    /// The numbers of those that mention a video instruction, and whose language is not read.
+    pub(super) skipped: Vec<usize>,
 }
 
 #[derive(Deserialize)]
@@ -46,7 +53,7 @@ struct Named {
 
 /// The cells of a notebook whose languages are read: code in the language of its kernel or of its magic (`%%cuda`,
 /// `%%writefile kernel.cu`), and Markdown.
-pub(super) fn cells(bytes: &[u8]) -> Result<Vec<Cell>, String> {
+pub(super) fn cells(bytes: &[u8]) -> Result<Cells, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}');
     let notebook: Notebook<'_> = serde_json::from_str(text).map_err(|error| format!("it is no notebook: {error}"))?;
@@ -61,7 +68,7 @@ pub(super) fn cells(bytes: &[u8]) -> Result<Vec<Cell>, String> {
         }
         line
     };
-    let mut cells = Vec::new();
+    let mut cells = Cells { read: Vec::new(), skipped: Vec::new() };
     for (i, cell) in notebook.cells.iter().enumerate() {
         let Some(source) = cell.source else { continue };
         let mut read = Cell { number: i + 1, language: Language::Markdown, text: String::new(), lines: Vec::new() };
@@ -79,12 +86,24 @@ pub(super) fn cells(bytes: &[u8]) -> Result<Vec<Cell>, String> {
             }
         }
         let language = match cell.cell_type.as_str() {
-            "code" => of_magic(&read.text).unwrap_or(of_kernel),
+            "code" => match of_magic(&read.text) {
+                Some(language) => {
+                    // The magic's line is in another language.
+                    let end = read.text.find("%%").and_then(|at| Some(at + read.text[at..].find('\n')?));
+                    let end = end.unwrap_or(read.text.len());
+                    read.text.replace_range(..end, &" ".repeat(end));
+                    language
+                }
+                None => of_kernel,
+            },
             "markdown" => Some(Language::Markdown),
             _ => None,
         };
-        let Some(language) = language else { continue };
-        cells.push(Cell { language, ..read });
+        match language {
+            Some(language) => cells.read.push(Cell { language, ..read }),
+            None if mentions(read.text.as_bytes()) => cells.skipped.push(read.number),
+            None => {}
+        }
     }
     Ok(cells)
 }
@@ -107,7 +126,7 @@ fn of_magic(text: &str) -> Option<Option<Language>> {
     Some(match words.next()? {
         "writefile" | "file" => {
             let file = words.find(|word| !word.starts_with('-'))?;
-            Language::from_path(Path::new(file))
+            Language::from_path(Path::new(file.trim_matches(['"', '\''])))
         }
         name if name.starts_with("cu") || name.starts_with("nvcc") => Some(Language::Cuda),
         // What measures or hides a cell does not change its language.
@@ -133,12 +152,17 @@ mod tests {
   ]},
   {"cell_type": "code", "source": "x = 1\ny = 2\n"},
   {"cell_type": "code", "source": ["%%writefile a.ptx\n", "vadd4"]},
-  {"cell_type": "code", "source": ["%%bash\n", "ls"]}
+  {"cell_type": "code", "source": ["%%bash\n", "ls"]},
+  {"cell_type": "code", "source": ["%%bash\n", "cat <<X > k.cu\n", "vadd4.u32.u32.u32 d, a, b, c;\n", "X"]},
+  {"cell_type": "raw", "source": "vadd4.u32.u32.u32 d, a, b, c;"},
+  {"cell_type": "code", "source": ["%%writefile -a 'src/k.cu'\n", "f();"]},
+  {"cell_type": "code", "source": ["%%writefile Makefile\n", "vadd4.u32.u32.u32"]}
  ],
  "metadata": {"kernelspec": {"name": "python3", "language": "python"}}
 }"#;
         let cells = cells(text.as_bytes()).expect("a notebook");
-        let found: Vec<_> = cells.iter().map(|cell| (cell.number, cell.language, cell.lines.clone())).collect();
+        assert_eq!(cells.skipped, [7, 8, 10]);
+        let found: Vec<_> = cells.read.iter().map(|cell| (cell.number, cell.language, cell.lines.clone())).collect();
         assert_eq!(
             found,
             [
@@ -146,6 +170,7 @@ mod tests {
                 (3, Language::Cuda, vec![6, 7, 8]),
                 (4, Language::Python, vec![10, 10]),
                 (5, Language::Ptx, vec![11, 11]),
+                (9, Language::Cuda, vec![15, 15]),
             ]
         );
         assert!(super::cells(b"[]").is_err() && super::cells(b"{\"cells\": [{}]}").is_err());

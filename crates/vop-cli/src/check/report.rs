@@ -104,6 +104,8 @@ pub(super) struct Report {
     pub(super) unread: Vec<String>,
     /// Files of folders that are of no known kind, and that mention a video instruction.
     pub(super) skipped: Vec<String>,
+    /// Cells of notebooks of which the same is true.
+    pub(super) skipped_cells: Vec<String>,
     pub(super) seen: Vec<Seen>,
     pub(super) allowing: Vec<Allowing>,
     /// Findings about comments, with the paths of their files.

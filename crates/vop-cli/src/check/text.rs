@@ -70,14 +70,13 @@ pub(super) fn report(report: &Report) -> String {
             let _ = writeln!(text, "not judged: {path}:{}:{}: `{instruction}`: {reason}", at.line, at.column);
         }
     }
-    if let [first, rest @ ..] = report.skipped.as_slice() {
-        let names = if rest.is_empty() { first.clone() } else { format!("{first} and {} more", rest.len()) };
-        let verb = if rest.is_empty() { "mentions a mnemonic and is" } else { "mention a mnemonic and are" };
-        let _ = writeln!(
-            text,
-            "skipped: {} of no known kind {verb} not read: {names}",
-            plural(report.skipped.len(), "file")
-        );
+    for (kind, skipped) in [("file", &report.skipped), ("cell", &report.skipped_cells)] {
+        if let [first, rest @ ..] = skipped.as_slice() {
+            let names = if rest.is_empty() { first.clone() } else { format!("{first} and {} more", rest.len()) };
+            let verb = if rest.is_empty() { "mentions a mnemonic and is" } else { "mention a mnemonic and are" };
+            let _ =
+                writeln!(text, "skipped: {} of no known kind {verb} not read: {names}", plural(skipped.len(), kind));
+        }
     }
     let rows = text.len();
     let labels = report.labels();

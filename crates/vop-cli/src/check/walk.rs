@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use vop_ptx::encoding;
 use vop_ptx::find::{Language, mentions};
 
 use super::config::{Config, Configs};
@@ -161,11 +162,13 @@ fn mentions_instructions(path: &Path) -> std::io::Result<bool> {
     let mut file = std::fs::File::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(LOOK).read_to_end(&mut bytes)?;
-    if bytes.contains(&0) {
+    let is_wide = encoding::decoded(&bytes).is_some();
+    if bytes.contains(&0) && !is_wide {
         return Ok(false);
     }
     file.take(MOST - LOOK).read_to_end(&mut bytes)?;
-    Ok(mentions(&bytes))
+    let wide = encoding::decoded(&bytes).filter(|_| is_wide);
+    Ok(mentions(wide.as_deref().map_or(bytes.as_slice(), str::as_bytes)))
 }
 
 fn lock(configs: &Mutex<Configs>) -> std::sync::MutexGuard<'_, Configs> {

@@ -9,7 +9,8 @@ use similar::TextDiff;
 use vop_draw::{LineRange, Lines, SourceText};
 use vop_port::source::{PortedSource, SourceOptions, port_source};
 use vop_port::{Port, Target};
-use vop_ptx::find::Language;
+use vop_ptx::encoding;
+use vop_ptx::find::{self, Language};
 
 use super::Args;
 use crate::output::Format;
@@ -63,6 +64,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let mut functions: Vec<Port> = Vec::new();
     for (path, language) in sources {
         let source = output::read(&path)?;
+        if encoding::decoded(&source).is_some_and(|text| find::mentions(text.as_bytes())) {
+            let why = format!("{} is in UTF-16 or UTF-32, which is not rewritten; convert it to UTF-8", path.display());
+            return Err(Failure::Misuse(why));
+        }
         let ported = port_source(&source, language, &options);
         for function in &ported.functions {
             if functions.iter().all(|known| known.name() != function.name()) {

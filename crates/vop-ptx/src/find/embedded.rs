@@ -2,16 +2,19 @@
 
 use std::ops::Range;
 
-use super::cursor::{Cursor, is_ident};
+use super::cursor::Cursor;
 use super::language::Language;
 use super::lex::{self, Text};
-use super::mapped::{Mapped, Paste};
+use super::mapped::Mapped;
 use super::placeholder::Dialect;
+use super::template;
 
 /// The texts of all sources in a file, with places in the file.
 pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
     let mut texts = Vec::new();
-    for (outer, inner) in sources(source, language) {
+    let (sources, unread) = sources(source, language);
+    texts.extend(unread.into_iter().map(Text::of_branches));
+    for (outer, inner) in sources {
         if inner == Language::Ptx {
             texts.push(Text::new(outer, Dialect::Ptx));
             continue;
@@ -25,19 +28,24 @@ pub(super) fn texts(source: &[u8], language: Language) -> Vec<Text> {
 /// Their comments, in bytes of the file.
 pub(super) fn comments(source: &[u8], language: Language) -> Vec<Range<usize>> {
     let mut comments = Vec::new();
-    for (outer, inner) in sources(source, language) {
+    for (outer, inner) in sources(source, language).0 {
         let all = lex::comments(outer.bytes(), inner).into_iter();
         comments.extend(all.map(|comment| outer.source_offset(comment.start)..outer.source_offset(comment.end)));
     }
+    // The versions of a template have most of them in common.
+    comments.sort_unstable_by_key(|comment| (comment.start, comment.end));
+    comments.dedup_by_key(|comment| comment.start);
     comments
 }
 
-fn sources(source: &[u8], language: Language) -> Vec<(Mapped, Language)> {
-    match language {
-        Language::Markdown => blocks(source),
-        Language::JinjaPtx => vec![(made(source), Language::Ptx)],
-        _ => vec![(made(source), Language::Cuda)],
-    }
+/// The sources in a file, and the parts of a template that are in none of its versions.
+fn sources(source: &[u8], language: Language) -> (Vec<(Mapped, Language)>, Vec<Range<usize>>) {
+    let made = match language {
+        Language::Markdown => return (blocks(source), Vec::new()),
+        _ => template::of_file(source),
+    };
+    let language = if language == Language::JinjaPtx { Language::Ptx } else { Language::Cuda };
+    (made.versions.into_iter().map(|version| (version, language)).collect(), made.unread)
 }
 
 /// The fenced code blocks whose languages are read.
@@ -118,50 +126,4 @@ impl Fence {
         let text = line.trim_ascii();
         text.len() >= self.len && text.iter().all(|&b| b == self.sign)
     }
-}
-
-/// What a template makes: comments and statements are gone, and an expression is a text that is filled in.
-fn made(source: &[u8]) -> Mapped {
-    let mut mapped = Mapped::default();
-    let mut cursor = Cursor::new(source, 0);
-    let mut copied = 0;
-    while let Some(ahead) = memchr::memchr(b'{', cursor.rest()) {
-        cursor.advance(ahead);
-        let start = cursor.pos;
-        let close: &[u8] = match cursor.peek(1) {
-            b'{' => b"}}",
-            b'%' => b"%}",
-            b'#' => b"#}",
-            _ => {
-                cursor.advance(1);
-                continue;
-            }
-        };
-        let is_expression = close == b"}}";
-        let mut end = cursor;
-        let closes = end.skip_past(close);
-        // Two braces of the language itself hold lines or semicolons.
-        let inside = &source[start + 2..end.pos.saturating_sub(2).max(start + 2)];
-        let expression = inside.trim_ascii_start();
-        let is_field = expression.first().is_some_and(|&b| is_ident(b) || matches!(b, b'(' | b'"' | b'\'' | b'-'));
-        if !closes || (is_expression && (!is_field || inside.iter().any(|b| matches!(b, b';' | b'\n')))) {
-            cursor.advance(2);
-            continue;
-        }
-        mapped.push_raw(source, copied..start, source.len());
-        if is_expression {
-            let expression = expression.strip_prefix(b"-").unwrap_or(expression).trim_ascii_start();
-            let len = expression.iter().take_while(|&&b| is_ident(b)).count();
-            let lone = len > 0 && expression[len..].trim_ascii_end().iter().all(|&b| b == b'-');
-            let name = if len > 0 { &expression[..len] } else { b"field" };
-            let name = if lone { name.to_vec() } else { mapped.distinct(name) };
-            mapped.push_paste(&name, start..end.pos, end.pos, Paste::Field);
-        } else {
-            mapped.push_unit(b" ", start..end.pos, end.pos);
-        }
-        cursor = end;
-        copied = end.pos;
-    }
-    mapped.push_raw(source, copied..source.len(), source.len());
-    mapped
 }

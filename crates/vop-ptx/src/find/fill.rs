@@ -132,6 +132,7 @@ fn text_like(text: &Text) -> Text {
         asm: None,
         definition: text.definition,
         macro_name: text.macro_name.clone(),
+        unread: text.unread,
     }
 }
 

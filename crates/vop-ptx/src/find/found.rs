@@ -67,6 +67,10 @@ pub enum PartialReason {
     CutShort,
     /// An operand of the `asm` fills in a part, and the file does not say its value: `%1.b%2` with `"n"(I)`.
     Operand,
+    /// A macro may write an instruction here, and the file's macros expand to more than is read.
+    Limit,
+    /// An instruction stands in the branches of a template, `{% if … %}`, that cannot be read one by one.
+    Branches,
 }
 
 impl fmt::Display for PartialReason {
@@ -78,6 +82,8 @@ impl fmt::Display for PartialReason {
             Self::Operand => {
                 "an operand fills in a part of a modifier, a selector or a number, and its value is not known here"
             }
+            Self::Limit => "this use of a macro is not expanded: the file's macros expand to more text than is read",
+            Self::Branches => "it depends on several conditions of the template, or on one with many branches",
         })
     }
 }
@@ -127,6 +133,16 @@ impl Found {
     /// macro writes it.
     pub(crate) fn spelled_offset(&self, text_offset: usize) -> usize {
         self.map.spelled_offset(text_offset)
+    }
+
+    /// Whether a byte of a part of [`Found::text`] is the name of what is filled in later.
+    pub(crate) fn is_pasted(&self, text_span: Range<usize>) -> bool {
+        self.map.is_pasted(text_span)
+    }
+
+    /// Whether macros' definitions spell all of a part of [`Found::text`].
+    pub(crate) fn is_of_macros(&self, text_span: Range<usize>) -> bool {
+        self.map.is_of_macros(text_span)
     }
 
     /// The place in a macro's definition that spells `text_span` or a part of it, if a macro writes it. Then

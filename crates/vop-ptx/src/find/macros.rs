@@ -7,7 +7,7 @@ use super::found::{Context, Found, FoundKind};
 use super::lex::Text;
 
 /// The uses that are reported though no instruction came of them.
-const MOST_UNREAD: usize = 1 << 12;
+const MOST_UNREAD: usize = 1 << 16;
 
 /// A text that a macro's use writes.
 pub(super) struct Written {
@@ -83,13 +83,13 @@ pub(super) fn prefer_uses(found: &mut Vec<Found>, written: Vec<Written>) {
 }
 
 /// Places of a file.
-struct Places {
+pub(super) struct Places {
     /// By where they begin, each with the furthest end of those up to it.
     sorted: Vec<(Range<usize>, usize)>,
 }
 
 impl Places {
-    fn new(mut places: Vec<Range<usize>>) -> Places {
+    pub(super) fn new(mut places: Vec<Range<usize>>) -> Places {
         places.retain(|place| !place.is_empty());
         places.sort_by_key(|place| (place.start, place.end));
         let mut furthest = 0;
@@ -101,7 +101,7 @@ impl Places {
     }
 
     /// Whether one of them has a byte of `place`.
-    fn meets(&self, place: &Range<usize>) -> bool {
+    pub(super) fn meets(&self, place: &Range<usize>) -> bool {
         let begun = self.sorted.partition_point(|(one, _)| one.start < place.end);
         begun > 0 && self.sorted[begun - 1].1 > place.start
     }

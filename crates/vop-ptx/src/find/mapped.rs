@@ -145,6 +145,20 @@ impl OffsetMap {
         self.segments.iter().any(|segment| segment.paste.is_some())
     }
 
+    /// Whether a byte of `span` is filled in later.
+    pub(super) fn is_pasted(&self, span: Range<usize>) -> bool {
+        let first = self.index(span.start).unwrap_or(0);
+        let within = self.segments.iter().skip(first).take_while(|segment| segment.text < span.end);
+        within.into_iter().any(|segment| segment.paste.is_some())
+    }
+
+    /// Whether the definitions of macros spell all of `span`.
+    pub(super) fn is_of_macros(&self, span: Range<usize>) -> bool {
+        let first = self.index(span.start).unwrap_or(0);
+        let mut within = self.segments.iter().skip(first).take_while(|segment| segment.text < span.end);
+        !span.is_empty() && within.all(|segment| segment.origin.is_some())
+    }
+
     /// The same text, all of it written by a macro's use.
     pub(super) fn at_use(mut self, place: &Range<usize>) -> Self {
         for segment in &mut self.segments {

@@ -29,6 +29,7 @@ mod operand;
 mod placeholder;
 mod prefilter;
 mod statement;
+mod template;
 
 pub(crate) use comments::{Comment, comments};
 use found::Context;
@@ -41,6 +42,8 @@ pub(crate) use operand::{AsmOperand, Scalar};
 pub use prefilter::{may_contain, mentions};
 
 use fill::Version;
+use macros::Places;
+use mapped::Mapped;
 use nested::nested;
 use placeholder::Dialect;
 
@@ -87,6 +90,7 @@ pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
         found.extend(outer);
     }
     macros::prefer_uses(&mut found, written);
+    without_seen(&mut found);
     found.sort_by_key(|f| (f.source_offset(0), f.spelled_offset(0)));
     dedup_versions(&mut found);
     found
@@ -94,10 +98,16 @@ pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
 
 /// The instructions of a text. What a macro writes without an instruction in it is kept in `written`.
 fn statements(version: &Version, written: &mut Vec<macros::Written>) -> Vec<Found> {
-    if version.text.dialect.is_asm() && foreign::is_arm(version.text.mapped.bytes()) {
+    let mut found = match version.text.unread {
+        Some(reason) => vec![unread(&version.text, reason)],
+        None => statement::statements(&version.text),
+    };
+    if (!found.is_empty() || version.text.macro_name.is_some()) && foreign::is_foreign(&version.text) {
         return Vec::new();
     }
-    let mut found = statement::statements(&version.text);
+    if version.text.dialect == Dialect::Free {
+        found.retain(|one| !foreign::is_neon(&one.text));
+    }
     for one in &mut found {
         one.context = context(version);
     }
@@ -105,6 +115,23 @@ fn statements(version: &Version, written: &mut Vec<macros::Written>) -> Vec<Foun
         written.extend(macros::Written::of(&version.text, &found));
     }
     found
+}
+
+/// What is said of a text of which no instruction can be read.
+fn unread(text: &lex::Text, reason: PartialReason) -> Found {
+    let (text, map) = text.mapped.clone().into_parts();
+    Found { text, kind: FoundKind::Partial(reason), map, context: Context::default() }
+}
+
+/// Leaves out the parts of templates in which an instruction is found that is not judged either.
+fn without_seen(found: &mut Vec<Found>) {
+    let is_part = |one: &Found| one.kind == FoundKind::Partial(PartialReason::Branches);
+    if !found.iter().any(is_part) {
+        return;
+    }
+    let others = found.iter().filter(|one| !is_part(one) && matches!(one.kind, FoundKind::Partial(_)));
+    let seen = Places::new(others.map(|one| one.source_offset(0)..one.source_offset(one.text.len())).collect());
+    found.retain(|one| !is_part(one) || !seen.meets(&(one.source_offset(0)..one.source_offset(one.text.len()))));
 }
 
 fn context(version: &Version) -> Context {
@@ -123,7 +150,7 @@ fn context(version: &Version) -> Context {
 fn prepared(source: &[u8], language: Language) -> Vec<(impl Iterator<Item = Version> + use<>, Vec<Version>)> {
     let mut facts = None;
     let mut all = Vec::new();
-    for text in lex::texts(source, language) {
+    for text in lex::texts(source, language).into_iter().flat_map(alternatives) {
         let mut inner = Vec::new();
         if text.dialect == Dialect::Free {
             let mut facts = None;
@@ -139,6 +166,20 @@ fn prepared(source: &[u8], language: Language) -> Vec<(impl Iterator<Item = Vers
         all.push((versions(text, source, language, &mut facts, &|place| place).into_iter(), inner));
     }
     all
+}
+
+/// What a string makes: itself, unless it is a template with branches.
+fn alternatives(text: lex::Text) -> Vec<lex::Text> {
+    let made = if text.dialect == Dialect::Ptx { None } else { template::of_text(&text.mapped) };
+    let Some(made) = made else { return vec![text] };
+    let unread = made.unread.into_iter().map(|part| lex::Text::of_branches(text.mapped.source_span(part)));
+    let versions = made.versions.into_iter().map(|mapped| lex::Text {
+        mapped,
+        asm: text.asm.clone(),
+        macro_name: text.macro_name.clone(),
+        ..lex::Text::new(Mapped::default(), text.dialect)
+    });
+    versions.map(|version| lex::Text { definition: text.definition, ..version }).chain(unread).collect()
 }
 
 /// The versions of a decoded text. `place` takes places of `source` to those of the file.
@@ -173,12 +214,54 @@ fn versions<'a>(
     versions
 }
 
+/// The strings of a file that may be whole modules: texts without holes that have a `.version` and a function.
+pub(crate) fn modules(source: &[u8], language: Language) -> Vec<Found> {
+    let has = |text: &[u8], word: &[u8]| memchr::memmem::find(text, word).is_some();
+    if !has(source, b".version") {
+        return Vec::new();
+    }
+    let mut modules = Vec::new();
+    for text in lex::texts(source, language) {
+        let bytes = text.mapped.bytes();
+        let is_candidate = matches!(text.dialect, Dialect::Free | Dialect::Ptx)
+            && !text.definition
+            && text.macro_name.is_none()
+            && has(bytes, b".version")
+            && (has(bytes, b".entry") || has(bytes, b".func"))
+            && may_contain(bytes)
+            && template::of_text(&text.mapped).is_none();
+        if !is_candidate {
+            continue;
+        }
+        // What stands for another text is a hole; signs that formatting doubles are not.
+        let decoded = placeholder::decode(&text.mapped, text.dialect);
+        if decoded.has_pastes() || !same_but_for_doubled(bytes, decoded.bytes()) {
+            continue;
+        }
+        let (text, map) = decoded.into_parts();
+        modules.push(Found { text, kind: FoundKind::Statement, map, context: Context::default() });
+    }
+    modules
+}
+
+/// Whether two texts differ in nothing but `%%` for `%`.
+fn same_but_for_doubled(mut before: &[u8], mut after: &[u8]) -> bool {
+    while let (Some((first, rest)), Some((now, left))) = (before.split_first(), after.split_first()) {
+        if first != now {
+            return false;
+        }
+        let more = if *first == b'%' { rest.iter().take_while(|&&b| b == b'%').count() } else { 0 };
+        (before, after) = (&rest[more..], left);
+    }
+    before.is_empty() && after.is_empty()
+}
+
 /// The statements of each text that [`find`] finds something in, texts inside texts too.
 pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
     for (text, inner) in prepared(source, language) {
         for version in inner.into_iter().chain(text) {
-            if version.text.dialect.is_asm() && foreign::is_arm(version.text.mapped.bytes()) {
+            if version.text.unread.is_some() || foreign::is_foreign(&version.text) {
                 continue;
             }
             let mut steps = statement::steps(&version.text);
@@ -205,13 +288,13 @@ pub(crate) fn asm_texts(source: &[u8]) -> Vec<AsmText> {
         if text.dialect != Dialect::GccAsm || text.macro_name.is_some() {
             continue;
         }
-        let Some(asm) = text.asm else { continue };
-        let mapped = placeholder::decode(&text.mapped, text.dialect);
-        let is_whole = asm.complete && !mapped.has_pastes();
-        if foreign::is_arm(mapped.bytes()) {
+        let text = lex::Text { mapped: placeholder::decode(&text.mapped, text.dialect), ..text };
+        if foreign::is_foreign(&text) {
             continue;
         }
-        let template = String::from_utf8_lossy(mapped.bytes()).into_owned();
+        let Some(asm) = text.asm else { continue };
+        let is_whole = asm.complete && text.unread.is_none() && !text.mapped.has_pastes();
+        let template = String::from_utf8_lossy(text.mapped.bytes()).into_owned();
         all.push(AsmText { asm, template, is_whole, in_macro: text.definition });
     }
     all

@@ -9,8 +9,11 @@ pub(crate) struct Asm {
     pub(crate) at: usize,
     /// Where it ends, behind its closing bracket, if the file itself holds all of it: not where a macro writes a part.
     pub(crate) end: Option<usize>,
-    /// Those that can be read: all of them if `complete`, otherwise those before the first that is not known.
+    /// Those that can be read: all of them if `complete`, otherwise those before the first that is not known, and behind it those
+    /// with a name.
     pub(crate) operands: Vec<AsmOperand>,
+    /// How many of them, the last ones, stand behind one that is not known: their numbers are not known either.
+    pub(crate) uncounted: usize,
     pub(crate) complete: bool,
     /// Whether `%0` is the first one; those of Zig have names alone.
     pub(crate) numbered: bool,
@@ -114,15 +117,17 @@ impl Asm {
         // `{}` of Rust takes the next operand, and is numbered from 1.
         let next = name.strip_prefix("field$").and_then(|number| number.parse::<usize>().ok()?.checked_sub(1));
         if let Some(number) = next.or_else(|| name.parse::<usize>().ok()) {
-            return (self.numbered && number < self.operands.len()).then_some(number);
+            return (self.numbered && number < self.operands.len() - self.uncounted).then_some(number);
         }
         self.operands.iter().position(|operand| operand.name.as_deref() == Some(name))
     }
 
     /// Marks the outputs that inputs are tied to.
     pub(crate) fn tie(&mut self, ties: &[usize]) {
+        let counted = self.operands.len() - self.uncounted;
         for &output in ties {
-            if let Some(operand) = self.operands.get_mut(output).filter(|operand| operand.access == Access::Out) {
+            let operand = self.operands[..counted].get_mut(output);
+            if let Some(operand) = operand.filter(|operand| operand.access == Access::Out) {
                 operand.access = Access::InOut;
             }
         }

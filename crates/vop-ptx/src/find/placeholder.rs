@@ -63,7 +63,12 @@ pub(super) fn decode(text: &Mapped, dialect: Dialect) -> Mapped {
                     }
                     (false, _) => Cow::from(out.distinct(name)),
                 };
-                push(&mut out, text, source.clone(), placeholder.meaning, &name);
+                // `"%[" #x "]"` where the name is not known.
+                let pasted = source.clone().find_map(|i| text.paste_at(i)).map(|(by, _)| by);
+                match pasted.filter(|_| matches!(placeholder.meaning, Meaning::Operand)) {
+                    Some(by) => out.push_instead(&[b"%", &*name].concat(), text, source.clone(), Some(by)),
+                    None => push(&mut out, text, source.clone(), placeholder.meaning, &name),
+                }
                 cursor.advance(placeholder.len);
                 copied = source.end;
             }
@@ -111,13 +116,18 @@ fn read(cursor: Cursor<'_>, dialect: Dialect) -> Option<Placeholder<'_>> {
             let formatted = cursor.before() == b'.' || cursor.peek(1) == b'(';
             percent(cursor).or_else(|| printf_field(cursor).filter(|_| formatted))
         }
-        (b'{', Dialect::GccAsm) if cursor.peek(1) != b'}' => brace_field(cursor, 1),
+        (b'{', Dialect::GccAsm) if cursor.peek(1) != b'}' => doubly_braced(cursor).or_else(|| brace_field(cursor, 1)),
+        (b'$', Dialect::GccAsm) if cursor.peek(1) == b'{' => {
+            template_field(cursor).or_else(|| expression(cursor, b"${", b"}"))
+        }
         (b'%', Dialect::Free) => percent(cursor).or_else(|| printf_field(cursor)),
         (b'$', Dialect::LlvmAsm) => dollar(cursor),
         (b'{', Dialect::MlirPtx) => mlir_operand(cursor),
-        (b'$', Dialect::Free) => dollar(cursor).or_else(|| template_field(cursor)),
+        (b'$', Dialect::Free) => {
+            dollar(cursor).or_else(|| template_field(cursor)).or_else(|| expression(cursor, b"${", b"}"))
+        }
         (b'{' | b'}', Dialect::RustAsm) => doubled_brace(cursor).or_else(|| brace_field(cursor, 1)),
-        (b'{', Dialect::Free) => brace_field(cursor, 2).or_else(|| brace_field(cursor, 1)),
+        (b'{', Dialect::Free) => doubly_braced(cursor).or_else(|| brace_field(cursor, 1)),
         _ => None,
     }
 }
@@ -212,6 +222,40 @@ fn template_field(mut cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
     let whole = if braced { cursor.eat(b"}") } else { behind_dot };
     let len = cursor.pos - start;
     (whole && !name.is_empty()).then_some(Placeholder { len, meaning: Meaning::Any, name, named: true })
+}
+
+/// `{{ x }}` and `{{ x | upper }}`.
+fn doubly_braced(cursor: Cursor<'_>) -> Option<Placeholder<'_>> {
+    brace_field(cursor, 2).or_else(|| expression(cursor, b"{{", b"}}"))
+}
+
+/// `${a + 1}` and `{{ a | upper }}`: an expression of a template. The braces of a block, and those of a vector, are none.
+fn expression<'a>(mut cursor: Cursor<'a>, open: &[u8], close: &[u8]) -> Option<Placeholder<'a>> {
+    const LONGEST: usize = 200;
+    let start = cursor.pos;
+    if !cursor.eat(open) {
+        return None;
+    }
+    let inside = &cursor.rest()[..cursor.rest().len().min(LONGEST)];
+    let inside = &inside[..memchr::memmem::find(inside, close)?];
+    let text = inside.strip_prefix(b"-").unwrap_or(inside).trim_ascii_start();
+    let begins = text.first().is_some_and(|&b| is_ident(b) || matches!(b, b'(' | b'"' | b'\'' | b'.' | b'$'));
+    let mut depth = 0_usize;
+    let lists = text.iter().any(|b| {
+        match b {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        matches!(b, b';' | b'\n' | b'{') || (*b == b',' && depth == 0)
+    });
+    if !begins || lists {
+        return None;
+    }
+    let len = text.iter().take_while(|&&b| is_ident(b)).count();
+    let name = if len == 0 { b"field".as_slice() } else { &text[..len] };
+    cursor.advance(inside.len() + close.len());
+    Some(Placeholder { len: cursor.pos - start, meaning: Meaning::Any, name, named: false })
 }
 
 /// `{{` and `}}`.

@@ -45,6 +45,11 @@ pub fn may_contain(bytes: &[u8]) -> bool {
     pieces && puts_together(bytes)
 }
 
+/// Whether a text holds the first letters of a mnemonic, or pieces of one: if not, no part of a video instruction is in it.
+pub(super) fn may_begin(bytes: &[u8]) -> bool {
+    SEARCHER.as_ref().is_none_or(|searcher| searcher.is_match(bytes))
+}
+
 /// Whether a file has macros and what they may make instructions of.
 fn puts_together(bytes: &[u8]) -> bool {
     let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();

@@ -192,7 +192,7 @@ impl<'a> Scanner<'a> {
         let mut ahead = self.at(start);
         let mut begins = vec![start];
         loop {
-            let blanks = self.at(ahead.pos).take_while(|b| matches!(b, b' ' | b'\t')).len();
+            let blanks = self.blanks_before_modifier(ahead.pos);
             if let Some((by, end)) = self.text.paste_at(ahead.pos) {
                 pasted = pasted.or(Some(by));
                 ahead.pos = end;
@@ -211,6 +211,39 @@ impl<'a> Scanner<'a> {
         let mut words = begins.into_iter().zip(ends).map(|(begin, end)| begin..end);
         let word = words.next().unwrap_or(start..start);
         Head { word, modifiers: words.collect(), end: ahead.pos, pasted }
+    }
+
+    /// The blanks here, which PTX allows before a dot. Behind a line break they count if no directive follows.
+    fn blanks_before_modifier(&self, pos: usize) -> usize {
+        let blanks = self.at(pos).take_while(|b| matches!(b, b' ' | b'\t')).len();
+        if !matches!(self.at(pos).peek(blanks), b'\n' | b'\r') {
+            return blanks;
+        }
+        let mut ahead = self.at(pos);
+        let all = ahead.take_while(is_space).len();
+        let word = if ahead.eat(b".") { ahead.take_while(is_ident) } else { b"" };
+        let is_directive = matches!(
+            word,
+            b"reg"
+                | b"loc"
+                | b"file"
+                | b"pragma"
+                | b"param"
+                | b"local"
+                | b"shared"
+                | b"global"
+                | b"const"
+                | b"visible"
+                | b"weak"
+                | b"extern"
+                | b"entry"
+                | b"func"
+                | b"version"
+                | b"target"
+                | b"address_size"
+                | b"align"
+        );
+        if word.is_empty() || is_directive { blanks } else { all }
     }
 
     /// The instruction of this head, or `None` where it is none.
@@ -309,7 +342,11 @@ impl<'a> Scanner<'a> {
             return false;
         }
         if so_far.is_empty() {
-            return !matches!(first, b'%' | b'$') && next.paste_end(next.cursor.pos).is_none();
+            let mut operand = next.cursor;
+            operand.take_while(|b| is_ident(b) || b == b'.');
+            operand.take_while(|b| matches!(b, b' ' | b'\t'));
+            let lists = is_ident(first) && operand.peek(0) == b',';
+            return !(lists || matches!(first, b'%' | b'$') || next.paste_end(next.cursor.pos).is_some());
         }
         last != b','
     }

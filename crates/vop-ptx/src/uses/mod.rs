@@ -6,6 +6,7 @@ mod suppression;
 mod unwritten;
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use vop::isa::form::Finish;
@@ -91,6 +92,7 @@ pub fn read(source: &[u8], language: Language) -> FileUses {
         (true, _) => in_source(source, language),
     };
     let (suppressions, lints) = suppression::apply(source, language, &mut uses);
+    say_once_of_macros(&mut uses);
     FileUses { uses, suppressions, lints }
 }
 
@@ -111,21 +113,190 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
     let mut linter = Linter::default();
     let mut uses: Vec<Use> = Vec::new();
     let mut reads_outputs = false;
-    for found in find::find_all(source, language) {
-        let repeats = found.context().repeats;
-        let (found, reads_output) = judged(found, source, &mut linter);
+    let found_all = find::find_all(source, language);
+    let bodies = said_of_bodies(&found_all, source, &mut linter);
+    for found in found_all {
+        let (repeats, spelled) = (found.context().repeats, found.spelled_offset(0));
+        let definition = found.context().definition;
+        let (mut found, reads_output) = judged(found, source, &mut linter);
         reads_outputs |= reads_output;
-        // A use of a macro says what the macro's body says, except of its own operands.
-        if !repeats || matches!(found.verdict, Verdict::Illegal(_)) {
-            uses.push(found);
+        if repeats {
+            // A use of a macro says what the macro's body says, except of its own operands.
+            let said = bodies.get(&(spelled, found.text.clone())).map(|body| body.said.as_slice()).unwrap_or_default();
+            let Verdict::Illegal(faults) = &mut found.verdict else { continue };
+            faults.retain(|fault| !said.contains(&(fault.code, fault.message.clone())));
+            if faults.is_empty() {
+                continue;
+            }
         }
+        if let Some(body) = bodies.get(&(spelled, found.text.clone())).filter(|body| definition && body.uses > 1) {
+            found.note(&format!("this file uses the macro {} times", body.uses));
+        }
+        uses.push(found);
     }
+    judge_modules(source, language, &mut uses);
     if reads_outputs || uses.iter().any(Use::sums_lanes) {
         let texts = find::steps(source, language);
         lint_packed(source, &texts, &mut uses);
         lint_unwritten(source, &texts, &mut uses);
     }
+    say_once(&mut uses);
     uses
+}
+
+/// An instruction that stands as a whole in a macro's body.
+struct Body {
+    /// The codes and messages of its faults.
+    said: Vec<(Code, String)>,
+    /// The number of uses of the macro that write it.
+    uses: usize,
+}
+
+/// What is said of the instructions in macros' bodies whose uses say nothing more, by where they are spelled and their text.
+fn said_of_bodies(found_all: &[Found], source: &[u8], linter: &mut Linter) -> HashMap<(usize, String), Body> {
+    let mut bodies: HashMap<(usize, String), Body> = HashMap::new();
+    let mut places = HashSet::new();
+    for found in found_all.iter().filter(|found| found.context().repeats) {
+        let key = (found.spelled_offset(0), found.text.clone());
+        let body = bodies.entry(key).or_insert(Body { said: Vec::new(), uses: 0 });
+        body.uses += usize::from(places.insert((found.source_offset(0), found.spelled_offset(0))));
+    }
+    if bodies.is_empty() {
+        return bodies;
+    }
+    for found in found_all.iter().filter(|found| found.context().definition) {
+        if let Some(body) = bodies.get_mut(&(found.spelled_offset(0), found.text.clone()))
+            && let (Use { verdict: Verdict::Illegal(faults), .. }, _) = judged(found.clone(), source, linter)
+        {
+            body.said = faults.into_iter().map(|fault| (fault.code, fault.message)).collect();
+        }
+    }
+    bodies
+}
+
+/// Leaves out findings that another instruction at the same place has: what a template's arguments, the branches of `#if` or two
+/// instructions of one macro have in common.
+fn say_once(uses: &mut [Use]) {
+    let mut said: HashSet<(Code, Range<usize>, String)> = HashSet::new();
+    for i in 0..uses.len() {
+        // Few places hold more than one.
+        let shares = |j: usize| uses.get(j).is_some_and(|other: &Use| other.span.start == uses[i].span.start);
+        if !(shares(i + 1) || i.checked_sub(1).is_some_and(shares)) {
+            continue;
+        }
+        let mut is_new = |one: &Diagnostic| said.insert((one.code, one.span.clone(), one.message.clone()));
+        let one = &mut uses[i];
+        one.lints.retain(&mut is_new);
+        if let Verdict::Illegal(faults) = &mut one.verdict {
+            faults.retain(is_new);
+        }
+    }
+}
+
+/// How a finding says that a macro's definition spells all that it is about.
+const WRITTEN: &str = "written by this macro";
+
+/// Leaves out findings that the first use of a macro has: those about text that the macro itself spells, in instructions with the
+/// same modifiers. Those that a comment allows at a use have no part in this.
+fn say_once_of_macros(uses: &mut [Use]) {
+    /// Its code, its place in the definition, what it says, and the modifiers of its instruction.
+    type Said = (Code, Range<usize>, String, String);
+    // The first instruction that has it, and how many have it.
+    let mut said: HashMap<Said, (usize, usize)> = HashMap::new();
+    for (i, one) in uses.iter_mut().enumerate() {
+        let opcode = one.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default().to_owned();
+        let allowed = &one.allowed;
+        let mut is_new = |finding: &Diagnostic| {
+            let place = finding.related.iter().find(|(_, label)| label == WRITTEN).map(|(place, _)| place.clone());
+            let Some(place) = place.filter(|_| !allowed.contains(finding)) else { return true };
+            let (_, count) = said
+                .entry((finding.code, place, finding.message.clone(), opcode.clone()))
+                .and_modify(|(_, count)| *count += 1)
+                .or_insert((i, 1));
+            *count == 1
+        };
+        one.lints.retain(&mut is_new);
+        if let Verdict::Illegal(faults) = &mut one.verdict {
+            faults.retain(is_new);
+        }
+    }
+    for ((code, place, message, _), (first, count)) in said {
+        let one = &mut uses[first];
+        let faults = match &mut one.verdict {
+            Verdict::Illegal(faults) => faults.as_mut_slice(),
+            _ => &mut [],
+        };
+        let is_it = |finding: &&mut Diagnostic| {
+            finding.code == code && finding.message == message && finding.related.iter().any(|(at, _)| *at == place)
+        };
+        if let Some(finding) = one.lints.iter_mut().chain(faults).find(is_it).filter(|_| count > 1) {
+            finding.notes.push(format!("{count} uses of the macro in this file write it"));
+        }
+    }
+}
+
+/// Judges the strings that are whole modules as files of PTX are judged: with the registers that they declare.
+fn judge_modules(source: &[u8], language: Language, uses: &mut Vec<Use>) {
+    let texts = find::modules(source, language);
+    if texts.is_empty() {
+        return;
+    }
+    let mut modules: Vec<(&Found, Range<usize>, Module)> = Vec::new();
+    // The versions of a template begin at one place, and are modules all or none.
+    let mut open = HashSet::new();
+    for text in &texts {
+        let place = text.source_offset(0)..text.source_offset(text.text.len());
+        let module = Module::parse(text.text.as_str());
+        if is_whole(&module) {
+            modules.push((text, place, module));
+        } else {
+            open.insert(place.start);
+        }
+    }
+    modules.retain(|(_, place, _)| !open.contains(&place.start));
+    modules.sort_by_key(|(_, place, _)| place.start);
+    uses.retain(|found| {
+        let begun = modules.partition_point(|(_, place, _)| place.start <= found.span.start);
+        begun == 0 || found.span.start >= modules[begun - 1].1.end
+    });
+    let mut seen = HashSet::new();
+    for (text, _, module) in &modules {
+        let all = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
+            diagnostics.into_iter().map(|diagnostic| diagnostic.moved(|span| text.source_span(span))).collect()
+        };
+        for found in in_module(module) {
+            let end = text.source_offset(found.extent.end.saturating_sub(1)) + 1;
+            let span = text.source_span(found.span);
+            if !seen.insert((span.start, found.text.clone())) {
+                continue;
+            }
+            uses.push(Use {
+                text: found.text,
+                verdict: match found.verdict {
+                    Verdict::Illegal(faults) => Verdict::Illegal(all(faults)),
+                    other => other,
+                },
+                lints: all(found.lints),
+                allowed: Vec::new(),
+                extent: span.start..end.max(span.end),
+                span,
+                definition: None,
+            });
+        }
+    }
+    uses.sort_by_key(|found| found.span.start);
+}
+
+/// Whether a text is a module from its beginning to its end: it says its version first, and all braces are closed.
+fn is_whole(module: &Module) -> bool {
+    let begins = module.statements().first().is_some_and(|first| match &first.kind {
+        StatementKind::Directive { name, .. } => module.slice(name) == ".version",
+        _ => false,
+    });
+    let text = module.text();
+    begins
+        && module.functions().iter().any(|function| function.body.is_some())
+        && module.scopes().iter().skip(1).all(|scope| text[scope.span.clone()].ends_with('}'))
 }
 
 /// Judges an instruction. Also says whether it reads an operand that the `asm` is only to write.
@@ -227,18 +398,28 @@ fn with_minuses(fault: &mut Diagnostic, words: &[(String, String)]) {
 /// operands have in it.
 fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
     let definition = found.definition_span(diagnostic.span.clone());
+    let whole = found.is_of_macros(diagnostic.span.clone());
     let mut placed = diagnostic.moved(|span| found.source_span(span));
     let context = found.context();
     let name = context.macro_name.clone().filter(|_| !context.definition);
     if let Some(place) = definition {
-        placed = placed.related(place, "written by this macro");
+        placed = placed.related(place, if whole { WRITTEN } else { "partly written by this macro" });
     } else if let Some(place) = name {
         placed = placed.related(place, "in this macro");
     }
     for filled in &context.filled {
         placed = placed.related(filled.place.clone(), filled.says.clone());
     }
-    placed
+    match expanded(found) {
+        Some(text) => placed.note(text),
+        None => placed,
+    }
+}
+
+/// The instruction that a use of a macro writes, which the file does not show there.
+fn expanded(found: &Found) -> Option<String> {
+    let is_use = !found.context().definition && found.definition_span(0..found.text.len()).is_some();
+    is_use.then(|| format!("with macros expanded: `{}`", one_line(&found.text)))
 }
 
 /// Writes the names of registers in a diagnostic as the file writes them: `{c}`, not `%c`.
@@ -379,6 +560,17 @@ impl Use {
 
     fn sums_lanes(&self) -> bool {
         matches!(self.verdict, Verdict::Legal(form) if matches!(form.finish(), Finish::Accumulate(_)))
+    }
+
+    /// Adds a note to each of its findings.
+    fn note(&mut self, note: &str) {
+        let faults = match &mut self.verdict {
+            Verdict::Illegal(faults) => faults.as_mut_slice(),
+            _ => &mut [],
+        };
+        for finding in self.lints.iter_mut().chain(faults) {
+            finding.notes.push(note.to_owned());
+        }
     }
 
     /// Adds a lint if it is legal and has none with its code: a text that is read in several versions may show it in each.

@@ -48,12 +48,18 @@ fn reference<'f>(found: &'f Found, source: &[u8], at: usize) -> Option<(&'f str,
     let rest = found.text.get(at..)?.strip_prefix('%')?;
     let end = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$')).unwrap_or(rest.len());
     let name = rest.get(..end)?;
-    // How the file writes it: `%0`, `%[x]`, `$0`, `${0}`, `{x}`; `%%0` and `%r1` are registers of PTX.
+    // How the file writes it: `%0`, `%[x]`, `$0`, `${0}`, `{x}`; `%%0` and `%r1` are registers of PTX. A macro may write the number,
+    // `"%" #i`; and `{{ x }}` is an expression of a template.
     let spelled = source.get(found.spelled_offset(at)..)?;
     let is_placeholder = match spelled {
-        [b'%', next, ..] => next.is_ascii_digit() || *next == b'[',
+        [b'%', b'%', ..] | [b'{', b'{', ..] => false,
+        // What a macro or formatting fills in; Rust's `{x}` alone is the compiler's.
+        [b'%' | b'$', ..] if found.is_pasted(at..at + 1 + end) => false,
+        [b'%', next, ..] => *next == b'[' || name.starts_with(|c: char| c.is_ascii_digit()),
         // Julia's strings have a backslash before the sign.
-        [b'$' | b'{', ..] | [b'\\', b'$', ..] => true,
+        [b'$', ..] | [b'\\', b'$', ..] => true,
+        // In a template of C, Python's formatting fills it in.
+        [b'{', ..] => asm.operands.first().is_none_or(|operand| !operand.written.starts_with('"')),
         _ => false,
     };
     if !is_placeholder {
@@ -219,9 +225,13 @@ fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
 
 /// With the place in the template.
 pub(super) fn at_template(diagnostic: Diagnostic, found: &Found, at: Range<usize>) -> Diagnostic {
-    let place = found.source_span(at);
+    let place = found.definition_span(at.clone()).unwrap_or_else(|| found.source_span(at));
     // A macro may write both.
-    if place == diagnostic.span { diagnostic } else { diagnostic.related(place, "used here") }
+    let diagnostic = if place == diagnostic.span { diagnostic } else { diagnostic.related(place, "used here") };
+    match super::expanded(found) {
+        Some(text) => diagnostic.note(text),
+        None => diagnostic,
+    }
 }
 
 fn name_of(position: usize) -> &'static str {
@@ -233,8 +243,14 @@ pub(super) fn written(found: &Found, source: &[u8], at: &Range<usize>) -> String
     let place = found.definition_span(at.clone()).unwrap_or_else(|| found.source_span(at.clone()));
     let text = source.get(place).map(String::from_utf8_lossy);
     let text = text.as_deref().map(|text| text.strip_prefix('\\').filter(|text| text.starts_with('$')).unwrap_or(text));
-    let text = text.filter(|text| text.starts_with(['%', '$', '{'])).or(found.text.get(at.clone()));
-    text.unwrap_or_default().to_owned()
+    let text = text.filter(|text| match text.as_bytes() {
+        // Not a part of one that a macro puts together.
+        [b'%', b'[', .., last] => *last == b']',
+        [b'%', next, ..] => next.is_ascii_digit(),
+        [b'$' | b'{', ..] => true,
+        _ => false,
+    });
+    text.or(found.text.get(at.clone())).unwrap_or_default().to_owned()
 }
 
 /// The names of the operands of an `asm`, in the way that a placeholder is written; at most eight.

@@ -6,4 +6,4 @@ llvm.func @lanes(%a: i32, %b: i32) -> i32 {
   nvvm.inline_ptx "vmax4.u32.u32.u32.min {$rw0}, {$r0}, {$r1}, {$r1};" rw(%1 : i32) ro(%a, %b : i32, i32)
   llvm.return %2 : i32
 }
-gpu.binary @kernels [#gpu.object<#nvvm.target, assembly = ".version 8.0\0A.target sm_75\0A.entry k() {\0A\09vset4.u32.u32.eq %r1, %r2, %r3, %r4;\0A}\0A">]
+gpu.binary @kernels [#gpu.object<#nvvm.target, assembly = ".version 8.0\0A.target sm_75\0A.entry k() {\0A\09.reg .b32 %r<5>;\0A\09vset4.u32.u32.eq %r1, %r2, %r3, %r4;\0A}\0A">]

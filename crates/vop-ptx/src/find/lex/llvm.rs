@@ -97,7 +97,7 @@ pub(super) fn is_constraints(text: &[u8]) -> bool {
 /// The operands of a list of constraints, with the places of their arguments.
 pub(super) fn listed(source: &[u8], constraints: Range<usize>, arguments: Vec<Range<usize>>, at: usize) -> Asm {
     let mut arguments = arguments.into_iter();
-    let mut asm = Asm { at, end: None, operands: Vec::new(), complete: true, numbered: true };
+    let mut asm = Asm { at, end: None, operands: Vec::new(), uncounted: 0, complete: true, numbered: true };
     let mut ties = Vec::new();
     for place in split(source, constraints) {
         let text = String::from_utf8_lossy(&source[place.clone()]).into_owned();

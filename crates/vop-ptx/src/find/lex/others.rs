@@ -36,6 +36,14 @@ pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
         if skip_comment(&mut cursor, kind) {
             continue;
         }
+        if kind == Kind::D && cursor.starts_with(b"q{") && !is_ident(cursor.before()) {
+            // Its literals and comments are read as those of the program.
+            let mapped = token_string(cursor);
+            texts.push(Text::new(mapped, Dialect::Free));
+            cursor.advance(2);
+            asm = Asm::Outside;
+            continue;
+        }
         if let Some(literal) = literal(&mut cursor, kind) {
             let mapped = joined(&mut cursor, &literal, kind);
             let (dialect, operands) = match constraints(cursor, kind) {
@@ -124,7 +132,8 @@ fn operands(mut cursor: Cursor<'_>, kind: Kind) -> Option<operand::Asm> {
         return None;
     }
     let numbered = kind != Kind::Zig;
-    let mut asm = operand::Asm { at: cursor.pos, end: None, operands: Vec::new(), complete: true, numbered };
+    let mut asm =
+        operand::Asm { at: cursor.pos, end: None, operands: Vec::new(), uncounted: 0, complete: true, numbered };
     let mut ties = Vec::new();
     let mut section = 0;
     loop {
@@ -388,6 +397,37 @@ fn delimited(cursor: &mut Cursor<'_>) -> Range<usize> {
         other => other,
     };
     until(cursor, 1, &[close, b'"'])
+}
+
+/// What stands between D's `q{` and the brace that closes it, without the literals and comments in it.
+fn token_string(mut cursor: Cursor<'_>) -> Mapped {
+    let source = cursor.src;
+    cursor.advance(2);
+    let mut mapped = Mapped::default();
+    let (mut depth, mut copied) = (1_usize, cursor.pos);
+    while !cursor.at_end() {
+        let at = cursor.pos;
+        if skip_comment(&mut cursor, Kind::D) || literal(&mut cursor, Kind::D).is_some() {
+            mapped.push_raw(source, copied..at, at);
+            mapped.push_unit(b" ", at..cursor.pos, cursor.pos);
+            copied = cursor.pos;
+            continue;
+        }
+        match cursor.peek(0) {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            b'\'' => skip_character(&mut cursor, Kind::D),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        if cursor.pos == at && cursor.take_while(is_ident).is_empty() {
+            cursor.advance(1);
+        }
+    }
+    mapped.push_raw(source, copied..cursor.pos.max(copied), cursor.pos.max(copied));
+    mapped
 }
 
 /// Zig's lines behind `\\`, each a line of one string.

@@ -105,7 +105,7 @@ const LONGEST_EXPRESSION: usize = 1 << 12;
 
 /// The operands behind a template: `, out(reg32) d, x = in(reg32) a, const 5)`. The compiler numbers those without a name.
 fn operands(mut cursor: Cursor<'_>, constants: &Constants<'_>) -> Asm {
-    let mut asm = Asm { at: cursor.pos, end: None, operands: Vec::new(), complete: true, numbered: true };
+    let mut asm = Asm { at: cursor.pos, end: None, operands: Vec::new(), uncounted: 0, complete: true, numbered: true };
     loop {
         skip_trivia(&mut cursor);
         if cursor.eat(b",") {

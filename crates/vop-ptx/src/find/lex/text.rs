@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::mapped::Mapped;
+use super::super::found::PartialReason;
+use super::super::mapped::{Mapped, Paste};
 use super::super::operand::Asm;
 use super::super::placeholder::Dialect;
 
@@ -17,12 +18,31 @@ pub(in super::super) struct Text {
     pub(in super::super) definition: bool,
     /// The name, in its definition, of the macro that writes all of it.
     pub(in super::super) macro_name: Option<Range<usize>>,
+    /// Why no instruction can be read of it, though one may be there. The text is then the name of what is to be said of it.
+    pub(in super::super) unread: Option<PartialReason>,
 }
 
 impl Text {
     /// A text of which no more is known.
     pub(in super::super) fn new(mapped: Mapped, dialect: Dialect) -> Self {
-        Self { mapped, dialect, asm: None, definition: false, macro_name: None }
+        Self { mapped, dialect, asm: None, definition: false, macro_name: None, unread: None }
+    }
+
+    /// The use of a macro that is not expanded because of a limit.
+    pub(in super::super) fn unread(name: &[u8], place: Range<usize>, definition: Range<usize>) -> Self {
+        let mut mapped = Mapped::default();
+        let end = place.end;
+        mapped.push_paste(&[b"{", name, b"}"].concat(), place, end, Paste::Macro);
+        let unread = Some(PartialReason::Limit);
+        Self { macro_name: Some(definition), unread, ..Self::new(mapped, Dialect::GccAsm) }
+    }
+
+    /// A part of a template that is not read because of its conditions.
+    pub(in super::super) fn of_branches(place: Range<usize>) -> Self {
+        let mut mapped = Mapped::default();
+        let end = place.end;
+        mapped.push_paste(b"{condition}", place, end, Paste::Field);
+        Self { unread: Some(PartialReason::Branches), ..Self::new(mapped, Dialect::GccAsm) }
     }
 
     /// The same text with its places, which are offsets of the text of `outer`, replaced by the places that `outer` has for them.

@@ -1,6 +1,6 @@
 //! The operands of an `asm` of C: `: [name] "=r"(d) : "r"(a), "n"(I) : "memory"`.
 
-use super::super::super::mapped::Mapped;
+use super::super::super::mapped::{Mapped, Paste};
 use super::super::super::operand::{Access, Asm, AsmOperand, Class, Lexeme, LexemeKind, class_of};
 use super::macros::{Site, matching};
 use super::token::{Kind, Token};
@@ -27,10 +27,11 @@ pub(super) fn operands(source: &[u8], sites: &[Site], tokens: &[Token], from: us
     if from >= close {
         return None;
     }
-    let mut asm = Asm { at: 0, end: None, operands: Vec::new(), complete: true, numbered: true };
+    let mut asm = Asm { at: 0, end: None, operands: Vec::new(), uncounted: 0, complete: true, numbered: true };
     let mut ties = Vec::new();
     let mut section = 0;
     let mut i = from;
+    let reader = Reader { source, sites, tokens, close };
     while i < close && section <= 2 {
         match tokens[i].kind {
             Kind::Sign(b':') => {
@@ -39,19 +40,20 @@ pub(super) fn operands(source: &[u8], sites: &[Site], tokens: &[Token], from: us
             }
             Kind::Sign(b',') => i += 1,
             _ if section > 2 => break,
-            _ => {
-                let reader = Reader { source, sites, tokens, close };
-                match reader.operand(i, section == 1, &mut ties) {
-                    Some((operand, next)) => {
+            _ => match reader.operand(i, section == 1, &mut ties) {
+                Some((operand, next)) => {
+                    // Behind one that is not known a name says which one it is, and a number does not.
+                    if asm.complete || operand.name.is_some() {
+                        asm.uncounted += usize::from(!asm.complete);
                         asm.operands.push(operand);
-                        i = next;
                     }
-                    None => {
-                        asm.complete = false;
-                        break;
-                    }
+                    i = next;
                 }
-            }
+                None => {
+                    asm.complete = false;
+                    i = reader.behind_unknown(i);
+                }
+            },
         }
     }
     asm.tie(&ties);
@@ -66,6 +68,20 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The comma or colon behind what is not read: a macro that may stand for several operands.
+    fn behind_unknown(&self, from: usize) -> usize {
+        let mut depth = 0_usize;
+        for (i, token) in self.tokens.iter().enumerate().take(self.close).skip(from) {
+            match token.kind {
+                Kind::Sign(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Sign(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                Kind::Sign(b',' | b':') if depth == 0 => return i,
+                _ => {}
+            }
+        }
+        self.close
+    }
+
     fn operand(&self, from: usize, output: bool, ties: &mut Vec<usize>) -> Option<(AsmOperand, usize)> {
         let Self { source, tokens, close, .. } = *self;
         let mut i = from;
@@ -79,15 +95,31 @@ impl Reader<'_> {
         }
         let first = i;
         let mut constraint = Mapped::default();
-        while i < close && (tokens[i].is_string() || tokens[i].kind == Kind::Hole) {
-            let place = tokens[i].site.map(|site| &self.sites[site as usize].place);
-            constraint.push_written(&tokens[i].content(source), place);
+        let is_string = |i: usize| tokens[..close].get(i).is_some_and(Token::is_string);
+        while i < close {
+            let piece = &tokens[i];
+            let place = piece.site.map(|site| &self.sites[site as usize].place);
+            if piece.is_string() || piece.kind == Kind::Hole {
+                constraint.push_written(&piece.content(source), place);
+            } else if piece.kind == Kind::Word && (i > first || is_string(i + 1)) {
+                // A macro of another file: `"=" REG (d)`, `EARLY "r"(d)`.
+                let mut paste = Mapped::default();
+                paste.push_paste(piece.bytes(source), piece.at.clone(), piece.at.end, Paste::Macro);
+                constraint.push_written(&paste, place);
+            } else {
+                break;
+            }
             i += 1;
         }
         if i == first || !tokens[..close].get(i)?.is(b'(') {
             return None;
         }
-        let end = matching(&tokens[..close], i);
+        let mut end = matching(&tokens[..close], i);
+        // `"=" REG(32)(d)`
+        if constraint.has_pastes() && tokens[..close].get(end + 1).is_some_and(|next| next.is(b'(')) {
+            i = end + 1;
+            end = matching(&tokens[..close], i);
+        }
         if end >= close {
             return None;
         }

@@ -10,12 +10,15 @@ use std::rc::Rc;
 use foldhash::fast::RandomState;
 
 use super::super::super::mapped::{Mapped, Paste};
+use super::super::super::prefilter::may_begin;
 use super::token::{Kind, Lexer, Token};
 
 /// The number of definitions of one name that are tried.
 pub(super) const MOST_VERSIONS: usize = 4;
 /// The depth of macros that call each other, and of calls in the arguments of calls.
 const DEEPEST: usize = 64;
+/// The tokens that a macro's body may become, however much has been expanded before.
+const LEAST_FOR_BODY: usize = 64;
 /// The tokens that a call's arguments may have.
 const LONGEST_CALL: usize = 1 << 16;
 
@@ -28,12 +31,27 @@ struct Definition<'a> {
     /// Whether the last parameter takes all arguments that are left.
     variadic: bool,
     body: Rc<[Token]>,
-    /// From behind its line to the `#undef` or the definition that ends it.
+    /// From behind its line to the `#undef` or the definition that ends it; the last such part.
     live: Range<usize>,
+    /// The parts before that, which `pop_macro` goes on with.
+    lived: Vec<Range<usize>>,
     /// The branches of `#if` that it stands in.
     branch: Vec<(u32, u32)>,
     /// Whether a string may come of it.
     makes_strings: bool,
+}
+
+impl Definition<'_> {
+    fn counts_at(&self, at: usize) -> bool {
+        self.live.contains(&at) || self.lived.iter().any(|part| part.contains(&at))
+    }
+
+    /// Makes it count again from a place on.
+    fn goes_on(&mut self, at: usize) {
+        if self.live.end != usize::MAX {
+            self.lived.push(std::mem::replace(&mut self.live, at..usize::MAX));
+        }
+    }
 }
 
 /// A use of a macro.
@@ -58,6 +76,10 @@ pub(super) struct Macros<'a> {
     most: usize,
     /// Which definition is taken.
     version: usize,
+    /// Whether a use was left as it is because of a limit, since the last question.
+    stopped: bool,
+    /// For each definition, whether a part of a video instruction may come of it; read when it is first asked for.
+    writes_parts: Option<Vec<bool>>,
 }
 
 impl<'a> Macros<'a> {
@@ -70,6 +92,8 @@ impl<'a> Macros<'a> {
             budget: (1 << 20) + source.len().saturating_mul(2).min(1 << 24),
             most: 1,
             version: 0,
+            stopped: false,
+            writes_parts: None,
         };
         if memchr::memmem::find(source, b"define").is_some() {
             macros.read();
@@ -84,8 +108,38 @@ impl<'a> Macros<'a> {
         let mut conditions = 0_u32;
         // The branch inside which nothing is compiled, by its depth.
         let mut dead: Option<usize> = None;
+        // The definitions that `push_macro` keeps, by name.
+        let mut kept: HashMap<Vec<u8>, Vec<Vec<usize>>, RandomState> = HashMap::default();
+        let keeps = memchr::memmem::find(source, b"push_macro").is_some();
+        // `_Pragma("push_macro(\"X\")")` and `__pragma(push_macro("X"))`: the word, when its string has not been read.
+        let mut operator: Option<usize> = None;
         for token in Lexer::new(source) {
             let text = &source[token.at.clone()];
+            if keeps && dead.is_none() {
+                let pragma = match token.kind {
+                    Kind::Directive => Some(text),
+                    Kind::Word if matches!(text, b"_Pragma" | b"__pragma") => {
+                        operator = Some(token.at.start);
+                        None
+                    }
+                    Kind::Text { .. } => operator.take().map(|start| &source[start..token.at.end]),
+                    Kind::Sign(b';') => {
+                        operator = None;
+                        None
+                    }
+                    _ => None,
+                };
+                if let Some((pushes, name)) = pragma.and_then(pushed_or_popped) {
+                    if pushes {
+                        let live = self.by_name.get(name.as_slice()).into_iter().flatten().copied();
+                        let live = live.filter(|&i| self.all[i].live.end == usize::MAX).collect();
+                        kept.entry(name).or_default().push(live);
+                    } else if let Some(live) = kept.get_mut(&name).and_then(Vec::pop) {
+                        self.end(&name, &branch, token.at.start);
+                        live.into_iter().for_each(|i| self.all[i].goes_on(token.at.end));
+                    }
+                }
+            }
             match token.kind {
                 Kind::If => {
                     conditions += 1;
@@ -118,17 +172,14 @@ impl<'a> Macros<'a> {
         }
     }
 
-    /// `#if 0`, and `#ifndef` of a macro that is certainly defined.
+    /// `#ifndef` of a macro that is certainly defined.
     fn is_never(&self, directive: &[u8], branch: &[(u32, u32)]) -> bool {
-        let text = directive[1..].trim_ascii();
-        if let Some(name) = text.strip_prefix(b"ifndef") {
-            let outside = &branch[..branch.len() - 1];
-            let defined = self.by_name.get(name.trim_ascii()).into_iter().flatten();
-            return defined
-                .map(|&i| &self.all[i])
-                .any(|definition| definition.live.end == usize::MAX && outside.starts_with(&definition.branch));
-        }
-        text.strip_prefix(b"if").is_some_and(|condition| condition.trim_ascii() == b"0")
+        let Some(name) = directive[1..].trim_ascii().strip_prefix(b"ifndef") else { return false };
+        let outside = &branch[..branch.len() - 1];
+        let defined = self.by_name.get(name.trim_ascii()).into_iter().flatten();
+        defined
+            .map(|&i| &self.all[i])
+            .any(|definition| definition.live.end == usize::MAX && outside.starts_with(&definition.branch))
     }
 
     fn define(&mut self, at: Range<usize>, branch: &[(u32, u32)]) {
@@ -154,6 +205,7 @@ impl<'a> Macros<'a> {
             variadic,
             body: lexer.collect(),
             live: at.end..usize::MAX,
+            lived: Vec::new(),
             branch: branch.to_vec(),
             makes_strings: false,
         });
@@ -213,27 +265,80 @@ impl<'a> Macros<'a> {
         }
     }
 
+    /// The definitions of a name that count at a place, the last first.
+    fn live_at(&self, name: &[u8], at: usize) -> impl Iterator<Item = usize> {
+        let of_name = self.by_name.get(name).map(Vec::as_slice).unwrap_or_default();
+        let before = of_name.partition_point(|&i| self.all[i].name.start < at);
+        of_name[..before].iter().rev().take(16).copied().filter(move |&i| self.all[i].counts_at(at))
+    }
+
     /// The definition of a name at a place of the file that is to be taken in this version.
     fn definition(&mut self, name: &[u8], at: usize) -> Option<usize> {
-        let of_name = self.by_name.get(name)?;
-        let live: Vec<usize> = of_name
-            .iter()
-            .rev()
-            .take(16)
-            .copied()
-            .filter(|&i| self.all[i].live.contains(&at))
-            .take(MOST_VERSIONS)
-            .collect();
+        let live: Vec<usize> = self.live_at(name, at).take(MOST_VERSIONS).collect();
+        if live.is_empty() {
+            return None;
+        }
         self.most = self.most.max(live.len());
         // The earliest first, as branches are read.
         live.iter().rev().nth(self.version.min(live.len().saturating_sub(1))).copied()
     }
 
     /// What the preprocessor makes of tokens of the file, with the definitions of this version; and the number of versions.
-    pub(super) fn expand(&mut self, tokens: &[Token], version: usize) -> (Vec<Token>, usize) {
-        (self.most, self.version) = (1, version);
+    /// `None` where that exceeds a limit.
+    pub(super) fn expand(&mut self, tokens: &[Token], version: usize) -> Option<(Vec<Token>, usize)> {
+        (self.most, self.version, self.stopped) = (1, version, false);
         let expanded = self.expanded(tokens, None, 0);
-        (expanded, self.most)
+        (!self.stopped).then_some((expanded, self.most))
+    }
+
+    /// The uses among tokens of the file of macros that may write a part of a video instruction: the name, and the place of all of
+    /// the use.
+    pub(super) fn uses(&mut self, tokens: &[Token]) -> Vec<(Vec<u8>, Site)> {
+        let writes = self.writes_parts.take().unwrap_or_else(|| self.find_parts());
+        let mut uses = Vec::new();
+        let mut behind = 0;
+        for (i, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
+            let name = token.bytes(self.source);
+            let writing = self.live_at(name, token.at.start).find(|&of| writes[of]);
+            let Some(definition) = writing.map(|of| &self.all[of]).filter(|_| i >= behind) else { continue };
+            let called = tokens.get(i + 1).is_some_and(|next| next.is(b'('));
+            if definition.parameters.is_some() && !called {
+                continue;
+            }
+            let last = if definition.parameters.is_some() { matching(tokens, i + 1).min(tokens.len() - 1) } else { i };
+            behind = last + 1;
+            let place = token.at.start..tokens[last].at.end.max(token.at.end);
+            uses.push((name.to_vec(), Site { place, definition: definition.name.clone() }));
+        }
+        self.writes_parts = Some(writes);
+        uses
+    }
+
+    /// The definitions that a part of a video instruction may come of: by their own bodies, or by the macros that they name.
+    fn find_parts(&self) -> Vec<bool> {
+        let mut writes = vec![false; self.all.len()];
+        let mut callers: HashMap<&[u8], Vec<usize>, RandomState> = HashMap::default();
+        let mut found = Vec::new();
+        for (i, definition) in self.all.iter().enumerate() {
+            let body = match definition.body.as_ref() {
+                [first, .., last] => first.at.start..last.at.end,
+                [one] => one.at.clone(),
+                [] => continue,
+            };
+            if definition.makes_strings && may_begin(&self.source[body]) {
+                found.push(i);
+                continue;
+            }
+            for token in definition.body.iter().filter(|token| token.kind == Kind::Word) {
+                callers.entry(&self.source[token.at.clone()]).or_default().push(i);
+            }
+        }
+        while let Some(i) = found.pop() {
+            if !std::mem::replace(&mut writes[i], true) {
+                found.extend(callers.remove(&self.source[self.all[i].name.clone()]).unwrap_or_default());
+            }
+        }
+        writes
     }
 
     /// What a macro's body becomes where its arguments are not known. `at` is the place of the `#define`.
@@ -248,11 +353,16 @@ impl<'a> Macros<'a> {
             vec![hole(shown, definition.name.clone())]
         });
         let arguments: Vec<Vec<Token>> = holes.collect();
-        (self.most, self.version) = (1, version);
+        (self.most, self.version, self.stopped) = (1, version, false);
+        // Whatever has been expanded before: each body is read once for each version.
+        self.budget = self.budget.max(LEAST_FOR_BODY + 4 * self.all[found].body.len());
         let mut substituted = self.substitute(found, &arguments, None, define.end, 0);
         let hidden: Rc<[u32]> = Rc::new([found as u32]);
         substituted.iter_mut().for_each(|token| token.hidden = Some(hidden.clone()));
-        Some((self.expanded(&substituted, Some(define.end), 0), self.most))
+        let expanded = self.expanded(&substituted, Some(define.end), 0);
+        // What exceeds a limit stays as the uses of macros of other files do.
+        let is_cut = std::mem::take(&mut self.stopped);
+        Some((if is_cut { substituted } else { expanded }, self.most))
     }
 
     /// Prosser's algorithm. `at` is where a name is looked up, for tokens that no use has written.
@@ -260,7 +370,7 @@ impl<'a> Macros<'a> {
         let mut rest: Vec<Token> = tokens.iter().rev().cloned().collect();
         let mut out = Vec::with_capacity(tokens.len());
         while let Some(token) = rest.pop() {
-            if token.kind != Kind::Word || self.budget == 0 || depth > DEEPEST {
+            if token.kind != Kind::Word || self.stopped {
                 out.push(token);
                 continue;
             }
@@ -275,6 +385,11 @@ impl<'a> Macros<'a> {
                 out.push(token);
                 continue;
             };
+            if self.budget == 0 || depth > DEEPEST {
+                self.stopped = true;
+                out.push(token);
+                continue;
+            }
             let mut end = token.at.end;
             let mut by_bracket = None;
             let arguments = if let Some(parameters) = &self.all[found].parameters {
@@ -295,6 +410,7 @@ impl<'a> Macros<'a> {
             };
             let outer = |set: &Option<Rc<[u32]>>| set.as_ref().map_or(0, |set| set.len());
             if outer(&token.hidden) >= DEEPEST {
+                self.stopped = true;
                 out.push(token);
                 continue;
             }
@@ -360,7 +476,11 @@ impl<'a> Macros<'a> {
         let mut whole: Vec<Option<Vec<Token>>> = vec![None; parameters.len()];
         let mut out: Vec<Token> = Vec::with_capacity(body.len());
         let mut i = 0;
-        while i < body.len() && self.budget > 0 {
+        while i < body.len() {
+            if self.budget == 0 {
+                self.stopped = true;
+                break;
+            }
             let token = &body[i];
             // `#parameter`
             if is_call
@@ -460,6 +580,16 @@ fn may_stringise(body: &[Token]) -> bool {
 /// The keyword of an `asm`.
 pub(super) fn is_asm(word: &[u8]) -> bool {
     matches!(word, b"asm" | b"__asm__" | b"__asm")
+}
+
+/// The name that `push_macro("NAME")` keeps, with `true`, or that `pop_macro` goes back to.
+fn pushed_or_popped(pragma: &[u8]) -> Option<(bool, Vec<u8>)> {
+    let at = memchr::memmem::find(pragma, b"push_macro").or_else(|| memchr::memmem::find(pragma, b"pop_macro"))?;
+    let pushes = pragma[at..].starts_with(b"push");
+    let open = at + memchr::memchr(b'"', &pragma[at..])? + 1;
+    let name = pragma[open..].trim_ascii_start();
+    let len = name.iter().take_while(|&&b| super::super::super::cursor::is_ident(b)).count();
+    (len > 0).then(|| (pushes, name[..len].to_vec()))
 }
 
 fn undefined(directive: &[u8]) -> &[u8] {

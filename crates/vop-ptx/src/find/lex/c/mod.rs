@@ -30,8 +30,11 @@ pub(in super::super) use self::facts::{Arguments, Facts};
 
 /// The tokens of a statement that are read together.
 const LONGEST_STATEMENT: usize = 1 << 17;
-/// The versions of a statement that show every branch of its `#if`s.
-const MOST_VERSIONS: usize = 8;
+/// The versions of a statement that show every branch of its `#if`s; of a long one fewer.
+const MOST_VERSIONS: usize = 64;
+const LEAST_VERSIONS: usize = 8;
+/// The tokens of all these versions.
+const MOST_TOKENS: usize = 1 << 16;
 
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
     let mut reader =
@@ -40,7 +43,7 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
     reader.texts
 }
 
-/// The comments of a file, in order.
+/// The comments of a file, in order; those in code that is never compiled are left out.
 pub(super) fn comments(source: &[u8]) -> Vec<Range<usize>> {
     let mut comments = Vec::new();
     let mut cursor = Cursor::new(source, 0);
@@ -64,6 +67,11 @@ pub(super) fn comments(source: &[u8]) -> Vec<Range<usize>> {
             _ => cursor.advance(1),
         }
     }
+    let left_out = if comments.is_empty() { Vec::new() } else { Lexer::left_out(source) };
+    comments.retain(|comment| {
+        let next = left_out.partition_point(|part| part.end <= comment.start);
+        left_out.get(next).is_none_or(|part| comment.start < part.start)
+    });
     comments
 }
 
@@ -123,17 +131,30 @@ impl Reader<'_> {
 
     /// The texts of a statement of the program, in each version that `#if` and the definitions of macros give it.
     fn extract_versions(&mut self, statement: &[Token]) {
-        let branches = branches(statement);
-        let mut versions = branches.min(MOST_VERSIONS);
+        let branches = Branches::of(statement);
+        let most = (MOST_TOKENS / statement.len().max(1)).clamp(LEAST_VERSIONS, MOST_VERSIONS);
+        let mut versions = branches.versions.min(most);
         let mut version = 0;
         while version < versions {
-            let tokens = version_of(statement, version);
-            let (expanded, definitions) = self.macros.expand(&tokens, version);
+            let tokens = branches.version(statement, version);
+            let Some((expanded, definitions)) = self.macros.expand(&tokens, version) else {
+                self.unexpanded(&tokens);
+                version += 1;
+                continue;
+            };
             versions = versions.max(definitions);
             let mut extractor = Extractor::new(self.source, &self.macros, &mut self.texts, false);
             extractor.extract(&expanded);
             version += 1;
         }
+    }
+
+    /// The texts of a statement whose expansion exceeds a limit: macros stay as those of other files do.
+    fn unexpanded(&mut self, tokens: &[Token]) {
+        for (name, site) in self.macros.uses(tokens) {
+            self.texts.push(Text::unread(&name, site.place, site.definition));
+        }
+        Extractor::new(self.source, &self.macros, &mut self.texts, false).extract(tokens);
     }
 
     /// The texts of a macro's body, with its parameters unknown.
@@ -150,63 +171,123 @@ impl Reader<'_> {
     }
 }
 
-/// The number of versions of a statement that show every branch: the branches of the longest `#if`, with a missing `#else`
-/// counted.
-fn branches(tokens: &[Token]) -> usize {
-    let mut open: Vec<usize> = Vec::new();
-    let mut most = 1;
-    for token in tokens {
-        match token.kind {
-            Kind::If => open.push(2),
-            Kind::Else { .. } if open.is_empty() => open.push(2),
-            Kind::Else { last: false } => open.iter_mut().next_back().into_iter().for_each(|branches| *branches += 1),
-            Kind::EndIf => most = most.max(open.pop().unwrap_or(2)),
-            _ => {}
-        }
-    }
-    // An `#if` around the statement's end is left open.
-    most.max(open.into_iter().max().unwrap_or(1))
+/// The branches of `#if` in a statement, those inside others too.
+struct Branches {
+    /// For each token that begins a branch the number of versions that show all of it; behind them the same for the `#if`s that the
+    /// statement began inside of: `asm(`, `#if A`, `"vmin2"`, `#else` …
+    widths: Vec<usize>,
+    /// For each `#if` the number of versions that show all its branches, with a missing `#else` counted; in the same order.
+    totals: Vec<usize>,
+    /// Those for the whole statement.
+    versions: usize,
 }
 
-/// The statement that takes the branch `version` of every `#if`, or its last one.
-fn version_of(tokens: &[Token], version: usize) -> Vec<Token> {
-    struct Branch {
-        number: usize,
-        taken: bool,
+/// An `#if` that is open.
+struct OpenIf {
+    /// The index of it, and of the branch that is read.
+    index: usize,
+    branch: usize,
+    /// The versions of the branches before, and of this one so far.
+    before: usize,
+    here: usize,
+    has_last: bool,
+}
+
+impl OpenIf {
+    fn new(index: usize) -> Self {
+        Self { index, branch: index, before: 0, here: 1, has_last: false }
     }
-    // The `#if`s that the statement began inside of: `asm(`, `#if A`, `"vmin2"`, `#else` …
-    let (mut depth, mut missing) = (0_usize, 0_usize);
-    for token in tokens {
-        match token.kind {
-            Kind::If => depth += 1,
-            Kind::Else { .. } if depth == 0 => (depth, missing) = (1, missing + 1),
-            Kind::EndIf if depth == 0 => missing += 1,
-            Kind::EndIf => depth -= 1,
-            _ => {}
-        }
-    }
-    let first = || Branch { number: 0, taken: version == 0 };
-    let mut open: Vec<Branch> = std::iter::repeat_with(first).take(missing).collect();
-    let mut skipping = open.iter().filter(|branch| !branch.taken).count();
-    let mut out = Vec::with_capacity(tokens.len());
-    for token in tokens {
-        match token.kind {
-            Kind::If => {
-                skipping += usize::from(version != 0);
-                open.push(first());
+}
+
+impl Branches {
+    fn of(tokens: &[Token]) -> Self {
+        let (mut depth, mut outside) = (0_usize, 0_usize);
+        for token in tokens {
+            match token.kind {
+                Kind::If => depth += 1,
+                Kind::Else { .. } if depth == 0 => (depth, outside) = (1, outside + 1),
+                Kind::EndIf if depth == 0 => outside += 1,
+                Kind::EndIf => depth -= 1,
+                _ => {}
             }
-            Kind::Else { last } => {
-                if let Some(branch) = open.last_mut() {
-                    let was = branch.taken;
-                    branch.number += 1;
-                    branch.taken = version == branch.number || (last && version > branch.number);
-                    skipping = skipping + usize::from(was) - usize::from(branch.taken);
+        }
+        let count = tokens.len() + outside;
+        let mut all = Self { widths: vec![1; count], totals: vec![1; count], versions: 1 };
+        let mut open: Vec<OpenIf> = (tokens.len()..count).map(OpenIf::new).collect();
+        for (i, token) in tokens.iter().enumerate() {
+            match token.kind {
+                Kind::If => open.push(OpenIf::new(i)),
+                Kind::Else { last } => {
+                    if let Some(one) = open.last_mut() {
+                        all.widths[one.branch] = one.here;
+                        one.before += one.here;
+                        (one.branch, one.here) = (i, 1);
+                        one.has_last |= last;
+                    }
                 }
+                Kind::EndIf => all.close(&mut open),
+                _ => {}
             }
-            Kind::EndIf => skipping -= usize::from(open.pop().is_some_and(|branch| !branch.taken)),
-            _ if skipping > 0 => {}
-            _ => out.push(token.clone()),
         }
+        // An `#if` around the statement's end is left open.
+        while !open.is_empty() {
+            all.close(&mut open);
+        }
+        all
     }
-    out
+
+    fn close(&mut self, open: &mut Vec<OpenIf>) {
+        let Some(one) = open.pop() else { return };
+        self.widths[one.branch] = one.here;
+        let total = one.before + one.here + usize::from(!one.has_last);
+        self.totals[one.index] = total;
+        let outer = open.last_mut().map_or(&mut self.versions, |outer| &mut outer.here);
+        *outer = total.max(*outer);
+    }
+
+    /// The tokens of a version: each of its `#if`s takes a branch, the last one where it has fewer.
+    fn version(&self, tokens: &[Token], version: usize) -> Vec<Token> {
+        struct Taken {
+            /// The branch that is read, where its versions begin, and the version of the `#if`.
+            branch: usize,
+            from: usize,
+            version: usize,
+            taken: bool,
+        }
+        let enter = |index: usize, version: usize| {
+            let version = version.min(self.totals[index] - 1);
+            Taken { branch: index, from: 0, version, taken: version < self.widths[index] }
+        };
+        let mut open: Vec<Taken> = Vec::new();
+        let mut skipping = 0_usize;
+        let inner = |open: &[Taken]| open.last().map_or(version, |one| one.version.saturating_sub(one.from));
+        for index in tokens.len()..self.totals.len() {
+            let next = enter(index, inner(&open));
+            skipping += usize::from(!next.taken);
+            open.push(next);
+        }
+        let mut out = Vec::with_capacity(tokens.len());
+        for (i, token) in tokens.iter().enumerate() {
+            match token.kind {
+                Kind::If => {
+                    let next = enter(i, inner(&open));
+                    skipping += usize::from(!next.taken);
+                    open.push(next);
+                }
+                Kind::Else { .. } => {
+                    if let Some(one) = open.last_mut() {
+                        let was = one.taken;
+                        one.from += self.widths[one.branch];
+                        one.branch = i;
+                        one.taken = (one.from..one.from + self.widths[i]).contains(&one.version);
+                        skipping = skipping + usize::from(was) - usize::from(one.taken);
+                    }
+                }
+                Kind::EndIf => skipping -= usize::from(open.pop().is_some_and(|one| !one.taken)),
+                _ if skipping > 0 => {}
+                _ => out.push(token.clone()),
+            }
+        }
+        out
+    }
 }

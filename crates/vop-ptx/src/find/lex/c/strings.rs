@@ -151,6 +151,7 @@ impl<'a, 'm> Extractor<'a, 'm> {
             asm: asm.map(Arc::new),
             definition: self.definition,
             macro_name: site.map(|site| site.definition.clone()),
+            unread: None,
         });
     }
 
@@ -165,7 +166,7 @@ impl<'a, 'm> Extractor<'a, 'm> {
             out.push_written(&token.content(self.source), self.place(token));
             return Some(i + 1);
         }
-        if token.kind != Kind::Word {
+        if token.kind != Kind::Word || is_asm(token.bytes(self.source)) {
             return None;
         }
         let mut next = i + 1;
