@@ -155,12 +155,18 @@ fn what_is_left_is_reported() {
     let json = vop(folder.path(), &["port", "--to", "hip", "a.cu", "--format", "json"]);
     let object: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(object["left"][0]["line"], 2);
+    let wide: Vec<u8> = source.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(folder.path().join("wide.cu"), wide).unwrap();
     for (args, words) in [
         (&["port", "--to", "rust", "a.cu"][..], "sources cannot be ported to rust, only to c, cpp, cuda, hip, opencl"),
         (&["port", "--to", "cpp", "a.cu", "--keep-ptx"], "functions of cpp cannot hold an asm"),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "--write"], "--write is for sources"),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "a.cu"], "`vadd4.u32.u32.u32` is no file"),
         (&["port", "--to", "c", "missing.cu"], "cannot read missing.cu"),
+        (
+            &["port", "--to", "c", "wide.cu"],
+            "wide.cu is in UTF-16 or UTF-32, which is not rewritten; convert it to UTF-8",
+        ),
     ] {
         let output = vop(folder.path(), args);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -92,6 +92,11 @@ impl Base {
         format!("ptx_{}{fixed}", self.opcode.replace('.', "_"))
     }
 
+    /// Whether all of its operands are words, none a predicate.
+    pub(crate) fn is_of_words(&self) -> bool {
+        !(self.opcode.starts_with("setp.") || self.opcode.starts_with("selp.") || self.opcode.ends_with(".pred"))
+    }
+
     /// The plain operations.
     pub fn code(&self) -> Code {
         translate(&self.sequence)

@@ -239,7 +239,8 @@ impl Port {
     fn function(&self, alone: bool, keep_ptx: bool) -> String {
         let words: Vec<String> = self.words().iter().flat_map(|line| wrapped(line)).collect();
         let ptx = match &self.source {
-            Source::Form(form, Semantics::Isa) if keep_ptx => Some(template(*form)),
+            Source::Form(form, Semantics::Isa) if keep_ptx => Some(template(&form.to_string())),
+            Source::Base(base) if keep_ptx && base.is_of_words() => Some(template(&base.text())),
             _ => None,
         };
         let function = print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref() };
@@ -254,7 +255,7 @@ pub fn file(ports: &[Port]) -> String {
     file_of(ports, false)
 }
 
-/// As [`file()`], but on NVIDIA's GPUs the functions of video instructions execute the instructions themselves, in an `asm`.
+/// As [`file()`], but on NVIDIA's GPUs the functions execute the instructions themselves, in an `asm`; those of predicates do not.
 ///
 /// For the targets that [can](Target::can_keep_ptx); for others, as [`file()`].
 pub fn file_with_ptx(ports: &[Port]) -> String {
@@ -325,13 +326,14 @@ pub fn read_file(text: &str, target: Target) -> Option<(Vec<Port>, bool)> {
 }
 
 /// An instruction as the template of an `asm` whose operands are d, a, b and c.
-fn template(form: Form) -> String {
-    let text = form.to_string();
-    let (opcode, operands) = text.split_once(' ').unwrap_or((&text, ""));
+fn template(text: &str) -> String {
+    let (opcode, operands) = text.split_once(' ').unwrap_or((text, ""));
     let renamed = operands.split(", ").map(|operand| {
         let (minus, operand) = operand.strip_prefix('-').map_or(("", operand), |rest| ("-", rest));
-        let number = "dabc".find(&operand[..1]).unwrap_or(0);
-        format!("{minus}%{number}{}", &operand[1..])
+        match "dabc".find(&operand[..1]) {
+            Some(number) => format!("{minus}%{number}{}", &operand[1..]),
+            None => format!("{minus}{operand}"),
+        }
     });
     format!("{opcode} {};", renamed.collect::<Vec<_>>().join(", "))
 }
