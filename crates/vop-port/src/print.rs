@@ -290,6 +290,19 @@ pub(crate) static HIP: CLike = CLike {
     guard: Guard::Pragma,
 };
 
+pub(crate) static METAL: CLike = CLike {
+    types: [["uint", "int"], ["ulong", "long"]],
+    truth: "bool",
+    suffixes: ["u", "ul"],
+    before: ["static inline ", "static inline "],
+    after: "",
+    unused: None,
+    static_cast: false,
+    nvidia: None,
+    prelude: "#include <metal_stdlib>\n",
+    guard: Guard::Pragma,
+};
+
 pub(crate) static OPENCL: CLike = CLike {
     types: [["uint", "int"], ["ulong", "long"]],
     truth: "int",
@@ -654,5 +667,59 @@ impl Syntax for Wgsl {
 
     fn file(&self, words: &[String], functions: &[String]) -> String {
         format!("{}\n{}", line_comments("// ", words), functions.join("\n"))
+    }
+}
+
+/// GLSL, whose integers have 32 bits.
+pub(crate) struct Glsl;
+
+pub(crate) static GLSL: Glsl = Glsl;
+
+impl Syntax for Glsl {
+    fn literal(&self, value: u64, _: Width) -> String {
+        format!("{}u", hexadecimal(value))
+    }
+
+    fn operation(&self, op: Op, at: &[Expression]) -> Expression {
+        let call = |name: &str, x: &Expression| Expression::atom(format!("{name}({})", x.text));
+        let binary = |x: &Expression, y: &Expression| {
+            Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
+        };
+        match op {
+            Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
+            Op::Sar(_) => call("uint", &binary(&call("int", &at[0]), &at[1])),
+            Op::CompareSigned(..) => {
+                let [x, y] = [0, 1].map(|i| call("int", &at[i]));
+                binary(&x, &y)
+            }
+            Op::Select(_) => Expression::operator(format!("{} ? {} : {}", at[0].inner(), at[1].inner(), at[2].inner())),
+            Op::Number => call("uint", &at[0]),
+            _ => binary(&at[0], &at[1]),
+        }
+    }
+
+    fn name(&self, name: &str, sort: Sort, value: &str) -> String {
+        let ty = if sort == Sort::Truth { "bool" } else { "uint" };
+        format!("{ty} {name} = {value};")
+    }
+
+    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, _: bool) -> String {
+        format!(
+            "{}uint {}(uint a, uint b, uint c)\n{{\n{}    return {result};\n}}\n",
+            line_comments("// ", function.words),
+            function.name,
+            indented(statements),
+        )
+    }
+
+    fn prelude(&self) -> &'static str {
+        ""
+    }
+
+    fn file(&self, words: &[String], functions: &[String]) -> String {
+        let words =
+            [words, &["For GLSL 1.30 and ESSL 3.00 or later; a shader includes it behind its #version.".to_string()]]
+                .concat();
+        format!("{}\n{}", line_comments("// ", &words), functions.join("\n"))
     }
 }
