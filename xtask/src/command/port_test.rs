@@ -470,6 +470,7 @@ fn glsl(folder: &Path, cases: &[Case]) -> Checked {
     }
     let shader = format!("#version 450\nlayout(local_size_x = 1) in;\n{}\nvoid main()\n{{\n}}\n", file(cases));
     std::fs::write(folder.join("port.comp"), shader)?;
-    runs(Command::new(&naga).current_dir(folder).arg("port.comp"))?;
+    let kind = ["--input-kind", "glsl", "--shader-stage", "compute"];
+    runs(Command::new(&naga).current_dir(folder).args(kind).arg("port.comp"))?;
     Ok(vec!["validated by naga: all functions; not run".into()])
 }
