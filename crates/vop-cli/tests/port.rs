@@ -158,7 +158,10 @@ fn what_is_left_is_reported() {
     let wide: Vec<u8> = source.encode_utf16().flat_map(u16::to_le_bytes).collect();
     std::fs::write(folder.path().join("wide.cu"), wide).unwrap();
     for (args, words) in [
-        (&["port", "--to", "rust", "a.cu"][..], "sources cannot be ported to rust, only to c, cpp, cuda, hip, opencl"),
+        (
+            &["port", "--to", "rust", "a.cu"][..],
+            "sources cannot be ported to rust, only to c, cpp, cuda, hip, sycl, metal, opencl",
+        ),
         (&["port", "--to", "cpp", "a.cu", "--keep-ptx"], "functions of cpp cannot hold an asm"),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "--write"], "--write is for sources"),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "a.cu"], "`vadd4.u32.u32.u32` is no file"),

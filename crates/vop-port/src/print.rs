@@ -216,8 +216,9 @@ pub(crate) struct CLike {
     types: [[&'static str; 2]; 2],
     /// The type of a truth value.
     truth: &'static str,
-    /// The suffixes of constants of 32 and 64 bits.
-    suffixes: [&'static str; 2],
+    /// What stands before and behind the digits of constants of 32 and of 64 bits. Where the type of 64 bits is `long` on one machine and
+    /// `long long` on another, no suffix has its type.
+    constants: [[&'static str; 2]; 2],
     /// What stands before a function in a file, and before one that is alone.
     before: [&'static str; 2],
     /// What stands between the parameters and the body.
@@ -241,7 +242,7 @@ enum Guard {
 pub(crate) static C: CLike = CLike {
     types: [["uint32_t", "int32_t"], ["uint64_t", "int64_t"]],
     truth: "int",
-    suffixes: ["u", "ull"],
+    constants: [["", "u"], ["UINT64_C(", ")"]],
     before: ["static inline ", ""],
     after: "",
     unused: None,
@@ -254,7 +255,7 @@ pub(crate) static C: CLike = CLike {
 pub(crate) static CPP: CLike = CLike {
     types: [["std::uint32_t", "std::int32_t"], ["std::uint64_t", "std::int64_t"]],
     truth: "bool",
-    suffixes: ["u", "ull"],
+    constants: [["", "u"], ["UINT64_C(", ")"]],
     before: ["constexpr ", "constexpr "],
     after: " noexcept",
     unused: Some("[[maybe_unused]] "),
@@ -267,7 +268,7 @@ pub(crate) static CPP: CLike = CLike {
 pub(crate) static CUDA: CLike = CLike {
     types: [["unsigned", "int"], ["unsigned long long", "long long"]],
     truth: "bool",
-    suffixes: ["u", "ull"],
+    constants: [["", "u"], ["", "ull"]],
     before: ["static __host__ __device__ __forceinline__ ", "static __host__ __device__ __forceinline__ "],
     after: "",
     unused: None,
@@ -280,7 +281,7 @@ pub(crate) static CUDA: CLike = CLike {
 pub(crate) static HIP: CLike = CLike {
     types: [["unsigned", "int"], ["unsigned long long", "long long"]],
     truth: "bool",
-    suffixes: ["u", "ull"],
+    constants: [["", "u"], ["", "ull"]],
     before: ["static inline __host__ __device__ ", "static inline __host__ __device__ "],
     after: "",
     unused: None,
@@ -290,10 +291,23 @@ pub(crate) static HIP: CLike = CLike {
     guard: Guard::Pragma,
 };
 
+pub(crate) static METAL: CLike = CLike {
+    types: [["uint", "int"], ["ulong", "long"]],
+    truth: "bool",
+    constants: [["", "u"], ["", "ul"]],
+    before: ["static inline ", "static inline "],
+    after: "",
+    unused: None,
+    static_cast: false,
+    nvidia: None,
+    prelude: "#include <metal_stdlib>\n",
+    guard: Guard::Pragma,
+};
+
 pub(crate) static OPENCL: CLike = CLike {
     types: [["uint", "int"], ["ulong", "long"]],
     truth: "int",
-    suffixes: ["u", "ul"],
+    constants: [["", "u"], ["", "ul"]],
     before: ["static inline ", ""],
     after: "",
     unused: None,
@@ -348,7 +362,8 @@ impl CLike {
 
 impl Syntax for CLike {
     fn literal(&self, value: u64, width: Width) -> String {
-        format!("{}{}", hexadecimal(value), self.suffixes[usize::from(width == Width::Long)])
+        let [before, behind] = self.constants[usize::from(width == Width::Long)];
+        format!("{before}{}{behind}", hexadecimal(value))
     }
 
     fn operation(&self, op: Op, at: &[Expression]) -> Expression {
@@ -654,5 +669,59 @@ impl Syntax for Wgsl {
 
     fn file(&self, words: &[String], functions: &[String]) -> String {
         format!("{}\n{}", line_comments("// ", words), functions.join("\n"))
+    }
+}
+
+/// GLSL, whose integers have 32 bits.
+pub(crate) struct Glsl;
+
+pub(crate) static GLSL: Glsl = Glsl;
+
+impl Syntax for Glsl {
+    fn literal(&self, value: u64, _: Width) -> String {
+        format!("{}u", hexadecimal(value))
+    }
+
+    fn operation(&self, op: Op, at: &[Expression]) -> Expression {
+        let call = |name: &str, x: &Expression| Expression::atom(format!("{name}({})", x.text));
+        let binary = |x: &Expression, y: &Expression| {
+            Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
+        };
+        match op {
+            Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
+            Op::Sar(_) => call("uint", &binary(&call("int", &at[0]), &at[1])),
+            Op::CompareSigned(..) => {
+                let [x, y] = [0, 1].map(|i| call("int", &at[i]));
+                binary(&x, &y)
+            }
+            Op::Select(_) => Expression::operator(format!("{} ? {} : {}", at[0].inner(), at[1].inner(), at[2].inner())),
+            Op::Number => call("uint", &at[0]),
+            _ => binary(&at[0], &at[1]),
+        }
+    }
+
+    fn name(&self, name: &str, sort: Sort, value: &str) -> String {
+        let ty = if sort == Sort::Truth { "bool" } else { "uint" };
+        format!("{ty} {name} = {value};")
+    }
+
+    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, _: bool) -> String {
+        format!(
+            "{}uint {}(uint a, uint b, uint c)\n{{\n{}    return {result};\n}}\n",
+            line_comments("// ", function.words),
+            function.name,
+            indented(statements),
+        )
+    }
+
+    fn prelude(&self) -> &'static str {
+        ""
+    }
+
+    fn file(&self, words: &[String], functions: &[String]) -> String {
+        let words =
+            [words, &["For GLSL 1.30 and ESSL 3.00 or later; a shader includes it behind its #version.".to_string()]]
+                .concat();
+        format!("{}\n{}", line_comments("// ", &words), functions.join("\n"))
     }
 }

@@ -22,15 +22,18 @@ pub(crate) struct Row {
 
 /// One row a language.
 #[rustfmt::skip]
-static ROWS: [Row; 8] = [
+static ROWS: [Row; 11] = [
     Row { name: "c",      has_long: true,  syntax: &print::C,      description: "C99: portable, without undefined behaviour" },
     Row { name: "cpp",    has_long: true,  syntax: &print::CPP,    description: "C++17: constexpr functions" },
     Row { name: "cuda",   has_long: true,  syntax: &print::CUDA,   description: "CUDA C++: plain operations, for host and device" },
     Row { name: "hip",    has_long: true,  syntax: &print::HIP,    description: "HIP C++: plain operations, for host and device" },
+    Row { name: "sycl",   has_long: true,  syntax: &print::CPP,    description: "SYCL: constexpr functions of C++17, which kernels call" },
+    Row { name: "metal",  has_long: true,  syntax: &print::METAL,  description: "Metal Shading Language" },
     Row { name: "opencl", has_long: true,  syntax: &print::OPENCL, description: "OpenCL C 1.2" },
     Row { name: "rust",   has_long: true,  syntax: &print::RUST,   description: "Rust: const functions, without the standard library" },
     Row { name: "numpy",  has_long: true,  syntax: &print::NUMPY,  description: "Python with NumPy: functions of whole arrays" },
     Row { name: "wgsl",   has_long: false, syntax: &print::WGSL,   description: "WGSL: what needs no integers of 64 bits" },
+    Row { name: "glsl",   has_long: false, syntax: &print::GLSL,   description: "GLSL: what needs no integers of 64 bits" },
 ];
 
 impl Target {

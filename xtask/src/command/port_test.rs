@@ -15,8 +15,8 @@ use super::process::{output, starts};
 
 /// Compile what `vop port` writes, run it, and compare it with the golden rows and with evaluation.
 ///
-/// Each target has its tools: gcc and clang (c), g++ (cpp, and cuda's and hip's text as host code), nvcc (cuda), clang (hip, opencl),
-/// rustc, python3 with NumPy, python3 with pyopencl and an OpenCL platform, and naga (wgsl). A tool that is missing is named, and what it
+/// Each target has its tools: gcc and clang (c), g++ (cpp, sycl, and cuda's, hip's and metal's text as host code), nvcc (cuda), clang (hip,
+/// opencl), rustc, python3 with NumPy, python3 with pyopencl and an OpenCL platform, and naga (wgsl, glsl). A tool that is missing is named, and what it
 /// would have checked is not. Environment variables name others than those on the PATH: CC, CLANG, CXX, NVCC, RUSTC, PYTHON, NAGA.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -58,12 +58,15 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         let checked = match target.name() {
             "c" => c(&folder, &cases),
             "cpp" => cpp(&folder, &cases),
+            "sycl" => cpp(&folder, &cases),
+            "metal" => metal(&folder, &cases),
             "cuda" => cuda(&folder, &cases),
             "hip" => hip(&folder, &cases),
             "opencl" => opencl(&folder, &cases),
             "rust" => rust(&folder, &cases),
             "numpy" => numpy(&folder, &cases),
             "wgsl" => wgsl(&folder, &cases),
+            "glsl" => glsl(&folder, &cases),
             other => Err(format!("no test for {other}: write one in xtask/src/command/port_test.rs").into()),
         }?;
         for line in checked {
@@ -249,6 +252,26 @@ fn as_host(folder: &Path, cases: &[Case], header: &str) -> Checked {
     )?;
     runs(Command::new(folder.join("host")).current_dir(folder))?;
     Ok(vec!["compiled by g++ as code of the host, run: all rows".into()])
+}
+
+/// Metal's text as C++, with a header of Metal's types in the place of its library.
+fn metal(folder: &Path, cases: &[Case]) -> Checked {
+    let types = "#pragma once\n#include <stdint.h>\n#define uint uint32_t\n#define ulong uint64_t\n";
+    std::fs::write(folder.join("metal_stdlib"), types)?;
+    std::fs::write(folder.join("port.metal.h"), file(cases))?;
+    // The library of C has names of its own that these macros are not to change.
+    let include = "#include <stdio.h>\n#include \"port.metal.h\"\n#undef uint\n#undef ulong";
+    std::fs::write(folder.join("host.cpp"), main_of_c(include, cases))?;
+    write_rows(folder, cases)?;
+    let compiler = tool("CXX", "g++");
+    if !starts(&compiler, "--version") {
+        return Ok(vec!["not by g++, which is missing".into()]);
+    }
+    let mut command = Command::new(&compiler);
+    command.current_dir(folder).args(["-std=c++17", "-O1", "-I."]).args(SANITIZED);
+    runs(command.args(["-o", "host", "host.cpp"]))?;
+    runs(Command::new(folder.join("host")).current_dir(folder))?;
+    Ok(vec!["compiled by g++ as C++ with Metal's types, run: all rows; not by a compiler of Metal".into()])
 }
 
 /// A kernel for every number of functions, so that no compiler gets one that is too long.
@@ -437,5 +460,17 @@ fn wgsl(folder: &Path, cases: &[Case]) -> Checked {
     }
     std::fs::write(folder.join("port.wgsl"), file(cases))?;
     runs(Command::new(&naga).current_dir(folder).arg("port.wgsl"))?;
+    Ok(vec!["validated by naga: all functions; not run".into()])
+}
+
+fn glsl(folder: &Path, cases: &[Case]) -> Checked {
+    let naga = tool("NAGA", "naga");
+    if !starts(&naga, "--version") {
+        return Ok(vec!["not by naga, which is missing".into()]);
+    }
+    let shader = format!("#version 450\nlayout(local_size_x = 1) in;\n{}\nvoid main()\n{{\n}}\n", file(cases));
+    std::fs::write(folder.join("port.comp"), shader)?;
+    let kind = ["--input-kind", "glsl", "--shader-stage", "compute"];
+    runs(Command::new(&naga).current_dir(folder).args(kind).arg("port.comp"))?;
     Ok(vec!["validated by naga: all functions; not run".into()])
 }

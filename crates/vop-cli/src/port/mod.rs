@@ -40,12 +40,15 @@ Targets:
   cpp     C++17: constexpr functions
   cuda    CUDA C++: plain operations, for host and device
   hip     HIP C++: plain operations, for host and device
+  sycl    SYCL: constexpr functions of C++17, which kernels call
+  metal   Metal Shading Language
   opencl  OpenCL C 1.2
   rust    Rust: const functions, without the standard library
   numpy   Python with NumPy: functions of whole arrays
   wgsl    WGSL: what needs no integers of 64 bits
+  glsl    GLSL: what needs no integers of 64 bits
 
-Sources can be ported to c, cpp, cuda, hip and opencl.
+Sources can be ported to c, cpp, cuda, hip, sycl, metal and opencl.
 
 Exit status: 0 fine, 1 something is left or cannot be ported, 2 misuse, or a
 file that cannot be read."
