@@ -25,11 +25,14 @@ pub(crate) fn check(seed: u64) -> Result<bool, String> {
         labels: labels.collect(),
         buffers: [(memory.address(input), case.input.clone()), (memory.address(out), vec![0; out_len])],
         shared: Vec::new(),
+        heap: Vec::new(),
+        printed: Vec::new(),
         executed: 0,
     };
     if machine.run().is_err() {
         return Ok(false);
     }
+    machine.printed.sort();
     for level in Level::available() {
         let kernel = program.kernel_at("k", level).map_err(|errors| format!("{errors}\n{text}"))?;
         for cores in [1, 2] {
@@ -53,14 +56,21 @@ pub(crate) fn check(seed: u64) -> Result<bool, String> {
             }
             let (found, expected) = (memory.bytes(out), &machine.buffers[1].1);
             if let Some(at) = (0..out_len).find(|i| found[*i] != expected[*i]) {
-                let (thread, byte) = match at.checked_sub(64) {
-                    None => (0, at),
-                    Some(at) => (at / OUT, at % OUT),
+                let place = match at.checked_sub(64) {
+                    None => format!("byte {at} of the sums"),
+                    Some(at) => format!("byte {} of thread {}", at % OUT, at / OUT),
                 };
                 return Err(format!(
-                    "{level:?}, {cores} cores, grid {:?}, block {:?}: byte {byte} of thread {thread} is {:#x}, not {:#x}\n{text}",
+                    "{level:?}, {cores} cores, grid {:?}, block {:?}: {place} is {:#x}, not {:#x}\n{text}",
                     case.grid, case.block, found[at], expected[at]
                 ));
+            }
+            // A thread's lines are in order, but which thread goes on first is the engine's business.
+            let printed = memory.take_printed();
+            let mut lines: Vec<&str> = printed.lines().collect();
+            lines.sort();
+            if lines != machine.printed {
+                return Err(format!("{lines:?} printed, not {:?}\n{text}", machine.printed));
             }
             if let Some(profile) = report.profile {
                 let threads: u64 = profile.statements.iter().map(|statement| statement.threads).sum();
