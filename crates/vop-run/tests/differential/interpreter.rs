@@ -62,8 +62,9 @@ pub(crate) struct Machine<'c> {
     pub(crate) executed: u64,
 }
 
-/// More than this and a case is not worth it.
-pub(crate) const MAX_EXECUTED: u64 = 3_000_000;
+/// More than this and a case is not worth it: sanitizers take long.
+#[allow(unexpected_cfgs, reason = "cargo-fuzz sets it")]
+pub(crate) const MAX_EXECUTED: u64 = if cfg!(fuzzing) { 100_000 } else { 3_000_000 };
 
 /// The kernel needs too long.
 pub(crate) struct TooLong;
