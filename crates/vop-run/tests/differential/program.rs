@@ -326,7 +326,10 @@ pub(crate) const ALU: &[(&str, Kind, &[Kind], Evaluate)] = &[
     ("cvt.rzi.s32.f32", W, &[W], |s| f32s(s[0]) as i32 as u64),
     ("cvt.rn.f32.f64", W, &[D], |s| single(f64::from_bits(s[0]) as f32)),
     ("setp.lt.f32", P, &[W, W], |s| u64::from(f32s(s[0]) < f32s(s[1]))),
-    ("setp.geu.f32", P, &[W, W], |s| u64::from(!(f32s(s[0]) < f32s(s[1])))),
+    ("setp.geu.f32", P, &[W, W], |s| {
+        let (a, b) = (f32s(s[0]), f32s(s[1]));
+        u64::from(a >= b || a.is_nan() || b.is_nan())
+    }),
     ("add.f64", D, &[D, D], |s| double(f64::from_bits(s[0]) + f64::from_bits(s[1]), s)),
     ("fma.rn.f64", D, &[D, D, D], |s| {
         double(f64::from_bits(s[0]).mul_add(f64::from_bits(s[1]), f64::from_bits(s[2])), s)
@@ -437,8 +440,10 @@ pub(crate) const ATOMIC: [(&str, Kind, usize, Evaluate); 13] = [
     ("and.b64", D, 1, |s| s[0] & s[1]),
 ];
 
-/// Formats of `printf`, the kinds of their arguments, and the line.
-pub(crate) const FORMATS: [(&str, &[Kind], fn(&[u64]) -> String); 4] = [
+/// A format of `printf`, the kinds of its arguments, and the line that it makes of them.
+type Format = (&'static str, &'static [Kind], fn(&[u64]) -> String);
+
+pub(crate) const FORMATS: [Format; 4] = [
     ("%d %u;\n", &[W, W], |s| format!("{} {};", s32(s[0]), s[1])),
     ("%08x|%-6d|%+d\n", &[W, W, W], |s| format!("{:08x}|{:<6}|{:+}", s[0], s32(s[1]), s32(s[2]))),
     ("%lld %llX\n", &[D, D], |s| format!("{} {:X}", s[0] as i64, s[1])),
