@@ -7,6 +7,8 @@ mod check;
 mod generator;
 #[path = "../../crates/vop-run/tests/differential/interpreter.rs"]
 mod interpreter;
+#[path = "../../crates/vop-run/tests/differential/own.rs"]
+mod own;
 #[path = "../../crates/vop-run/tests/differential/printer.rs"]
 mod printer;
 #[path = "../../crates/vop-run/tests/differential/program.rs"]

@@ -263,6 +263,11 @@ pub(crate) enum MbarrierUse {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AtomicKind {
     Fold(Fold),
+    /// At a generic address, where shared memory has another operation than global memory.
+    FoldByPlace {
+        shared: Fold,
+        global: Fold,
+    },
     Exchange,
     CompareAndSwap,
 }

@@ -320,8 +320,13 @@ impl Decoder<'_, '_> {
         let kind = match name {
             "exch" => Some(AtomicKind::Exchange),
             "cas" => Some(AtomicKind::CompareAndSwap),
-            // In global memory sums of single precision flush subnormals (manual, "atom").
-            "add" if ty == Scalar::F32 && !is_shared => fold("add.ftz", type_name).map(AtomicKind::Fold),
+            // In global memory sums of single precision flush subnormals, in shared memory they do not (manual, "atom").
+            "add" if ty == Scalar::F32 && !is_shared => match (fold(name, type_name), fold("add.ftz", type_name)) {
+                (Some(shared), Some(global)) if space == Space::Generic => {
+                    Some(AtomicKind::FoldByPlace { shared, global })
+                }
+                (_, global) => global.map(AtomicKind::Fold),
+            },
             _ => fold(name, type_name).map(AtomicKind::Fold),
         };
         let wide = ty == Scalar::B128;

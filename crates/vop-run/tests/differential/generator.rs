@@ -13,39 +13,46 @@ fn value(random: &mut Random) -> u64 {
     }
 }
 
-struct Generator<'r> {
-    random: &'r mut Random,
-    body: Vec<Ins>,
+pub(super) struct Generator<'r> {
+    pub(super) random: &'r mut Random,
+    pub(super) body: Vec<Ins>,
     labels: usize,
     lists: usize,
     /// Loops around, with the labels that `continue` and `break` go to.
     loops: Vec<(usize, usize)>,
     depth: usize,
-    function: usize,
+    pub(super) function: usize,
     functions: Vec<bool>,
-    threads: usize,
-    elements: u32,
+    pub(super) threads: usize,
+    pub(super) elements: u32,
+    /// Whether threads may end before the kernel's end.
+    exits: bool,
 }
 
 /// What the kernel keeps of itself, in [`Own`] registers.
-const THREAD: Reg = (Own, 0);
-const UNIFORM: Reg = (Own, 1);
+pub(super) const THREAD: Reg = (Own, 0);
+pub(super) const UNIFORM: Reg = (Own, 1);
 const FUEL: Reg = (Own, 2);
-const TEMPORARY: Reg = (Own, 3);
+pub(super) const TEMPORARY: Reg = (Own, 3);
 const TEMPORARY_2: Reg = (Own, 4);
 
 impl Generator<'_> {
-    fn label(&mut self) -> usize {
+    pub(super) fn label(&mut self) -> usize {
         self.labels += 1;
         self.labels
     }
 
-    fn reg(&mut self, kind: Kind) -> Reg {
+    pub(super) fn reg(&mut self, kind: Kind) -> Reg {
         let (.., count) = KINDS.iter().find(|(k, ..)| *k == kind).unwrap();
         (kind, self.random.below(*count))
     }
 
-    fn source(&mut self, kind: Kind) -> Source {
+    /// Floating-point instructions take no integers as immediates.
+    pub(super) fn source_of(&mut self, opcode: &str, kind: Kind) -> Source {
+        if kind != P && opcode.contains(".f") { Source::Reg(self.reg(kind)) } else { self.source(kind) }
+    }
+
+    pub(super) fn source(&mut self, kind: Kind) -> Source {
         if kind != P && self.random.percent(20) {
             return Source::Immediate(cut(value(self.random), bits(kind)));
         }
@@ -66,20 +73,20 @@ impl Generator<'_> {
         self.random.percent(25).then(|| self.some_guard())
     }
 
-    fn some_guard(&mut self) -> (usize, bool) {
+    pub(super) fn some_guard(&mut self) -> (usize, bool) {
         (self.reg(P).1, self.random.percent(50))
     }
 
-    fn emit(&mut self, what: What) {
+    pub(super) fn emit(&mut self, what: What) {
         self.body.push(Ins::Do(None, what));
     }
 
-    fn guarded(&mut self, what: What) {
+    pub(super) fn guarded(&mut self, what: What) {
         let guard = self.guard();
         self.body.push(Ins::Do(guard, what));
     }
 
-    fn alu(&mut self, opcode: &'static str, d: Reg, sources: Vec<Source>) {
+    pub(super) fn alu(&mut self, opcode: &'static str, d: Reg, sources: Vec<Source>) {
         let (.., f) = ALU.iter().find(|(name, ..)| *name == opcode).unwrap();
         self.emit(What::Alu(opcode, *f, d, sources));
     }
@@ -127,15 +134,18 @@ impl Generator<'_> {
         }
     }
 
-    fn compute_plain(&mut self) {
+    pub(super) fn compute_plain(&mut self) {
         let (opcode, d, kinds, f) = ALU[self.random.below(ALU.len())];
         let d = self.reg(d);
-        let sources = kinds.iter().map(|kind| self.source(*kind)).collect();
+        let mut sources: Vec<Source> = kinds.iter().map(|kind| self.source_of(opcode, *kind)).collect();
+        if opcode == "lop3.b32" {
+            sources.push(Source::Immediate(self.random.next() & 0xff));
+        }
         self.guarded(What::Alu(opcode, f, d, sources));
     }
 
     /// An address register that points at element `r & (count - 1)` of what starts at `base`.
-    fn address(&mut self, base: Reg, count: u64, size: u64) -> Reg {
+    pub(super) fn address(&mut self, base: Reg, count: u64, size: u64) -> Reg {
         let (at, index) = ((Address, 3), Source::Reg(self.reg(W)));
         self.alu("and.b32", TEMPORARY, vec![index, Source::Immediate(count - 1)]);
         self.alu("mul.wide.u32", at, vec![Source::Reg(TEMPORARY), Source::Immediate(size)]);
@@ -261,7 +271,8 @@ impl Generator<'_> {
         let deep = self.depth >= 3;
         match self.random.below(if deep { 70 } else { 100 }) {
             0..50 => self.compute(),
-            50..62 => self.memory(),
+            50..55 => self.memory(),
+            55..62 => self.own(),
             62..65 if !self.loops.is_empty() => {
                 let (again, out) = *self.loops.last().unwrap();
                 let guard = self.some_guard();
@@ -270,8 +281,9 @@ impl Generator<'_> {
             }
             65..67 => {
                 let guard = self.some_guard();
-                let what = if self.function > 0 { What::Return } else { What::Exit };
-                if self.function > 0 || self.random.percent(30) {
+                let exit = self.exits && self.random.percent(if self.function > 0 { 10 } else { 30 });
+                let what = if exit { What::Exit } else { What::Return };
+                if self.function > 0 || exit {
                     self.body.push(Ins::Do(Some(guard), what));
                 }
             }
@@ -412,7 +424,7 @@ impl Generator<'_> {
                 7 => self.sum(),
                 8 => self.lanes(),
                 9 => self.lanes_apart(),
-                10 => match self.random.below(3) {
+                10 => match self.random.below(6) {
                     0 => {
                         let (d, p) = (self.reg(W), self.reg(P).1);
                         self.emit(What::BarrierCount(d, p));
@@ -421,6 +433,8 @@ impl Generator<'_> {
                         let (all, d, p) = (self.random.percent(50), self.reg(P).1, self.reg(P).1);
                         self.emit(What::BarrierVote(all, d, p));
                     }
+                    2 => self.barrier_apart(),
+                    3 if !self.exits && self.threads >= 64 && self.threads.is_multiple_of(32) => self.barrier_counted(),
                     _ => {
                         let id = self.random.below(16);
                         self.emit(What::Barrier(id));
@@ -448,18 +462,19 @@ impl Generator<'_> {
 
     /// Each thread writes a word of shared memory and reads another thread's.
     fn exchange(&mut self) {
-        let (value, index, d) = (self.reg(W), self.reg(W), self.reg(W));
+        let (value, d) = (self.reg(W), self.reg(W));
         let at = (Address, 3);
         self.emit(What::SharedAddress((Address, 2)));
         self.alu("mul.wide.u32", at, vec![Source::Reg(THREAD), Source::Immediate(4)]);
         self.alu("add.s64", at, vec![Source::Reg(at), Source::Reg((Address, 2))]);
-        self.emit(What::Store(Space::Shared, 4, vec![value], at, 4 * SUMS as i64));
+        let space = self.generic_or(Space::Shared, at);
+        self.emit(What::Store(space, 4, vec![value], at, 4 * SUMS as i64));
         self.emit(What::Barrier(0));
         // A thread that is there: the highest power of two of them.
         let known = (self.threads + 1).next_power_of_two() / 2;
         let at = self.address((Address, 2), known as u64, 4);
-        let _ = index;
-        self.emit(What::Load(Space::Shared, false, 4, vec![d], at, 4 * SUMS as i64));
+        let space = self.generic_or(Space::Shared, at);
+        self.emit(What::Load(space, false, 4, vec![d], at, 4 * SUMS as i64));
         self.emit(What::Barrier(0));
     }
 
@@ -486,8 +501,10 @@ impl Generator<'_> {
             Lanes::Uniform,
             Lanes::Ballot,
             Lanes::MatchAny,
+            Lanes::MatchWide,
             Lanes::MatchAll,
-            Lanes::Sum,
+            Lanes::Elect,
+            Lanes::Reduce(self.random.below(REDUCE.len())),
             Lanes::Sync,
         ];
         let kind = self.random.pick(&kinds);
@@ -506,6 +523,8 @@ impl Generator<'_> {
             }
             Lanes::Ballot => What::Lanes(kind, d, None, vec![Source::Reg(self.reg(P))], members),
             Lanes::MatchAll => What::Lanes(kind, d, Some(p), vec![Source::Reg(self.reg(W))], members),
+            Lanes::Elect => What::Lanes(kind, d, Some(p), vec![], members),
+            Lanes::MatchWide => What::Lanes(kind, d, None, vec![Source::Reg(self.reg(D))], members),
             Lanes::Sync => What::Lanes(kind, d, None, vec![], members),
             _ => What::Lanes(kind, d, None, vec![Source::Reg(self.reg(W))], members),
         };
@@ -547,20 +566,23 @@ fn labels(list: &[usize]) -> String {
 /// A kernel, its functions and its launch, from a seed.
 pub(crate) fn generate(seed: u64) -> Case {
     let mut random = Random(seed.wrapping_mul(0x1234_5678_9abc_def1) ^ 0x5851_f42d);
-    let block = match random.below(8) {
+    let block = match random.below(9) {
         0 => [1, 1, 1],
         1 => [33, 1, 1],
         2 => [70, 1, 1],
         3 => [32, 1, 1],
         4 => [5, 3, 2],
         5 => [8, 8, 2],
+        7 => [96, 1, 1],
         6 if random.percent(20) => [1023, 1, 1],
         _ => [1 + random.below(100) as u32, 1, 1],
     };
     let threads = block.iter().product::<u32>() as usize;
     let grid = [1 + random.below(3) as u32, 1 + random.below(2) as u32, 1];
+    let exits = random.percent(60);
     let elements = 64 + random.below(64) as u32;
     let input = (0..elements).flat_map(|_| (value(&mut random) as u32).to_le_bytes()).collect();
+    let table = [(); TABLE].map(|()| value(&mut random) as u32);
     let count = 1 + random.below(4);
     // The last function has its parameters in parameter space, so that there is always one to call by address.
     let registers: Vec<bool> = (0..count).map(|f| f > 0 && f + 1 < count && random.percent(40)).collect();
@@ -579,8 +601,12 @@ pub(crate) fn generate(seed: u64) -> Case {
             functions: registers.clone(),
             threads,
             elements,
+            exits,
         };
         g.start(f);
+        if f > 0 && !is_registers && g.random.percent(30) {
+            g.recursion();
+        }
         if f == 0 {
             g.together(14);
             g.store_all();
@@ -595,7 +621,7 @@ pub(crate) fn generate(seed: u64) -> Case {
         (labels, lists) = (g.labels, g.lists);
         functions.push(Function { body: g.body, registers: *is_registers });
     }
-    Case { functions, grid, block, input, elements }
+    Case { functions, grid, block, input, elements, table }
 }
 
 impl Generator<'_> {
@@ -626,13 +652,38 @@ impl Generator<'_> {
         }
     }
 
-    fn store_all(&mut self) {
+    /// A call of the function itself, at most four deep, after which it goes on.
+    fn recursion(&mut self) {
+        let (p, end, d, b) = (self.reg(P).1, self.label(), self.reg(W), self.reg(D));
+        self.alu("and.b32", TEMPORARY, vec![Source::Reg((W, 0)), Source::Immediate(3)]);
+        let (name, f) = COMPARE[0];
+        self.emit(What::SetP(name, f, p, (p + 1) % 5, [Source::Reg(TEMPORARY), Source::Immediate(0)], None));
+        self.body.push(Ins::Do(Some((p, true)), What::Branch(end)));
+        self.alu("sub.s32", TEMPORARY, vec![Source::Reg(TEMPORARY), Source::Immediate(1)]);
+        self.lists += 1;
+        let site = self.lists;
+        self.body.push(Ins::Text(format!("{{ .param .b32 pa{site}; .param .b64 pb{site}; .param .b32 pr{site};")));
+        self.emit(What::PutArgument(site, 0, TEMPORARY));
+        self.emit(What::PutArgument(site, 1, b));
+        self.emit(What::Call(site, self.function));
+        self.emit(What::GetResult(site, d));
+        self.body.push(Ins::Text("}".to_owned()));
+        self.body.push(Ins::Label(end));
+    }
+
+    /// The address, less 64, of where the thread leaves its registers.
+    pub(super) fn place(&mut self) {
         let at = (Address, 3);
         self.alu("mad.lo.s32", TEMPORARY, ["%ctaid.y", "%nctaid.x", "%ctaid.x"].map(Source::Special).to_vec());
         let threads = Source::Immediate(self.threads as u64);
         self.alu("mad.lo.s32", TEMPORARY, vec![Source::Reg(TEMPORARY), threads, Source::Reg(THREAD)]);
         self.alu("mul.wide.u32", at, vec![Source::Reg(TEMPORARY), Source::Immediate(OUT as u64)]);
         self.alu("add.s64", at, vec![Source::Reg(at), Source::Reg((Address, 1))]);
+    }
+
+    fn store_all(&mut self) {
+        let at = (Address, 3);
+        self.place();
         let mut offset = 64;
         for (kind, _, _, count) in [KINDS[2], KINDS[1], KINDS[0]] {
             for i in 0..count {

@@ -55,11 +55,16 @@ pub(crate) struct Machine<'c> {
     /// The input and output buffers' addresses and bytes.
     pub(crate) buffers: [(u64, Vec<u8>); 2],
     pub(crate) shared: Vec<u8>,
+    /// What `malloc` gave, in its order.
+    pub(crate) heap: Vec<Vec<u8>>,
+    /// Lines that were printed.
+    pub(crate) printed: Vec<String>,
     pub(crate) executed: u64,
 }
 
-/// More than this and a case is not worth it.
-pub(crate) const MAX_EXECUTED: u64 = 3_000_000;
+/// More than this and a case is not worth it: sanitizers take long.
+#[allow(unexpected_cfgs, reason = "cargo-fuzz sets it")]
+pub(crate) const MAX_EXECUTED: u64 = if cfg!(fuzzing) { 100_000 } else { 3_000_000 };
 
 /// The kernel needs too long.
 pub(crate) struct TooLong;
@@ -67,6 +72,10 @@ pub(crate) struct TooLong;
 /// Addresses that stand for a function's array: the frame's depth above.
 const LOCAL_AT: u64 = 1 << 60;
 const FUNCTION_AT: u64 = 1 << 61;
+/// The other spaces: of the heap, the number of the allocation is above.
+const HEAP_AT: u64 = 1 << 62;
+const SHARED_AT: u64 = 1 << 59;
+const CONST_AT: u64 = 1 << 58;
 
 impl Machine<'_> {
     pub(crate) fn run(&mut self) -> Result<(), TooLong> {
@@ -120,6 +129,18 @@ impl Machine<'_> {
                 progress |= self.lanes(warp);
             }
             if !progress {
+                // Those that wait for others which have arrived and gone on.
+                let counted = |machine: &Self, thread: &Thread| {
+                    thread.state == State::Barrier && matches!(machine.what(thread), What::BarrierCounted(..))
+                };
+                if threads.iter().any(|thread| counted(self, thread)) {
+                    for thread in &mut threads {
+                        if counted(self, thread) {
+                            self.go_on(thread);
+                        }
+                    }
+                    continue;
+                }
                 let waiting = |thread: &&mut Thread| thread.state == State::Barrier;
                 assert!(
                     threads.iter().all(|thread| matches!(thread.state, State::Barrier | State::Ended)),
@@ -207,11 +228,22 @@ impl Machine<'_> {
                         let same = list.iter().filter(|l| values[**l][0] == values[lane][0]);
                         same.fold(0, |bits, l| bits | 1 << l)
                     }
+                    Lanes::MatchWide => {
+                        let same = list.iter().filter(|l| values[**l][0] == values[lane][0]);
+                        same.fold(0, |bits, l| bits | 1 << l)
+                    }
+                    Lanes::Elect => {
+                        inside = lane == list[0];
+                        list[0] as u64
+                    }
                     Lanes::MatchAll => {
                         inside = all_same;
                         if all_same { members } else { 0 }
                     }
-                    Lanes::Sum => votes.iter().fold(0u64, |sum, v| sum.wrapping_add(*v)),
+                    Lanes::Reduce(index) => {
+                        let fold = |a: u64, b: &u64| cut(REDUCE[index].1(&[a, *b]), 32);
+                        votes[1..].iter().fold(votes[0], fold)
+                    }
                     Lanes::Sync => 0,
                     _ => {
                         // As the manual's pseudocode has it.
@@ -245,13 +277,18 @@ impl Machine<'_> {
 
     fn bytes<'a>(&'a mut self, thread: &'a mut Thread, space: Space, at: u64, len: usize) -> &'a mut [u8] {
         assert_eq!(at % len as u64, 0);
+        if at & HEAP_AT != 0 {
+            let offset = (at & 0xff_ffff) as usize;
+            return &mut self.heap[(at & !HEAP_AT) as usize >> 24][offset..offset + len];
+        }
         if at & LOCAL_AT != 0 && space != Space::Shared {
             let depth = (at >> 40 & 0xffff) as usize;
             let offset = (at & 0xff_ffff) as usize;
             return &mut thread.frames[depth].local[offset..offset + len];
         }
-        if space == Space::Shared {
-            return &mut self.shared[at as usize..at as usize + len];
+        if space == Space::Shared || at & SHARED_AT != 0 {
+            let offset = (at & !SHARED_AT) as usize;
+            return &mut self.shared[offset..offset + len];
         }
         let (start, bytes) =
             self.buffers.iter_mut().find(|(start, bytes)| at >= *start && at < start + bytes.len() as u64).unwrap();
@@ -293,7 +330,11 @@ impl Machine<'_> {
             return Ok(());
         }
         match what {
-            What::Barrier(_) | What::BarrierCount(..) | What::BarrierVote(..) => {
+            What::Barrier(_)
+            | What::BarrierCount(..)
+            | What::BarrierVote(..)
+            | What::BarrierApart(_)
+            | What::BarrierCounted(false, ..) => {
                 thread.state = State::Barrier;
                 return Ok(());
             }
@@ -354,6 +395,11 @@ impl Machine<'_> {
                 let mut values = Vec::new();
                 for i in 0..d.len() as u64 {
                     let mut word = [0; 8];
+                    if *space == Space::Const {
+                        let index = (at - CONST_AT) / 4 + i;
+                        values.push(u64::from(self.case.table[index as usize]));
+                        continue;
+                    }
                     let from = self.bytes(thread, *space, at + i * u64::from(*size), *size as usize);
                     word[..from.len()].copy_from_slice(from);
                     let unused = 64 - 8 * size;
@@ -377,6 +423,67 @@ impl Machine<'_> {
                 let place = self.bytes(thread, *space, at, 4);
                 let old = u64::from(u32::from_le_bytes(place.try_into().unwrap()));
                 place.copy_from_slice(&(f(&[old, value]) as u32).to_le_bytes());
+            }
+            What::Atomic(space, name, f, bytes, d, at, sources) => {
+                let at = self.value(thread, Source::Reg(*at));
+                let mut operands = vec![0];
+                operands.extend(sources.iter().map(|source| self.value(thread, *source)));
+                let len = *bytes as usize;
+                let place = self.bytes(thread, *space, at, len);
+                let mut word = [0; 8];
+                word[..len].copy_from_slice(place);
+                operands[0] = u64::from_le_bytes(word);
+                // In shared memory sums of single precision keep subnormal numbers.
+                let flushes = *name == "add.f32" && *space != Space::Shared && at & SHARED_AT == 0;
+                let flush = |x: u64| if flushes && x & 0x7f80_0000 == 0 { x & 0x8000_0000 } else { x };
+                let old = operands[0];
+                let new = flush(f(&operands.iter().map(|x| flush(*x)).collect::<Vec<_>>()));
+                place.copy_from_slice(&new.to_le_bytes()[..len]);
+                self.set(thread, *d, old);
+            }
+            What::Copy(to, from) => {
+                let [to, from] = [to, from].map(|reg| self.value(thread, Source::Reg(*reg)));
+                let bytes = self.bytes(thread, Space::Global, from, 4).to_vec();
+                self.bytes(thread, Space::Shared, to, 4).copy_from_slice(&bytes);
+            }
+            What::Malloc(d, bytes) => {
+                self.heap.push(vec![0; *bytes as usize]);
+                self.set(thread, *d, HEAP_AT | (self.heap.len() as u64 - 1) << 24);
+                // The argument and the result.
+                self.executed += 2;
+            }
+            What::Free(_) => self.executed += 1,
+            What::Print(format, at) => {
+                let (_, kinds, line) = FORMATS[*format];
+                let at = self.value(thread, Source::Reg(*at));
+                let mut values = Vec::new();
+                for (offset, bytes) in places(kinds) {
+                    let mut word = [0; 8];
+                    let found = self.bytes(thread, Space::Generic, at + offset, bytes as usize);
+                    word[..found.len()].copy_from_slice(found);
+                    values.push(u64::from_le_bytes(word));
+                }
+                self.printed.push(line(&values));
+                // The address of the format, two arguments.
+                self.executed += 3;
+            }
+            What::Pack(d, sources) => {
+                let width = bits(d.0) / sources.len() as u32;
+                let values = sources.iter().map(|source| self.value(thread, Source::Reg(*source)));
+                let value = values.enumerate().fold(0, |packed, (i, value)| packed | value << (i as u32 * width));
+                self.set(thread, *d, value);
+            }
+            What::Unpack(d, source) => {
+                let width = bits(source.0) / d.len() as u32;
+                let value = self.value(thread, Source::Reg(*source));
+                for (i, d) in d.iter().enumerate() {
+                    self.set(thread, *d, value >> (i as u32 * width));
+                }
+            }
+            What::ConstAddress(d) => self.set(thread, *d, CONST_AT),
+            What::Cvta(Space::Shared, d) => {
+                let value = self.value(thread, Source::Reg(*d));
+                self.set(thread, *d, value | SHARED_AT);
             }
             What::LocalAddress(d) => self.set(thread, *d, LOCAL_AT | depth << 40),
             What::SharedAddress(d) => self.set(thread, *d, 0),
@@ -414,7 +521,14 @@ impl Machine<'_> {
             What::Exit => thread.state = State::Ended,
             // Which lanes are there is the machine's business.
             What::Active(d) => self.set(thread, *d, 0),
-            What::Barrier(_) | What::BarrierCount(..) | What::BarrierVote(..) | What::Lanes(..) => {}
+            // Addresses of arrays are generic here already, and copies are made at once.
+            What::Cvta(..) | What::WaitForCopies => {}
+            What::Barrier(_)
+            | What::BarrierCount(..)
+            | What::BarrierVote(..)
+            | What::BarrierApart(_)
+            | What::BarrierCounted(..)
+            | What::Lanes(..) => {}
         }
         Ok(())
     }

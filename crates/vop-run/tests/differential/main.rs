@@ -14,6 +14,7 @@
 mod check;
 mod generator;
 mod interpreter;
+mod own;
 mod printer;
 mod program;
 #[path = "../random/mod.rs"]

@@ -8,6 +8,22 @@ use super::program::*;
 pub(crate) fn ptx(case: &Case) -> String {
     let mut out = ".version 8.4\n.target sm_90\n.address_size 64\n".to_owned();
     let threads: u32 = case.block.iter().product();
+    if case.does(|what| matches!(what, What::Malloc(..))) {
+        out += ".extern .func (.param .b64 pointer) malloc(.param .b64 bytes);\n";
+        out += ".extern .func free(.param .b64 pointer);\n";
+    }
+    if case.does(|what| matches!(what, What::Print(..))) {
+        out += ".extern .func (.param .b32 count) vprintf(.param .b64 format, .param .b64 list);\n";
+        for (i, (format, ..)) in FORMATS.iter().enumerate() {
+            let bytes: Vec<String> = format.bytes().chain([0]).map(|byte| byte.to_string()).collect();
+            let _ = writeln!(out, ".global .align 1 .b8 format{i}[{}] = {{{}}};", bytes.len(), bytes.join(", "));
+        }
+    }
+    let _ = writeln!(
+        out,
+        ".const .align 16 .b32 table[{TABLE}] = {{{}}};",
+        case.table.map(|word| word.to_string()).join(", ")
+    );
     for (f, function) in case.functions.iter().enumerate().skip(1) {
         let _ = writeln!(out, "{};", header(f, function));
     }
@@ -59,6 +75,7 @@ fn space_name(space: Space) -> &'static str {
         Space::Global => ".global",
         Space::Shared => ".shared",
         Space::Local => ".local",
+        Space::Const => ".const",
         Space::Generic => "",
     }
 }
@@ -108,6 +125,29 @@ fn instruction(what: &What, f: usize, function: &Function) -> String {
         What::Reduce(space, op, _, at, value) => {
             format!("red{}.{op} [{}], {};", space_name(*space), name(*at), text(*value))
         }
+        What::Atomic(space, op, _, _, d, at, sources) => {
+            format!("atom{}.{op} {}, [{}], {};", space_name(*space), name(*d), name(*at), list(sources))
+        }
+        What::Copy(to, from) => format!("cp.async.ca.shared.global [{}], [{}], 4;", name(*to), name(*from)),
+        What::WaitForCopies => "cp.async.wait_all;".to_owned(),
+        What::Malloc(d, bytes) => format!(
+            "{{ .param .b64 bytes; .param .b64 pointer; st.param.b64 [bytes], {bytes}; call.uni (pointer), malloc, (bytes); \
+             ld.param.b64 {}, [pointer]; }}",
+            name(*d)
+        ),
+        What::Free(at) => {
+            let at = name(*at);
+            format!("{{ .param .b64 pointer; st.param.b64 [pointer], {at}; call.uni free, (pointer); }}")
+        }
+        What::Print(format, at) => format!(
+            "{{ .reg .b64 text; .param .b64 format; .param .b64 list; .param .b32 count; mov.u64 text, format{format}; \
+             st.param.b64 [format], text; st.param.b64 [list], {}; call (count), vprintf, (format, list); }}",
+            name(*at)
+        ),
+        What::Pack(d, sources) => format!("mov.b{} {}, {};", bits(d.0), name(*d), vector(sources)),
+        What::Unpack(d, source) => format!("mov.b{} {}, {};", bits(source.0), vector(d), name(*source)),
+        What::ConstAddress(d) => format!("mov.u64 {}, table;", name(*d)),
+        What::Cvta(space, d) => format!("cvta{}.u64 {1}, {1};", space_name(*space), name(*d)),
         What::LocalAddress(d) => format!("mov.u64 {}, array;", name(*d)),
         What::SharedAddress(d) => format!("mov.u64 {}, sh;", name(*d)),
         What::Parameter(d, i) => match (f, function.registers) {
@@ -134,23 +174,29 @@ fn instruction(what: &What, f: usize, function: &Function) -> String {
         What::Barrier(id) => format!("bar.sync {id};"),
         What::BarrierCount(d, p) => format!("bar.red.popc.u32 {}, 1, %p{p};", name(*d)),
         What::BarrierVote(all, d, p) => format!("bar.red.{}.pred %p{d}, 2, %p{p};", if *all { "and" } else { "or" }),
+        What::BarrierApart(id) => format!("barrier.sync {id};"),
+        What::BarrierCounted(true, id, count) => format!("bar.arrive {id}, {count};"),
+        What::BarrierCounted(false, id, count) => format!("bar.sync {id}, {count};"),
         What::Lanes(kind, d, p, sources, members) => {
             let opcode = match kind {
-                Lanes::Up => "shfl.sync.up.b32",
-                Lanes::Down => "shfl.sync.down.b32",
-                Lanes::Butterfly => "shfl.sync.bfly.b32",
-                Lanes::Index => "shfl.sync.idx.b32",
-                Lanes::All => "vote.sync.all.pred",
-                Lanes::Any => "vote.sync.any.pred",
-                Lanes::Uniform => "vote.sync.uni.pred",
-                Lanes::Ballot => "vote.sync.ballot.b32",
-                Lanes::MatchAny => "match.any.sync.b32",
-                Lanes::MatchAll => "match.all.sync.b32",
-                Lanes::Sum => "redux.sync.add.u32",
+                Lanes::Up => "shfl.sync.up.b32".to_owned(),
+                Lanes::Down => "shfl.sync.down.b32".to_owned(),
+                Lanes::Butterfly => "shfl.sync.bfly.b32".to_owned(),
+                Lanes::Index => "shfl.sync.idx.b32".to_owned(),
+                Lanes::All => "vote.sync.all.pred".to_owned(),
+                Lanes::Any => "vote.sync.any.pred".to_owned(),
+                Lanes::Uniform => "vote.sync.uni.pred".to_owned(),
+                Lanes::Ballot => "vote.sync.ballot.b32".to_owned(),
+                Lanes::MatchAny => "match.any.sync.b32".to_owned(),
+                Lanes::MatchWide => "match.any.sync.b64".to_owned(),
+                Lanes::Elect => "elect.sync".to_owned(),
+                Lanes::MatchAll => "match.all.sync.b32".to_owned(),
+                Lanes::Reduce(index) => ["redux.sync.", REDUCE[*index].0].concat(),
                 Lanes::Sync => return format!("bar.warp.sync {};", text(*members)),
             };
             let p = p.map_or(String::new(), |p| format!("|%p{p}"));
-            format!("{opcode} {}{p}, {}, {};", name(*d), list(sources), text(*members))
+            let operands: Vec<String> = sources.iter().chain([members]).map(|source| text(*source)).collect();
+            format!("{opcode} {}{p}, {};", name(*d), operands.join(", "))
         }
         What::Active(d) => format!("activemask.b32 {};", name(*d)),
     }

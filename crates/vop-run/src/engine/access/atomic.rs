@@ -57,8 +57,13 @@ pub(in crate::engine) unsafe fn atomic(reach: &mut Reach, atomic: &Atomic, mask:
                     _ => u64::from((*reach.file.column::<u32>(slot).warp(warp))[i]),
                 };
                 let [b, c] = atomic.sources.map(|[slot, _]| element(slot));
+                let (start, shared_len) = (reach.shared, reach.shared_len);
                 let next = |old: u64| match atomic.kind {
                     AtomicKind::Fold(f) => f(old, b),
+                    AtomicKind::FoldByPlace { shared, global } => {
+                        let offset = (at as usize).wrapping_sub(start as usize) as u64;
+                        if offset < shared_len { shared(old, b) } else { global(old, b) }
+                    }
                     AtomicKind::Exchange => b,
                     AtomicKind::CompareAndSwap => {
                         if old == b {

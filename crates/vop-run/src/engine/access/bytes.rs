@@ -92,6 +92,7 @@ impl Raw for u32 {
         if LEVEL == AVX512 {
             // SAFETY: the caller promises the level and the bytes; both halves of the offsets and of `to` have sixteen elements.
             unsafe {
+                offsets.iter().for_each(|offset| show_to_sanitizers(start.add(*offset as usize), size_of::<u32>()));
                 gather_16(start, offsets.as_ptr(), to.as_mut_ptr());
                 gather_16(start, offsets.as_ptr().add(16), to.as_mut_ptr().add(16));
             }
@@ -107,6 +108,23 @@ impl Raw for u32 {
 /// Elements that were read, or are to be written: as [`Aligned`].
 #[repr(C, align(64))]
 struct Row<M, const N: usize>([[M; N]; HALF]);
+
+/// Sanitizers see nothing of what assembly reaches. Builds for fuzzing (`--cfg fuzzing`) touch the kernel's memory before.
+///
+/// # Safety
+/// The bytes, one at least, must be readable.
+#[cfg(target_arch = "x86_64")]
+#[allow(unexpected_cfgs, reason = "cargo-fuzz sets it")]
+#[inline(always)]
+unsafe fn show_to_sanitizers(at: *const u8, bytes: usize) {
+    if cfg!(fuzzing) {
+        // A sanitizer of addresses knows eight bytes at once, of which the first ones may be part of an object.
+        for offset in (0..bytes).step_by(8).chain([bytes - 1]) {
+            // SAFETY: the caller promises the bytes.
+            std::hint::black_box(unsafe { u8::fetch(at.add(offset)) });
+        }
+    }
+}
 
 /// Copies bytes between the kernel's memory and others with vectors of a register class.
 #[cfg(target_arch = "x86_64")]
@@ -197,7 +215,10 @@ unsafe fn fetch_row<M: Raw, const N: usize, const LEVEL: usize>(from: *const M, 
     // SAFETY: the caller promises the elements; `to` is not the kernel's memory, so they do not overlap.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        copy_row::<LEVEL>(from.cast(), to.cast(), size_of::<[[M; N]; HALF]>());
+        {
+            show_to_sanitizers(from.cast(), size_of::<[[M; N]; HALF]>());
+            copy_row::<LEVEL>(from.cast(), to.cast(), size_of::<[[M; N]; HALF]>());
+        }
         #[cfg(not(target_arch = "x86_64"))]
         for i in 0..HALF * N {
             to.cast::<M>().add(i).write(M::fetch(from.add(i)));
@@ -214,7 +235,10 @@ unsafe fn put_row<M: Raw, const N: usize, const LEVEL: usize>(from: *const [[M; 
     // SAFETY: the caller promises the elements; `from` is not the kernel's memory, so they do not overlap.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        copy_row::<LEVEL>(from.cast(), to.cast(), size_of::<[[M; N]; HALF]>());
+        {
+            show_to_sanitizers(to.cast_const().cast(), size_of::<[[M; N]; HALF]>());
+            copy_row::<LEVEL>(from.cast(), to.cast(), size_of::<[[M; N]; HALF]>());
+        }
         #[cfg(not(target_arch = "x86_64"))]
         for i in 0..HALF * N {
             from.cast::<M>().add(i).read().put(to.add(i));
