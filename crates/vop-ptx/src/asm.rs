@@ -88,10 +88,10 @@ pub fn statements(source: &[u8]) -> Vec<AsmStatement> {
         }
         let statement = AsmStatement { span, template: text.template, operands, in_macro: text.in_macro, unknown };
         // Another branch of an `#if` inside it.
-        match known.entry(statement.span.start).or_insert(all.len()) {
-            &mut number if number == all.len() => all.push(statement),
-            &mut number if all[number] == statement => {}
-            &mut number => {
+        match *known.entry(statement.span.start).or_insert(all.len()) {
+            number if number == all.len() => all.push(statement),
+            number if all[number] == statement => {}
+            number => {
                 all[number].unknown = Some("`#if` or two definitions of a macro give the statement more than one text");
             }
         }
