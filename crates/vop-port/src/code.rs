@@ -1,6 +1,6 @@
 //! [`Code`]: plain operations on words and long words, which every language has.
 //!
-//! [`Code::push`] is the only way to add an operation. It folds constants, drops what has no effect, and finds an equal operation
+//! `Code::push` is the only way to add an operation. It folds constants, drops what has no effect, and finds an equal operation
 //! that is there already. To know what has no effect, it keeps for each value the bits that may be one.
 
 use vop::isa::types::Comparison;

@@ -5,7 +5,7 @@
 //!        vop::lower, and `rules` here                              the shortest is taken
 //! ```
 //!
-//! - [`Code`](code::Code) is the one intermediate sequence: operations on words that every language has.
+//! - [`Code`] is the one intermediate sequence: operations on words that every language has.
 //! - [`Target`] is a language: a row of a table, and a value of `print::Syntax` that writes operations and functions.
 //! - [`port`] makes a [`Port`] of a form: a function with its name and words.
 //! - `Code::query` is what a solver proves of it.
@@ -64,7 +64,7 @@ pub fn code(form: Form, semantics: Semantics, has_long: bool) -> Option<Code> {
     codes.filter(fits).min_by_key(|code| (code.operations(), code.long_operations()))
 }
 
-/// All ways that the rules know to compute a form, as base instructions of PTX: what [`code`] chooses from.
+/// All ways that the rules know to compute a form, as base instructions of PTX: what [`code()`] chooses from.
 pub fn sequences(form: Form, semantics: Semantics) -> Vec<Sequence> {
     let mut all = Vec::new();
     for target in MODELS.into_iter().filter_map(|model| model.parse().ok()) {

@@ -1,5 +1,7 @@
 //! Sources with calls in the place of their `asm` statements: their text, and what they compute when gcc compiles them.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says what it leaves out")]
+
 use std::fmt::Write as _;
 use std::process::Command;
 

@@ -45,11 +45,14 @@ pub(crate) enum Source {
     Constant(u32),
 }
 
+/// A predicate, and whether it must not hold (`true`).
+pub(crate) type Guard = (bool, Place);
+
 /// One instruction.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// Whether it is carried out only if a predicate holds, or only if it does not (`true`).
-    pub(crate) guard: Option<(bool, Place)>,
+    /// The condition under which it is carried out.
+    pub(crate) guard: Option<Guard>,
     pub(crate) to: Place,
     pub(crate) what: What,
     /// What its function is given.
@@ -179,7 +182,7 @@ impl Reader<'_> {
     }
 
     /// `@p`, `@!p`, and what follows.
-    fn guard<'t>(&self, part: &'t str) -> Result<(Option<(bool, Place)>, &'t str), String> {
+    fn guard<'t>(&self, part: &'t str) -> Result<(Option<Guard>, &'t str), String> {
         let Some(guard) = part.strip_prefix('@') else { return Ok((None, part)) };
         let guard = guard.trim_start();
         let (negated, guard) = guard.strip_prefix('!').map_or((false, guard), |guard| (true, guard.trim_start()));

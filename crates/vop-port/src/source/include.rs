@@ -63,7 +63,8 @@ pub(super) fn place(source: &[u8], first: usize, places: &[usize]) -> usize {
             }
         }
         continued = text.ends_with(b"\\");
-        if !code && (was_comment || comment || text.starts_with(b"/*") || text.starts_with(b"//")) && !comment {
+        let ends_comment = was_comment || text.starts_with(b"/*") || text.starts_with(b"//");
+        if !code && !comment && ends_comment {
             start = Some((next, Vec::new()));
         }
         at = next;

@@ -87,12 +87,12 @@ impl Expression {
 
     /// As an argument of a call, or the value of an assignment.
     fn argument(&self) -> String {
-        if has_outside_brackets(&self.text, &[b',']) { format!("({})", self.text) } else { self.text.clone() }
+        if has_outside_brackets(&self.text, b",") { format!("({})", self.text) } else { self.text.clone() }
     }
 
     /// As what is assigned to.
     fn place(&self) -> String {
-        if has_outside_brackets(&self.text, &[b',', b'?']) { format!("({})", self.text) } else { self.text.clone() }
+        if has_outside_brackets(&self.text, b",?") { format!("({})", self.text) } else { self.text.clone() }
     }
 }
 
