@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use vop::{Form, Semantics, Target};
 use vop::lower::LowerOptions;
+use vop::{Form, Semantics, Target};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteOptions, rewrite};
 use vop_ptx::uses::{self, Verdict};
@@ -20,7 +20,11 @@ fuzz_target!(|input: (u8, [u32; 3], &str)| {
         for options in [options, options.with_keeping(false), options.with_carry(false)] {
             let lowering = form.lower(options);
             let Some(sequence) = lowering.sequence.filter(|_| lowering.exact) else { continue };
-            assert_eq!(sequence.eval(a, b, c), form.eval_as(semantics, a, b, c), "{form} {target} {a:#x} {b:#x} {c:#x}");
+            assert_eq!(
+                sequence.eval(a, b, c),
+                form.eval_as(semantics, a, b, c),
+                "{form} {target} {a:#x} {b:#x} {c:#x}"
+            );
         }
         return;
     }
@@ -42,5 +46,8 @@ fuzz_target!(|input: (u8, [u32; 3], &str)| {
     // A block may itself hold a video instruction that is cheap.
     let kept = rewritten.instructions.iter().filter_map(|one| one.block.as_ref()).filter(|block| video(block)).count();
     let (before, left) = (legal(&module), legal(&again));
-    assert!(left >= before - replaced && left <= before - replaced + kept, "{before} {replaced} {kept} {left}\n{after}");
+    assert!(
+        left >= before - replaced && left <= before - replaced + kept,
+        "{before} {replaced} {kept} {left}\n{after}"
+    );
 });
