@@ -37,10 +37,13 @@ pub(crate) struct Args {
     keep: Option<PathBuf>,
 }
 
+/// The words a, b and c, and d.
+type Row = ([u32; 3], u32);
+
 /// A function, and what it must give.
 struct Case {
     port: Port,
-    rows: Vec<([u32; 3], u32)>,
+    rows: Vec<Row>,
 }
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
@@ -86,7 +89,7 @@ type Checked = Result<Vec<String>, Failure>;
 
 /// The golden forms by the manual and, where it differs, by ptxas's code; and for each mnemonic some of the other forms.
 fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
-    let mut by_form: BTreeMap<(Form, bool), Vec<([u32; 3], u32)>> = BTreeMap::new();
+    let mut by_form: BTreeMap<(Form, bool), Vec<Row>> = BTreeMap::new();
     let mut last = ("", None);
     let mut number = 0usize;
     for (_, row) in golden::rows(golden::VALUES) {

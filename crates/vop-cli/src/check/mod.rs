@@ -131,7 +131,7 @@ enum Deny {
 }
 
 /// The files that paths stand for, with their languages, as [`run`] finds them; and why others are not read.
-pub(crate) fn source_files(paths: &[PathBuf]) -> Result<(Vec<(PathBuf, Language)>, Vec<String>), Failure> {
+pub(crate) fn source_files(paths: &[PathBuf]) -> Result<SourceFiles, Failure> {
     let configs = Arc::new(Mutex::new(Configs::upward(&[])?));
     let choice = walk::Choice { kind: None, no_ignore: false, force_exclude: false };
     let found = walk::files(paths, &choice, &configs, &|_| ())?;
@@ -139,7 +139,14 @@ pub(crate) fn source_files(paths: &[PathBuf]) -> Result<(Vec<(PathBuf, Language)
         Kind::Source(language) => Some((file.path, language)),
         Kind::Notebook => None,
     });
-    Ok((files.collect(), found.unread))
+    Ok(SourceFiles { files: files.collect(), unread: found.unread })
+}
+
+/// What [`source_files`] finds.
+pub(crate) struct SourceFiles {
+    pub(crate) files: Vec<(PathBuf, Language)>,
+    /// Why others cannot be read.
+    pub(crate) unread: Vec<String>,
 }
 
 /// The code of a lint.

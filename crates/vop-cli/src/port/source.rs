@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     }
     let paths: Vec<PathBuf> = args.forms.iter().map(PathBuf::from).collect();
     let header = header(args, &paths);
-    let (sources, unread) = check::source_files(&paths)?;
+    let check::SourceFiles { files: sources, unread } = check::source_files(&paths)?;
     if !unread.is_empty() {
         unread.iter().for_each(|why| output::error(why));
         return Err(Failure::Impossible);
