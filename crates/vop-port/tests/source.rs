@@ -46,8 +46,8 @@ fn one_instruction_becomes_an_assignment() {
         "sum.x = vmad_u32_u32_u32_a_b1_b_b0(p[i], q, sum.x);",
     );
     becomes(
-        r#"asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;" : "=r"(d) : "r"(a), "r"(f(x)), "0"(c));"#,
-        "d = vabsdiff4_u32_u32_u32_add(a, f(x), c);",
+        r#"asm("vabsdiff4.u32.u32.u32.add %0, %1, %1, %0;" : "=r"(d) : "r"(a[i] + 1), "0"(c));"#,
+        "d = vabsdiff4_u32_u32_u32_add(a[i] + 1, a[i] + 1, c);",
     );
     becomes(
         r#"asm("vset.u32.u32.gt %0, %1, 127;" : "=r"(d) : "r"((int)a), "n"(5));"#,
@@ -80,6 +80,60 @@ fn several_instructions_become_a_block() {
     );
 }
 
+/// An `asm` evaluates its inputs from left to right; C does not say in which order a call evaluates its arguments.
+#[test]
+fn expressions_are_evaluated_in_the_order_of_the_asm() {
+    becomes(
+        r#"asm("vsub4.u32.u32.u32 %0, %1, %2, %1;" : "=r"(d) : "r"(*p++), "r"(*p++));"#,
+        "do {\n    unsigned vop_0;\n    const unsigned vop_1 = (unsigned)(*p++);\n    const unsigned vop_2 = (unsigned)(*p++);\n    \
+         vop_0 = vsub4_u32_u32_u32(vop_1, vop_2, 0);\n    d = vop_0;\n} while (0);",
+    );
+    becomes(
+        r#"asm("vsub4.u32.u32.u32 %0, %1, %2, %1;" : "=r"(d) : "r"(n++), "r"(n));"#,
+        "do {\n    unsigned vop_0;\n    const unsigned vop_1 = (unsigned)(n++);\n    const unsigned vop_2 = (unsigned)n;\n    \
+         vop_0 = vsub4_u32_u32_u32(vop_1, vop_2, 0);\n    d = vop_0;\n} while (0);",
+    );
+    becomes(
+        r#"asm("vadd.u32.u32.u32 %0, %1, %2;" : "=r"(d) : "r"(next(s)), "n"(5));"#,
+        "d = vadd_u32_u32_u32(next(s), 5, 0);",
+    );
+    is_left(
+        r#"asm("vmax4.u32.u32.u32 %0, %1, %2, %2;" : "=r"(arr[i]) : "r"(a + i++), "r"(b));"#,
+        "evaluating operand `%1` may change which place operand `%0` is",
+    );
+    is_left(
+        r#"asm("vmax4.u32.u32.u32 %0, %1, %2, %2;" : "=r"(*out++) : "r"(a), "r"(b));"#,
+        "evaluating operand `%0`, which is written, may change something",
+    );
+    is_left(
+        r#"asm("vmax4.u32.u32.u32 %0, %2, %2, %2; mov.u32 %1, %2;" : "=r"(i), "=r"(arr[i]) : "r"(a));"#,
+        "operand `%0` may change which place operand `%1` is",
+    );
+}
+
+/// An operand that completes a word is filled in where the file says its value.
+#[test]
+fn operands_that_complete_a_word_have_values() {
+    becomes(
+        r#"asm("vmad.u32.u32.u32.shr%3 %0, %1.b%4, %2.b1, %1;" : "=r"(d) : "r"(a), "r"(b), "n"(7), "n"(2));"#,
+        "d = vmad_u32_u32_u32_shr7_a_b2_b_b1(a, b, a);",
+    );
+    is_left(
+        r#"asm("vadd.u32.u32.u32 %0, %1.b%3, %2;" : "=r"(d) : "r"(a), "r"(b), "n"(UNKNOWN));"#,
+        "a macro, a format or an operand writes a part of the instruction or of the operands",
+    );
+}
+
+/// A macro whose argument is the mnemonic.
+#[test]
+fn a_macro_that_gets_the_mnemonic_is_left() {
+    is_left(
+        "#define S(x) #x\n#define XS(x) S(x)\n#define BIN(n, ins) unsigned n(unsigned a) { unsigned d; asm(XS(ins) \" %0, %1, %1, %1;\" : \
+         \"=r\"(d) : \"r\"(a)); return d; }\nBIN(f, vadd4.u32.u32.u32)\n",
+        "a macro, a format or an operand writes a part of the instruction or of the operands",
+    );
+}
+
 #[test]
 fn what_cannot_be_carried_is_left() {
     is_left(
@@ -105,7 +159,7 @@ fn what_cannot_be_carried_is_left() {
     );
     is_left(
         "#define V(op) asm(\"v\" #op \"4.u32.u32.u32 %0, %1, %1, %1;\" : \"=r\"(d) : \"r\"(p));",
-        "a macro or a format writes a part of the instruction or of the operands",
+        "a macro, a format or an operand writes a part of the instruction or of the operands",
     );
     is_left(
         "asm(\n#if A\n\"vadd4.u32.u32.u32 %0, %1, %1, %1;\"\n#else\n\"vsub4.u32.u32.u32 %0, %1, %1, %1;\"\n#endif\n: \"=r\"(d) : \"r\"(p));",

@@ -68,7 +68,7 @@ pub fn statements(source: &[u8]) -> Vec<AsmStatement> {
         if asm.end.is_none() {
             unknown = Some("a macro writes a part of the statement");
         } else if !text.is_whole {
-            unknown = Some("a macro or a format writes a part of the instruction or of the operands");
+            unknown = Some("a macro, a format or an operand writes a part of the instruction or of the operands");
         }
         let mut operands = Vec::new();
         for operand in &asm.operands {

@@ -140,9 +140,17 @@ fn leave_others(source: &[u8], language: Language, statements: &[AsmStatement], 
         if found.verdict == uses::Verdict::Label || statements.iter().any(is_within) {
             continue;
         }
-        // The use of a macro whose body was looked at.
+        // The use of a macro whose body was looked at: the body is left, if it was not carried over.
         let body = found.written_at();
-        if body.is_some_and(|body| statements.iter().any(|s| s.span.start <= body.start && body.start < s.span.end)) {
+        let of =
+            body.and_then(|body| statements.iter().find(|s| s.span.start <= body.start && body.start < s.span.end));
+        if let Some(statement) = of {
+            let is_done = ported.carried.iter().any(|carried| carried.span == statement.span)
+                || ported.left.iter().any(|left| left.span == statement.span);
+            if let (false, Some(why)) = (is_done, statement.unknown) {
+                ported.left.push(Left { span: statement.span.clone(), why: why.to_string() });
+                ported.others -= 1;
+            }
             continue;
         }
         let is_known = ported.left.iter().any(|left| left.span.start == found.span.start);

@@ -43,6 +43,9 @@ pub(super) fn statement(
     if head.contains("\"memory\"") {
         notes.push("the clobber `\"memory\"` is dropped: the call does not order accesses to memory");
     }
+    if let Some(why) = unordered(statement, &expressions) {
+        return Err(why);
+    }
     let writer = Writer { source, statement, body, functions, target, expressions: &expressions };
     let (text, called) = match writer.assignment() {
         Some(text) => (text, vec![true]),
@@ -52,6 +55,37 @@ pub(super) fn statement(
         notes.push("the macro's parameter that is read and written is evaluated twice");
     }
     Ok((text, called, notes))
+}
+
+/// Why the order in which an `asm` evaluates its operands cannot be had: the places of outputs first, then the inputs, from left to right.
+/// Assignments evaluate the place last.
+fn unordered(statement: &AsmStatement, expressions: &[Expression]) -> Option<String> {
+    let operands = || statement.operands.iter().zip(expressions).enumerate();
+    let changes = operands().find(|(_, (operand, of))| operand.access == Access::In && !of.is_pure);
+    for (number, (operand, place)) in operands() {
+        if operand.access == Access::In {
+            continue;
+        }
+        if !place.is_pure {
+            return Some(format!("evaluating operand `%{number}`, which is written, may change something"));
+        }
+        if let Some((other, _)) = changes.filter(|_| !place.is_name()) {
+            return Some(format!("evaluating operand `%{other}` may change which place operand `%{number}` is"));
+        }
+        let is_in_place = |name: &str| !place.is_name() && words(&place.text).any(|word| word == name);
+        let first = operands().find(|(other, (operand, of))| {
+            *other != number && operand.access != Access::In && of.is_name() && is_in_place(&of.text)
+        });
+        if let Some((other, _)) = first {
+            return Some(format!("operand `%{other}` may change which place operand `%{number}` is"));
+        }
+    }
+    None
+}
+
+/// The words of an expression.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
 }
 
 /// The text of an operand's expression.
@@ -83,6 +117,16 @@ impl Expression {
             }
         }
         Expression { text, is_pure }
+    }
+
+    /// Whether it names a place that no evaluation changes: `d`, `sum.x`, `ns::d`.
+    fn is_name(&self) -> bool {
+        self.text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':'))
+    }
+
+    /// Whether it is a number.
+    fn is_number(&self) -> bool {
+        self.text.starts_with(|c: char| c.is_ascii_digit()) && self.is_name()
     }
 
     /// As an argument of a call, or the value of an assignment.
@@ -163,6 +207,12 @@ impl Writer<'_> {
                 }
                 Source::Place(Place::Local(_)) => return None,
             });
+        }
+        // C leaves open in which order arguments are evaluated; so one that may change something stands alone.
+        let is_input = |i: usize| operands[i].access == Access::In;
+        let inputs = || self.expressions.iter().enumerate().filter(|(i, of)| is_input(*i) && !of.is_number());
+        if inputs().any(|(_, expression)| !expression.is_pure) && inputs().count() > 1 {
+            return None;
         }
         for (i, expression) in self.expressions.iter().enumerate() {
             let times = read[i] + usize::from(i == to);

@@ -283,19 +283,24 @@ pub(crate) fn asm_texts(source: &[u8]) -> Vec<AsmText> {
     if memchr::memmem::find(source, b"asm").is_none() {
         return Vec::new();
     }
+    let mut facts = None;
     let mut all: Vec<AsmText> = Vec::new();
     for text in lex::texts(source, Language::Cuda) {
-        if text.dialect != Dialect::GccAsm || text.macro_name.is_some() {
+        if text.dialect != Dialect::GccAsm || text.macro_name.is_some() || text.asm.is_none() {
             continue;
         }
         let text = lex::Text { mapped: placeholder::decode(&text.mapped, text.dialect), ..text };
         if foreign::is_foreign(&text) {
             continue;
         }
-        let Some(asm) = text.asm else { continue };
-        let is_whole = asm.complete && text.unread.is_none() && !text.mapped.has_pastes();
-        let template = String::from_utf8_lossy(text.mapped.bytes()).into_owned();
-        all.push(AsmText { asm, template, is_whole, in_macro: text.definition });
+        // With the values of operands that complete a word, where the file says them.
+        for version in fill::versions(text, || Some(&*facts.get_or_insert_with(|| lex::Facts::read(source)))) {
+            let text = version.text;
+            let Some(asm) = text.asm else { continue };
+            let is_whole = asm.complete && text.unread.is_none() && !text.mapped.has_pastes();
+            let template = String::from_utf8_lossy(text.mapped.bytes()).into_owned();
+            all.push(AsmText { asm, template, is_whole, in_macro: text.definition });
+        }
     }
     all
 }
