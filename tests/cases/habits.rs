@@ -338,7 +338,10 @@ fn hints_have_the_operands() {
         ("vcmpeq4.u32 d, x, y, z;", "vset4.u32.u32.eq d, x, y, z"),
         ("@!p __vaddus4 d, x, y;", "`@!p vadd4.u32.u32.u32.sat d, x, y, x`"),
         ("vabs4.s32 t, t;", "vabsdiff4.s32.s32.s32 t, t, v_t, v_t"),
-        ("vsad.u32 d, a, b, 7;", "vabsdiff.u32.u32.u32.add d, a, b, c"),
+        // What is no plain register is not written in other words.
+        ("vsad.u32 d, a, b, 7;", "`vabsdiff.u32.u32.u32.add`"),
+        ("vcmpeq4.u32 d.b1, a, b, c;", "fill these lanes"),
+        ("vmin.u8x4 x, y, z;", "`vmin4.u32.u32.u32`"),
         ("__vcmpeq4(x, y);", "vset4.u32.u32.eq d, a, b, c"),
         ("vmad4.u32.u32.u32 d, a, b, c;", "dp4a.u32.u32 d, a, b, c"),
         ("vavg.u32.u32.u32 d, a, b;", "`vavrg2` or `vavrg4`"),

@@ -7,6 +7,7 @@ mod corpus;
 use std::collections::BTreeMap;
 
 use corpus::{Case, SLOTS, Value, applied, case, judged, module, slot};
+use vop::isa::form::Finish;
 use vop::isa::types::Shape;
 use vop::{Code, Form};
 use vop_run::{LaunchOptions, Program};
@@ -47,8 +48,8 @@ fn registers(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// What an operand of a form is worth.
-fn value(operand: Value, form: Form, registers: &[u8]) -> Option<u32> {
+/// What an operand of a form is worth. One that is a number has no lanes.
+fn value(operand: Value, is_number: bool, form: Form, registers: &[u8]) -> Option<u32> {
     Some(match operand {
         Value::Word(name) => word(registers, name),
         Value::Number(number) => number,
@@ -58,6 +59,7 @@ fn value(operand: Value, form: Form, registers: &[u8]) -> Option<u32> {
         Value::Negated(name) => {
             let value = word(registers, name);
             match form.mnemonic().shape() {
+                _ if is_number => value.wrapping_neg(),
                 Shape::Scalar => value.wrapping_neg(),
                 Shape::Halves => {
                     (0..2).fold(0, |all, i| all | u32::from(((value >> (16 * i)) as u16).wrapping_neg()) << (16 * i))
@@ -98,8 +100,9 @@ fn holds(guard: &str, registers: &[u8]) -> bool {
 fn expected(case: &Case, before: &[u8]) -> Option<Vec<u8>> {
     let form = case.form()?;
     let mut values = [0; 3];
-    for (place, operand) in values.iter_mut().zip(&case.operands[1..]) {
-        *place = value(operand.value, form, before)?;
+    for (i, (place, operand)) in values.iter_mut().zip(&case.operands[1..]).enumerate() {
+        let is_number = i == 2 && matches!(form.finish(), Finish::Accumulate(_));
+        *place = value(operand.value, is_number, form, before)?;
     }
     let result = form.eval(values[0], values[1], values[2]);
     let mut after = before.to_vec();

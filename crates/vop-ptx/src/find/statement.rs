@@ -35,7 +35,7 @@ pub(super) fn steps(text: &Text) -> Vec<Step> {
             let goes_on = !between.contains(&b';') && (if vector { closes || !opens } else { opens && !closes });
             if let (true, Some(Step::Other(before)), Err(more)) = (goes_on, steps.last_mut(), &statement) {
                 before.push_str(&String::from_utf8_lossy(between));
-                before.push_str(&String::from_utf8_lossy(&bytes[more.clone()]));
+                before.push_str(&plain(&text.mapped, more.clone()));
                 // `…}, {…`
                 vector = between.iter().rposition(|b| *b == b'{') > between.iter().rposition(|b| *b == b'}')
                     || vector && !closes;
@@ -48,7 +48,7 @@ pub(super) fn steps(text: &Text) -> Vec<Step> {
         }
         let step = match statement {
             Ok(found) => Step::Video(found),
-            Err(other) => Step::Other(String::from_utf8_lossy(&bytes[other]).into_owned()),
+            Err(other) => Step::Other(plain(&text.mapped, other)),
         };
         match (steps.last_mut(), step) {
             // A statement on several lines.
@@ -60,6 +60,28 @@ pub(super) fn steps(text: &Text) -> Vec<Step> {
         }
     });
     steps
+}
+
+/// A part of a text with the names of what is pasted as [`Scanner::extract`] writes those of operands, `%name`: a register has one
+/// name in all statements.
+fn plain(text: &Mapped, range: Range<usize>) -> String {
+    let bytes = text.bytes();
+    let mut out: Vec<u8> = Vec::new();
+    let mut pos = range.start;
+    while pos < range.end {
+        let Some((_, end)) = text.paste_at(pos) else {
+            out.push(bytes[pos]);
+            pos += 1;
+            continue;
+        };
+        if !out.last().is_some_and(|&last| is_ident(last) || matches!(last, b'%' | b'$')) {
+            out.push(b'%');
+        }
+        let end = end.min(range.end);
+        out.extend(&bytes[pos..end]);
+        pos = end;
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Calls back with each statement's place and, for a video instruction, the instruction; for another, its place again.

@@ -60,6 +60,10 @@ impl vop::Declarations for RegistersAt<'_> {
         let Type { scalar, vector } = self.module.register(self.scope, name, self.at)?;
         if vector == 1 { vop::RegisterType::of(scalar) } else { Some(vop::RegisterType::Vector) }
     }
+
+    fn is_variable(&self, name: &str) -> bool {
+        self.module.variable(self.scope, name, self.at).is_some()
+    }
 }
 
 /// The declaration that the name of a register stands for.

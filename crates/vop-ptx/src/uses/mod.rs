@@ -316,6 +316,9 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
         all
     };
     let (text, minuses) = without_minuses(&found, source);
+    let special = operands::special(&found, source);
+    let registers = special.as_ref().map(|special| special as &dyn vop::Declarations);
+    let whole = registers.map_or(whole, |registers| whole.with_registers(registers));
     let (parsed, fragment) = match found.kind {
         FoundKind::Statement => (Ok(whole.parse_with_places(&text)), false),
         FoundKind::Fragment => (Ok(bare.parse_with_places(&text)), true),

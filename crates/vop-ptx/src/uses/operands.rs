@@ -5,8 +5,10 @@
 
 use std::ops::Range;
 
+use vop::isa::scalar::ScalarType;
+use vop::isa::special::is_special;
 use vop::isa::types::Shape;
-use vop::{Code, Diagnostic, Instruction, Parser, Places};
+use vop::{Code, Declarations, Diagnostic, Instruction, Parser, Places, RegisterType};
 
 use super::Verdict;
 use crate::find::{Access, AsmOperand, Class, Found, PartialReason, Scalar};
@@ -66,6 +68,60 @@ fn reference<'f>(found: &'f Found, source: &[u8], at: usize) -> Option<(&'f str,
         return None;
     }
     Some((found.text.get(at..=at + end)?, asm.index(name).map(|index| &asm.operands[index])))
+}
+
+/// The special registers that an instruction outside a module names: of its other names nothing is known, and each is taken for
+/// what it has to be.
+pub(super) struct Special {
+    names: Vec<String>,
+    guard: Option<String>,
+}
+
+impl Declarations for Special {
+    fn register(&self, name: &str) -> Option<RegisterType> {
+        if self.names.iter().any(|special| special == name) {
+            return None;
+        }
+        let is_guard = self.guard.as_deref() == Some(name);
+        Some(RegisterType::Scalar(if is_guard { ScalarType::Pred } else { ScalarType::B32 }))
+    }
+}
+
+/// The special registers in the text of an instruction, if there are any.
+pub(super) fn special(found: &Found, source: &[u8]) -> Option<Special> {
+    let text = found.text.as_str();
+    if !text.contains('%') {
+        return None;
+    }
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+    let (mut names, mut others) = (Vec::new(), Vec::new());
+    for (at, _) in text.match_indices('%').filter(|&(at, _)| !text[..at].ends_with(is_part)) {
+        let end = text[at..].find(|c| !is_part(c)).map_or(text.len(), |len| at + len);
+        let name = &text[at..end];
+        if !is_special(name) {
+            continue;
+        }
+        // `%[tid]` and `{tid}` are operands with such a name.
+        let spelled = source.get(found.spelled_offset(at)..).unwrap_or_default();
+        let spelled = if spelled.starts_with(b"%%") { &spelled[1..] } else { spelled };
+        let is_own = spelled.starts_with(name.as_bytes()) && !found.is_pasted(at..end);
+        if is_own { &mut names } else { &mut others }.push(name.to_owned());
+    }
+    // PTX lets a register have such a name.
+    names.retain(|name| !others.contains(name) && !is_declared(source, name));
+    let guard = text.strip_prefix('@').map(|rest| {
+        let name = rest.trim_start_matches(['!', ' ', '\t']);
+        name[..name.find(|c| !is_part(c)).unwrap_or(name.len())].to_owned()
+    });
+    (!names.is_empty()).then_some(Special { names, guard })
+}
+
+/// Whether a declaration of registers somewhere in a file has this name.
+fn is_declared(source: &[u8], name: &str) -> bool {
+    memchr::memmem::find_iter(source, b".reg").any(|at| {
+        let end = memchr::memchr(b';', &source[at..]).map_or(source.len(), |len| at + len);
+        memchr::memmem::find(&source[at..end], name.as_bytes()).is_some()
+    })
 }
 
 /// Why the operands of a legal instruction are refused; places are the file's.

@@ -77,6 +77,8 @@ pub(super) struct Given<'a> {
     pub(super) guard: String,
     /// The registers d, a, b and c, as far as they are written; none where the text has no operands or others.
     pub(super) registers: &'a [&'a str],
+    /// Whether the text has operands: then others are not written in their place.
+    pub(super) others: bool,
 }
 
 /// What to write for a name that is no video instruction's, with the text of its modifiers, `.u8x4`; `None` if it is of no known
@@ -102,13 +104,17 @@ pub fn is_name_of_lanes(word: &str) -> bool {
 }
 
 /// What to write for a video instruction with a packed type or a number of bits in the place of its types: `vmin.u8x4`, `vadd.8`.
-pub(super) fn instead_of_packed(name: &str, modifiers: &str) -> Option<String> {
+///
+/// Its operands have not been read: where it has any, there are none in what to write.
+pub(super) fn instead_of_packed(name: &str, modifiers: &str, has_operands: bool) -> Option<String> {
     let modifiers = Modifiers::read(modifiers);
     let (shape, stem) = (modifiers.shape.filter(|_| !modifiers.others)?, name.trim_end_matches(['2', '4']));
     let habit = read(&format!("__{stem}{}", shape.lanes()), &modifiers)?;
-    let schematic = Given { guard: String::new(), registers: &[] };
-    let help = habit.written(&schematic).help;
-    (!help.contains('\n')).then_some(help)
+    let Instead { mnemonic, help } =
+        habit.written(&Given { guard: String::new(), registers: &[], others: has_operands });
+    // One that has its lanes has its fourth operand.
+    let help = if has_operands && mnemonic == name { help.split(", ").next().map(String::from)? } else { help };
+    (help.starts_with("write `") && !help.contains('\n')).then_some(help)
 }
 
 /// What the modifiers of a name say.
@@ -548,15 +554,37 @@ impl Habit {
         }
     }
 
+    /// Only what is to be used, for operands that are not plain: a block would lose their selectors.
+    fn without_operands(&self, mnemonic: String, lines: &[String]) -> Instead {
+        let mut help = match lines {
+            [only] => {
+                let opcode = only.split(' ').next().unwrap_or_default();
+                let any = only.ends_with("{x}");
+                let any =
+                    if any { ", which has a fourth operand c: with all lanes written any register does" } else { "" };
+                format!("write `{opcode}`{any}")
+            }
+            _ => format!("write it with `{mnemonic}`"),
+        };
+        if matches!(self.meaning, Meaning::Mask(_)) && self.shape.is_simd() {
+            help.push_str(", which gives 1 in each lane where it holds, and fill these lanes");
+        }
+        if !self.note.is_empty() {
+            help.push_str(&format!("; {}", self.note));
+        }
+        Instead { mnemonic, help }
+    }
+
     fn written(&self, given: &Given<'_>) -> Instead {
         let (mnemonic, lines) = self.lines();
         let uses = |name: &str| lines.iter().any(|line| line.contains(name));
         let needed = if uses("{c}") { 4 } else { 2 + usize::from(uses("{b}")) };
-        let (registers, guard) = if (needed..=4).contains(&given.registers.len()) {
-            (given.registers, given.guard.as_str())
-        } else {
-            (&["d", "a", "b", "c"][..], "")
-        };
+        let fits = (needed..=4).contains(&given.registers.len());
+        if given.others && !fits {
+            return self.without_operands(mnemonic, &lines);
+        }
+        let (registers, guard) =
+            if fits { (given.registers, given.guard.as_str()) } else { (&["d", "a", "b", "c"][..], "") };
         let mut taken: BTreeSet<String> = registers.iter().map(|name| (*name).to_string()).collect();
         taken.extend(guard.split(['@', '!', ' ']).map(String::from));
         let [t, u] = ["t", "u"].map(|name| fresh(name, &mut taken));
@@ -622,8 +650,12 @@ pub(super) fn advice(name: &str) -> Option<&'static str> {
             "no video instruction multiplies lanes: `vmad` takes one byte or half-word of each operand, as in \
              `vmad.u32.u32.u32 d, a.b0, b.b0, 0`; `dp4a.u32.u32 d, a, b, c` adds the products of all bytes to c"
         }
+        ("vdot" | "vdp", _) if name.ends_with('2') => {
+            "no instruction adds the products of two registers' half-words: `vmad` takes one half-word of each operand, and `dp2a` \
+             takes half-words of a and bytes of b"
+        }
         ("vdot" | "vdp" | "vdp4a" | "vdot4a", _) => {
-            "write `dp4a.u32.u32 d, a, b, c`, which adds the products of all bytes to c"
+            "write `dp4a.u32.u32 d, a, b, c`, with `.s32` for signed bytes: it adds the products of all bytes to c"
         }
         ("dp4a", _) if is_function => {
             "write `dp4a.s32.s32 d, a, b, c`, or `dp4a.u32.u32` for unsigned bytes: it adds the products of all bytes to c"

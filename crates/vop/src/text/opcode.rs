@@ -183,8 +183,9 @@ impl Reader<'_, '_> {
         let mnemonic = self.slice(opcode.mnemonic);
         let behind = &self.text()[opcode.mnemonic.span().end..];
         let modifiers = behind.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
+        let has_operands = !matches!(behind[modifiers.len()..].trim_start().chars().next(), None | Some(';'));
         let packed = match Mnemonic::from_name(mnemonic) {
-            Some(_) if modifiers.len() < 100 => habits::instead_of_packed(mnemonic, modifiers),
+            Some(_) if modifiers.len() < 100 => habits::instead_of_packed(mnemonic, modifiers, has_operands),
             _ => None,
         };
         let fault = if FOREIGN_TYPES.contains(&name) {

@@ -178,6 +178,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn statement(&mut self) -> Result<Option<Instruction<'t>>, Fault> {
+        self.faults_before = self.faults.len();
         match self.head()? {
             Some((guard, mnemonic)) => self.instruction(guard, mnemonic),
             None => Ok(None),

@@ -178,13 +178,17 @@ impl<'t> Reader<'t, '_> {
         self.waiting.push(Waiting { fault: None, place, need });
     }
 
-    /// Writes the helps of the faults of this instruction that wait for it: all of them are mended by one block.
+    /// Writes the helps of the faults of this instruction that wait for it: all of them are mended by one block,
+    /// if nothing else is wrong.
     #[cold]
     pub(super) fn write_patch(&mut self, guard: Option<Guard<'t>>, opcode: &Opcode, operands: &Operands) {
         let mut waiting = core::mem::take(&mut self.waiting);
         waiting.sort_by_key(|one| one.place.start);
         let start = opcode.mnemonic.span().start;
-        let whole = operands.complete && operands.count > 0;
+        // A block that has another fault is no mend.
+        let mended = waiting.iter().filter(|one| one.fault.is_some()).count();
+        let all = self.faults.len() - self.faults_before == mended;
+        let whole = operands.complete && operands.count > 0 && all;
         let statement = self.text().get(start..operands.end).filter(|_| whole);
         let block = statement.map(|statement| block(&waiting, guard, statement, start));
         let first = waiting.iter().find(|one| one.fault.is_some());

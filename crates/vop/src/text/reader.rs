@@ -41,6 +41,8 @@ pub(super) struct Reader<'t, 'r> {
     pub(super) faults: Vec<Diagnostic>,
     /// The faults of the current instruction whose help is a block that holds all of it.
     pub(super) waiting: Vec<Waiting>,
+    /// How many faults there were before the current instruction.
+    pub(super) faults_before: usize,
 }
 
 /// The names of a block. Registers and labels share them.
@@ -64,7 +66,17 @@ impl<'t, 'r> Reader<'t, 'r> {
         }
         let mut lexer = Lexer::new(if faults.is_empty() { text } else { "" });
         let token = lexer.next();
-        Reader { lexer, token, last_end: 0, settings, scopes: Vec::new(), places: None, faults, waiting: Vec::new() }
+        Reader {
+            lexer,
+            token,
+            last_end: 0,
+            settings,
+            scopes: Vec::new(),
+            places: None,
+            faults,
+            waiting: Vec::new(),
+            faults_before: 0,
+        }
     }
 
     // A call a token costs less than what inlining this everywhere does to the code around.
@@ -172,6 +184,12 @@ impl<'t, 'r> Reader<'t, 'r> {
             }
         }
         self.settings.registers.and_then(|registers| registers.register(name))
+    }
+
+    /// Whether a name that is no register's is a variable's.
+    pub(super) fn is_variable(&self, name: &str) -> bool {
+        !self.scopes.iter().any(|scope| scope.declares_label(name))
+            && self.settings.registers.is_some_and(|registers| registers.is_variable(name))
     }
 
     /// Whether names are judged at all.

@@ -49,6 +49,11 @@ impl RegisterType {
 pub trait Declarations {
     /// The type of the register with this name, if there is one.
     fn register(&self, name: &str) -> Option<RegisterType>;
+
+    /// Whether the name, which is no register's, is that of a variable or a parameter in memory.
+    fn is_variable(&self, _name: &str) -> bool {
+        false
+    }
 }
 
 /// A set of declared registers.

@@ -42,7 +42,7 @@ impl Reader<'_, '_> {
         if !bare {
             // Of an instruction in upper case the names may be in upper case by mistake, too: one fault is enough.
             if !capitals && (!operands.plain || self.knows_registers()) {
-                self.operand_kinds(mnemonic, operands);
+                self.operand_kinds(mnemonic, wanted.secondary.is_some(), operands);
             }
             let [d, a, b, c] = &operands.list;
             wanted.minuses = [a.minus, b.minus, c.minus];
@@ -139,7 +139,7 @@ impl Reader<'_, '_> {
     }
 
     /// Judges what kinds of things the operands are.
-    fn operand_kinds(&mut self, mnemonic: Mnemonic, operands: &Operands) {
+    fn operand_kinds(&mut self, mnemonic: Mnemonic, accumulates: bool, operands: &Operands) {
         let simd = mnemonic.shape().is_simd();
         let [_, a, b, c] = &operands.list;
         let negates = mnemonic.allows(Axis::Negation) || [a.minus, b.minus, c.minus] == CANCELLED;
@@ -158,7 +158,8 @@ impl Reader<'_, '_> {
                         }
                     }
                     if operand.minus && (i == 0 || !negates) {
-                        self.negation(mnemonic, i, operand);
+                        // To c of `.add` is added as to one number.
+                        self.negation(mnemonic, i, operand, !simd || i == 3 && accumulates);
                     }
                     if operand.sink && i > 0 {
                         self.wrong_kind(mnemonic, i, &Written { raw: Raw::Pair, ..*operand });

@@ -56,6 +56,13 @@ impl Reader<'_, '_> {
         let meant = match name {
             "varvg2" => Some(("vavrg2", "the manual's Target ISA notes (9.7.18.2.1) misspell it `varvg2`")),
             "varvg4" => Some(("vavrg4", "the manual's Target ISA notes (9.7.18.2.3) misspell it `varvg4`")),
+            // `vsum4` is near `vsub4`, and does not subtract.
+            _ if name.to_ascii_lowercase().starts_with("vsum") => {
+                return self.fault(fault.help(
+                    "no video instruction adds only the lanes of one register: with `.add` behind its types, a SIMD instruction adds \
+                     its results in all lanes to c",
+                ));
+            }
             _ => nearest(name, Mnemonic::ALL.map(Mnemonic::name)).map(|meant| (meant, "")),
         };
         if let Some(help) = other_lanes(name) {
@@ -91,7 +98,7 @@ impl Reader<'_, '_> {
             if plain { list.iter().map(|operand| self.text_of(operand.name)).collect() } else { Vec::new() };
         let guard = guard.map(|guard| format!("{guard} ")).unwrap_or_default();
         let modifiers = &self.text()[opcode.mnemonic.span().end..opcode.end.range().end];
-        habits::instead(name, modifiers, &habits::Given { guard, registers: &registers })
+        habits::instead(name, modifiers, &habits::Given { guard, registers: &registers, others: operands.count > 0 })
     }
 
     /// The instruction is legal in lower case, or its other faults are told.
@@ -264,6 +271,15 @@ impl Reader<'_, '_> {
                     (fault.help("move it to a register first"), Need::to_read_special(name, &text))
                 }
             }
+            None if self.is_variable(name) => {
+                let message = format!("`{name}` is a variable, and `{mnemonic}` takes registers");
+                let help = if i == 0 {
+                    "write to a register, and store that with the `st` of the variable's state space"
+                } else {
+                    "load its value to a register first, with the `ld` of its state space"
+                };
+                (Diagnostic::new(Code::V0310, span, message).help(help), None)
+            }
             None => (undeclared(span, name, ".b32"), None),
         };
         match need {
@@ -273,7 +289,7 @@ impl Reader<'_, '_> {
     }
 
     #[cold]
-    pub(super) fn negation(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written) {
+    pub(super) fn negation(&mut self, mnemonic: Mnemonic, i: usize, operand: &Written, is_number: bool) {
         let span = operand.minus_span();
         let fault = if i == 0 {
             Diagnostic::new(Code::V0307, span, "the destination cannot be negated").help("drop the minus")
@@ -286,7 +302,7 @@ impl Reader<'_, '_> {
             // A selector takes a part of the register, not of the negated one.
             let need = match mnemonic.shape() {
                 _ if operand.raw != Raw::Register || !operand.selector.is_empty() => None,
-                Shape::Scalar => Some(Need::filled("negate it first", format!("neg.s32 {{t}}, {name}"))),
+                _ if is_number => Some(Need::filled("negate it first", format!("neg.s32 {{t}}, {name}"))),
                 shape => {
                     let subtract = if shape == Shape::Bytes { "vsub4" } else { "vsub2" };
                     let lanes = if shape == Shape::Bytes { "bytes" } else { "half-words" };

@@ -119,3 +119,15 @@ void labels(const char *k)
     emit("vabsdiff4.u32.u32.u32.sat ", "%r1, %r2, %r3, %r4;");
     sprintf(buffer, "vmin4.u32.u32.u32 %s, %s, %s, %s;", k, k, k, k);
 }
+
+// Special registers.
+__device__ void special(unsigned &d, unsigned a, unsigned tid)
+{
+    asm("vadd4.u32.u32.u32 %0, %%laneid, %1, %1;" : "=r"(d) : "r"(a));
+    asm("vadd4.u32.u32.u32 %0, %1, %%tid.x, %1;" : "=r"(d) : "r"(a));
+    asm("@%%p vadd.u32.u32.u32 %0, %1.b0, %%ntid.x;" : "=r"(d) : "r"(a));
+    asm("vadd.u32.u32.u32.add %0, %1, %1, %%laneid+1;" : "=r"(d) : "r"(a));
+    // Names of operands and of registers.
+    asm("vadd4.u32.u32.u32 %[d], %[tid], %[a], %[a];" : [d] "=r"(d) : [tid] "r"(tid), [a] "r"(a));
+    asm("{ .reg .b32 %%clock; mov.b32 %%clock, 1; vadd4.u32.u32.u32 %0, %%clock, %1, %1; }" : "=r"(d) : "r"(a));
+}
