@@ -81,9 +81,9 @@ fn concatenations_are_found_alone() {
             continue;
         }
         let source = String::from_utf8(source).unwrap();
-        for line in
-            source.lines().filter(|line| [".s33", ".s34", "%r4;", "d, a, b, c"].iter().any(|it| line.contains(it)))
-        {
+        // Lines that begin with blanks are those of a longer literal.
+        let holds = |line: &str| [".s33", ".s34", "%r4;", "d, a, b, c"].iter().any(|it| line.contains(it));
+        for line in source.lines().filter(|line| !line.starts_with(' ') && holds(line)) {
             assert!(!find(line.as_bytes(), language).is_empty(), "{}: {line}", path.display());
             lines += 1;
         }

@@ -11,6 +11,8 @@ use super::super::mnemonic::is_modifier;
 
 /// The bytes of an operand's brackets. Literals inside longer ones are read, but the string ends before the brackets.
 const LONGEST_BRACKETS: usize = 1024;
+/// The depth of brackets in them.
+const DEEPEST: usize = 16;
 
 /// A part of an operand that is read for strings of its own.
 pub(super) struct Inside {
@@ -133,7 +135,7 @@ pub(super) fn paste(
 fn skip_brackets(cursor: &mut Cursor<'_>, literals: &impl Literals) -> bool {
     let mut ahead = *cursor;
     let mut depth = 0_usize;
-    while !ahead.at_end() && ahead.pos - cursor.pos < LONGEST_BRACKETS {
+    while !ahead.at_end() && ahead.pos - cursor.pos < LONGEST_BRACKETS && depth <= DEEPEST {
         if literals.skip(&mut ahead) {
             continue;
         }
