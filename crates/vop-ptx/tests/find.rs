@@ -72,6 +72,25 @@ fn finds_what_the_files_hold() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// A concatenation is found in a file that holds nothing else, too.
+#[test]
+fn concatenations_are_found_alone() {
+    let mut lines = 0;
+    for (path, source, language) in sources() {
+        if path.file_stem().is_none_or(|stem| stem != "joined") {
+            continue;
+        }
+        let source = String::from_utf8(source).unwrap();
+        // Lines that begin with blanks are those of a longer literal.
+        let holds = |line: &str| [".s33", ".s34", "%r4;", "d, a, b, c"].iter().any(|it| line.contains(it));
+        for line in source.lines().filter(|line| !line.starts_with(' ') && holds(line)) {
+            assert!(!find(line.as_bytes(), language).is_empty(), "{}: {line}", path.display());
+            lines += 1;
+        }
+    }
+    assert!(lines > 25, "{lines}");
+}
+
 /// What the offset map says of each letter of a mnemonic and its modifiers is where that letter stands.
 #[test]
 fn positions_are_those_of_the_letters() {
@@ -175,6 +194,9 @@ fn endless_nesting_is_read_in_time() {
         "/*",
         "#if\n\"a\"",
         "\"vadd4.\" T ",
+        "\"vadd4\" + f(",
+        "\"vadd4\" * f[\"x\"](",
+        "\"vadd4\" ~ \"x\".f(",
         "{vadd4.u32 x ",
         "\\\n",
         "'''",
@@ -288,6 +310,8 @@ fn files_without_a_mnemonic_are_passed_over() {
         "invadd.",
         "#define X(vmin, vmax) (vmin, \"v\")",
         "vshl",
+        "\"v\" + version",
+        "'v' + major + '.2.'",
     ] {
         assert!(!may_contain(no.as_bytes()), "{no}");
     }
@@ -306,6 +330,8 @@ fn files_without_a_mnemonic_are_passed_over() {
         "#define OP(op) asm(\"v\" #op \"4\" T32)",
         "#define OP(op) asm(STR(v##op) T32)",
         "#define OP(op) asm(STR(op) T32)\nOP(vadd)",
+        "\"v\" + op + \"4.\" + types",
+        "'v' + op + '2.' + types",
     ] {
         assert!(may_contain(yes.as_bytes()), "{yes}");
     }

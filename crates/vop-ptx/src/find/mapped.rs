@@ -9,6 +9,8 @@ pub(super) enum Paste {
     Macro,
     /// A format string's field, or an operator that joins strings.
     Field,
+    /// An operator that joins a string to a call, whose first argument is a string that goes on with modifiers: `"vadd4" + f(".u32…")`.
+    Call,
     /// An operand of the `asm`, whose value is not known.
     Operand,
 }

@@ -20,8 +20,8 @@ fn needles() -> Vec<String> {
     needles
 }
 
-/// How a macro begins a mnemonic that it puts together: `"v" #op "4…"`, `v##op`, `CAT(v, op)`.
-const PIECES: [&str; 4] = ["\"v\"", "v##", "v ##", "(v,"];
+/// How a macro begins a mnemonic that it puts together, `"v" #op "4…"`, `v##op`, `CAT(v, op)`, and how an operator does, `'v' + op`.
+const PIECES: [&str; 5] = ["\"v\"", "'v'", "v##", "v ##", "(v,"];
 
 static SEARCHER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles()).ok());
@@ -34,20 +34,33 @@ pub fn may_contain(bytes: &[u8]) -> bool {
     // Building the search fails only for unfit needles; then every file is read.
     let Some(searcher) = SEARCHER.as_ref() else { return true };
     let mut pieces = false;
+    let mut joined = false;
     for hit in searcher.find_iter(bytes) {
         let found = &bytes[hit.start()..hit.end()];
         let is_piece = PIECES.iter().any(|piece| piece.as_bytes() == found);
         if found[0] == b'.' || (!is_piece && begins(bytes, hit.start()) && goes_on(&bytes[hit.end()..])) {
             return true;
         }
+        joined |= matches!(found, b"\"v\"" | b"'v'") && is_joined(&bytes[hit.end()..]);
         pieces |= matches!(found, [b'"' | b'(', ..]) || begins(bytes, hit.start());
     }
-    pieces && puts_together(bytes)
+    (joined && has_lanes(bytes)) || (pieces && puts_together(bytes))
 }
 
 /// Whether a text holds the first letters of a mnemonic, or pieces of one: if not, no part of a video instruction is in it.
 pub(super) fn may_begin(bytes: &[u8]) -> bool {
     SEARCHER.as_ref().is_none_or(|searcher| searcher.is_match(bytes))
+}
+
+/// Whether an operator that joins strings stands here.
+fn is_joined(rest: &[u8]) -> bool {
+    matches!(rest.trim_ascii_start(), [b'+' | b'*' | b'~' | b'&', ..] | [b'<', b'<', ..] | [b')', ..])
+}
+
+/// Whether a string begins with the number of lanes and a dot: `"4."`.
+fn has_lanes(bytes: &[u8]) -> bool {
+    let all: [&[u8]; 4] = [b"\"2.", b"\"4.", b"'2.", b"'4."];
+    all.into_iter().any(|lanes| memchr::memmem::find(bytes, lanes).is_some())
 }
 
 /// Whether a file has macros and what they may make instructions of.

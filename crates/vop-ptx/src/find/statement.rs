@@ -418,9 +418,10 @@ impl<'a> Scanner<'a> {
             let has_lanes = matches!(self.bytes()[head.word.clone()].last(), Some(b'2' | b'4'))
                 && head.word.end.checked_sub(1).is_some_and(|last| self.paste_end(last).is_none());
             return match before {
-                _ if begins => self.in_asm || types > 0,
-                // `"v" #op "2." #t "." #t`
-                _ if starts_like_video(before) => pasted_types >= 2,
+                // `"vadd4" + types`: the operands decide.
+                _ if begins => self.in_asm || types > 0 || self.is_called(at) || mnemonic::has_lanes(before),
+                // `"v" #op "2." #t "." #t`, `"v" + op + "4." + types`
+                _ if starts_like_video(before) => pasted_types >= 2 || (has_lanes && pasted_types == 1),
                 [] if has_lanes => types >= 2 || pasted_types >= 3,
                 _ => types >= 3,
             };
@@ -434,6 +435,19 @@ impl<'a> Scanner<'a> {
             Word::Near => types >= 2 || (types == 1 && self.in_asm && mnemonic::has_lanes(word)),
             Word::Other => false,
         }
+    }
+
+    /// Whether what is pasted at `at` is a call of which an argument goes on with modifiers.
+    fn is_called(&self, at: usize) -> bool {
+        self.text.paste_at(at).is_some_and(|(by, _)| by == Paste::Call)
+    }
+
+    /// Whether all types of a mnemonic that is pasted in part are pasted too, and at one place: a version `v{x}.2.{y}` reads as well like that.
+    fn is_vague(&self, head: &Head) -> bool {
+        let Some(at) = self.paste_in(&head.word).filter(|_| !self.in_asm) else { return false };
+        let before = &self.bytes()[head.word.start..at];
+        let known = self.modifier_bytes(head).any(is_video_type);
+        !known && !before.is_empty() && head.modifiers.iter().filter(|part| self.is_type_or_paste(part)).count() < 2
     }
 
     /// The start of the first paste in a part of the head.
@@ -458,7 +472,14 @@ impl<'a> Scanner<'a> {
         if let Some(by) = head.pasted {
             let reads_as_head = head.modifiers.len() >= 3 || self.modifier_bytes(head).any(is_modifier);
             let in_asm = self.in_asm && !head.modifiers.is_empty();
-            let certain = in_asm || reads_as_head || self.reads_as_operands(operands);
+            // Of a call that makes the first modifiers an argument begins with one.
+            let called = by == Paste::Call;
+            let certain = if self.is_vague(head) {
+                self.reads_as_operands(operands) && self.count(operands) >= 3
+            } else {
+                in_asm || reads_as_head || self.reads_as_operands(operands)
+            };
+            let certain = certain || called;
             return certain.then_some(FoundKind::Partial(reason(by)));
         }
         if self.is_cut_short(head) {
@@ -626,7 +647,7 @@ fn starts_like_video(word: &[u8]) -> bool {
 fn reason(by: Paste) -> PartialReason {
     match by {
         Paste::Macro => PartialReason::Macro,
-        Paste::Field => PartialReason::Format,
+        Paste::Field | Paste::Call => PartialReason::Format,
         Paste::Operand => PartialReason::Operand,
     }
 }

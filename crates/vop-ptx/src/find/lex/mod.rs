@@ -4,6 +4,7 @@
 
 mod c;
 mod escape;
+mod joined;
 mod llvm;
 mod mlir;
 mod others;

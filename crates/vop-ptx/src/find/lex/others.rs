@@ -12,6 +12,7 @@ use super::super::mapped::{Mapped, Paste};
 use super::super::operand::{self, Access, AsmOperand, Class, Lexeme, LexemeKind, class_of};
 use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode_part};
+use super::joined::{self, Inside, Literals, Rest};
 use super::llvm;
 use super::text::Text;
 
@@ -30,7 +31,16 @@ const FIELD_LIMIT: usize = 512;
 
 pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
     let mut texts = Vec::new();
-    let mut cursor = Cursor::new(source, 0);
+    let mut inside = Vec::new();
+    add_texts(Cursor::new(source, 0), kind, None, &mut texts, &mut inside);
+    while let Some(Inside { range, rest }) = inside.pop() {
+        add_texts(Cursor::new(&source[..range.end], range.start), kind, rest.as_ref(), &mut texts, &mut inside);
+    }
+    texts
+}
+
+/// The strings from here to the end. `rest` is what may follow one inside an unknown operand, whose own operands are put into `inside`.
+fn add_texts(mut cursor: Cursor<'_>, kind: Kind, rest: Option<&Rest>, texts: &mut Vec<Text>, inside: &mut Vec<Inside>) {
     let mut asm = Asm::Outside;
     while !cursor.at_end() {
         if skip_comment(&mut cursor, kind) {
@@ -45,7 +55,10 @@ pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
             continue;
         }
         if let Some(literal) = literal(&mut cursor, kind) {
-            let mapped = joined(&mut cursor, &literal, kind);
+            let mut mapped = joined(&mut cursor, &literal, kind, inside);
+            if let Some(rest) = rest {
+                rest.push(&mut mapped);
+            }
             let (dialect, operands) = match constraints(cursor, kind) {
                 _ if asm == Asm::Open => (Dialect::GccAsm, operands(cursor, kind)),
                 Some(operands) => (Dialect::LlvmAsm, Some(operands)),
@@ -79,7 +92,6 @@ pub(super) fn texts(source: &[u8], kind: Kind) -> Vec<Text> {
             }
         }
     }
-    texts
 }
 
 /// The comments of a file, in order.
@@ -450,9 +462,26 @@ fn lines(cursor: &mut Cursor<'_>) -> Literal {
 }
 
 /// The string that begins with a literal that has been read, with what is joined to it.
-fn joined(cursor: &mut Cursor<'_>, first: &Literal, kind: Kind) -> Mapped {
+fn joined(cursor: &mut Cursor<'_>, first: &Literal, kind: Kind, inside: &mut Vec<Inside>) -> Mapped {
     let mut mapped = Mapped::default();
     decode(&mut mapped, cursor.src, first);
+    loop {
+        let mut ahead = *cursor;
+        if !eat_operator(&mut ahead, kind) {
+            return mapped;
+        }
+        let start = ahead.pos;
+        match literal(&mut ahead, kind) {
+            Some(more) if !joined::is_trailer(ahead) => decode(&mut mapped, ahead.src, &more),
+            _ if joined::paste(&mut ahead, start, &mut mapped, &kind, inside) => {}
+            _ => return mapped,
+        }
+        *cursor = ahead;
+    }
+}
+
+/// Steps over the operator that joins strings and the blanks around it, if it stands here.
+fn eat_operator(cursor: &mut Cursor<'_>, kind: Kind) -> bool {
     let operator: &[u8] = match kind {
         Kind::Julia => b"*",
         Kind::Go => b"+",
@@ -460,19 +489,32 @@ fn joined(cursor: &mut Cursor<'_>, first: &Literal, kind: Kind) -> Mapped {
         Kind::Zig => b"++",
         Kind::Nim => b"&",
     };
-    loop {
-        let mut ahead = *cursor;
-        skip_trivia(&mut ahead, kind);
-        if !ahead.eat(operator) || ahead.peek(0) == b'=' {
-            return mapped;
+    skip_trivia(cursor, kind);
+    let joins = cursor.eat(operator) && cursor.peek(0) != b'=';
+    skip_trivia(cursor, kind);
+    joins
+}
+
+impl Literals for Kind {
+    fn skip(&self, cursor: &mut Cursor<'_>) -> bool {
+        let start = cursor.pos;
+        if skip_comment(cursor, *self) || literal(cursor, *self).is_some() {
+            return true;
         }
-        skip_trivia(&mut ahead, kind);
-        if let Some(more) = literal(&mut ahead, kind) {
-            decode(&mut mapped, ahead.src, &more);
-        } else if !paste_expression(&mut ahead, &mut mapped) {
-            return mapped;
+        match cursor.peek(0) {
+            b'\'' => skip_character(cursor, *self),
+            b if is_ident(b) => _ = cursor.take_while(is_ident),
+            _ => {}
         }
-        *cursor = ahead;
+        cursor.pos > start
+    }
+
+    fn content(&self, mut cursor: Cursor<'_>) -> Option<Range<usize>> {
+        literal(&mut cursor, *self)?.content.first().cloned()
+    }
+
+    fn goes_on(&self, mut cursor: Cursor<'_>) -> bool {
+        eat_operator(&mut cursor, *self)
     }
 }
 
@@ -483,29 +525,6 @@ fn skip_trivia(cursor: &mut Cursor<'_>, kind: Kind) {
             return;
         }
     }
-}
-
-/// Steps over a name, call or subscript between two operators, and marks its place.
-fn paste_expression(cursor: &mut Cursor<'_>, mapped: &mut Mapped) -> bool {
-    let start = cursor.pos;
-    let name = cursor.take_while(is_ident);
-    if name.is_empty() {
-        return false;
-    }
-    loop {
-        match cursor.peek(0) {
-            b'(' | b'[' if cursor.skip_brackets(256) => {}
-            b'.' => {
-                cursor.advance(1);
-                cursor.take_while(is_ident);
-            }
-            _ => break,
-        }
-    }
-    let lone = name.len() == cursor.pos - start;
-    let name = if lone { name.into() } else { Cow::from(mapped.distinct(name)) };
-    mapped.push_paste(&name, start..cursor.pos, cursor.pos, Paste::Field);
-    true
 }
 
 fn decode(out: &mut Mapped, source: &[u8], literal: &Literal) {

@@ -11,6 +11,7 @@ use super::super::mapped::{Mapped, Paste};
 use super::super::operand::Asm;
 use super::super::placeholder::Dialect;
 use super::escape::{Escapes, decode_part};
+use super::joined::{self, Inside, Literals, Rest};
 use super::llvm;
 use super::text::Text;
 
@@ -18,26 +19,12 @@ use super::text::Text;
 const FIELD_LIMIT: usize = 512;
 
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
-    let mut lexer = Lexer { cursor: Cursor::new(source, 0), depth: 0 };
     let mut texts = Vec::new();
-    while !lexer.cursor.at_end() {
-        match lexer.cursor.peek(0) {
-            b'#' => lexer.cursor.skip_to(b'\n'),
-            b if is_ident(b) || matches!(b, b'"' | b'\'') => match Literal::read(&mut lexer.cursor) {
-                Some(literal) => {
-                    let mapped = lexer.text(&literal);
-                    let asm = lexer.constraints().map(Arc::new);
-                    // `inline_asm_elementwise("vadd4… $0, $1;", "=r,r", …)`
-                    let dialect = if asm.is_some() { Dialect::LlvmAsm } else { Dialect::Free };
-                    texts.push(Text { asm, ..Text::new(mapped, dialect) });
-                }
-                None => _ = lexer.cursor.take_while(is_ident),
-            },
-            b => {
-                lexer.count_bracket(b);
-                lexer.cursor.advance(1);
-            }
-        }
+    let mut inside = Vec::new();
+    Lexer { cursor: Cursor::new(source, 0), depth: 0 }.texts(None, &mut texts, &mut inside);
+    while let Some(Inside { range, rest }) = inside.pop() {
+        let cursor = Cursor::new(&source[..range.end], range.start);
+        Lexer { cursor, depth: 1 }.texts(rest.as_ref(), &mut texts, &mut inside);
     }
     texts
 }
@@ -71,6 +58,32 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
+    /// The strings from here to the end. `rest` is what may follow one inside an unknown operand, whose own operands are put into `inside`.
+    fn texts(mut self, rest: Option<&Rest>, texts: &mut Vec<Text>, inside: &mut Vec<Inside>) {
+        while !self.cursor.at_end() {
+            match self.cursor.peek(0) {
+                b'#' => self.cursor.skip_to(b'\n'),
+                b if is_ident(b) || matches!(b, b'"' | b'\'') => match Literal::read(&mut self.cursor) {
+                    Some(literal) => {
+                        let mut mapped = self.text(&literal, inside);
+                        if let Some(rest) = rest {
+                            rest.push(&mut mapped);
+                        }
+                        let asm = self.constraints().map(Arc::new);
+                        // `inline_asm_elementwise("vadd4… $0, $1;", "=r,r", …)`
+                        let dialect = if asm.is_some() { Dialect::LlvmAsm } else { Dialect::Free };
+                        texts.push(Text { asm, ..Text::new(mapped, dialect) });
+                    }
+                    None => _ = self.cursor.take_while(is_ident),
+                },
+                b => {
+                    self.count_bracket(b);
+                    self.cursor.advance(1);
+                }
+            }
+        }
+    }
+
     fn count_bracket(&mut self, byte: u8) {
         match byte {
             b'(' | b'[' | b'{' => self.depth += 1,
@@ -103,20 +116,28 @@ impl Lexer<'_> {
     }
 
     /// The string that begins with `first`.
-    fn text(&mut self, first: &Literal) -> Mapped {
+    fn text(&mut self, first: &Literal, inside: &mut Vec<Inside>) -> Mapped {
+        let across_lines = self.depth > 0;
         let mut mapped = Mapped::default();
         first.decode(&mut mapped, self.cursor.src);
         loop {
             let mut ahead = self.cursor;
-            skip_trivia(&mut ahead, self.depth > 0);
-            let plus = ahead.peek(0) == b'+' && ahead.peek(1) != b'=';
+            skip_trivia(&mut ahead, across_lines);
+            let plus = eat_plus(&mut ahead);
             if plus {
-                ahead.advance(1);
-                skip_trivia(&mut ahead, self.depth > 0);
+                skip_trivia(&mut ahead, across_lines);
             }
+            let start = ahead.pos;
             if let Some(literal) = Literal::read(&mut ahead) {
-                literal.decode(&mut mapped, ahead.src);
-            } else if !plus || !paste_expression(&mut ahead, &mut mapped) {
+                // A method of the literals side by side makes another text of them.
+                match plus.then(|| behind_literals(ahead, across_lines)).filter(|behind| joined::is_trailer(*behind)) {
+                    Some(behind) => {
+                        ahead = behind;
+                        joined::paste(&mut ahead, start, &mut mapped, &Python { across_lines }, inside);
+                    }
+                    None => literal.decode(&mut mapped, ahead.src),
+                }
+            } else if !plus || !joined::paste(&mut ahead, start, &mut mapped, &Python { across_lines }, inside) {
                 return mapped;
             }
             self.cursor = ahead;
@@ -124,27 +145,53 @@ impl Lexer<'_> {
     }
 }
 
-/// Steps over a name, call, or subscript between two `+`, and marks its place.
-fn paste_expression(cursor: &mut Cursor<'_>, mapped: &mut Mapped) -> bool {
-    let start = cursor.pos;
-    let name = cursor.take_while(is_ident);
-    if name.is_empty() {
-        return false;
-    }
+/// Steps over a `+`, if one stands here.
+fn eat_plus(cursor: &mut Cursor<'_>) -> bool {
+    cursor.peek(1) != b'=' && cursor.eat(b"+")
+}
+
+/// Behind the literals that stand side by side here, of which the first has been read.
+fn behind_literals(mut cursor: Cursor<'_>, across_lines: bool) -> Cursor<'_> {
     loop {
-        match cursor.peek(0) {
-            b'(' | b'[' if cursor.skip_brackets(256) => {}
-            b'.' => {
-                cursor.advance(1);
-                cursor.take_while(is_ident);
-            }
-            _ => break,
+        let mut ahead = cursor;
+        skip_trivia(&mut ahead, across_lines);
+        if joined::is_trailer(ahead) {
+            return ahead;
         }
+        if Literal::read(&mut ahead).is_none() {
+            return cursor;
+        }
+        cursor = ahead;
     }
-    let lone = name.len() == cursor.pos - start;
-    let name = if lone { name.into() } else { Cow::from(mapped.distinct(name)) };
-    mapped.push_paste(&name, start..cursor.pos, cursor.pos, Paste::Field);
-    true
+}
+
+/// How the operands of a concatenation are read.
+struct Python {
+    across_lines: bool,
+}
+
+impl Literals for Python {
+    fn skip(&self, cursor: &mut Cursor<'_>) -> bool {
+        match cursor.peek(0) {
+            b'#' => cursor.skip_to(b'\n'),
+            b if is_ident(b) || matches!(b, b'"' | b'\'') => {
+                if Literal::read(cursor).is_none() && cursor.take_while(is_ident).is_empty() {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn content(&self, mut cursor: Cursor<'_>) -> Option<Range<usize>> {
+        Literal::read(&mut cursor).map(|literal| literal.content)
+    }
+
+    fn goes_on(&self, mut cursor: Cursor<'_>) -> bool {
+        skip_trivia(&mut cursor, self.across_lines);
+        eat_plus(&mut cursor)
+    }
 }
 
 fn skip_trivia(cursor: &mut Cursor<'_>, across_lines: bool) {

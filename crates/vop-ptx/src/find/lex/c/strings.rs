@@ -8,6 +8,7 @@ use super::super::super::mapped::{Mapped, Paste};
 use super::super::super::mnemonic::{self, Word};
 use super::super::super::operand::Asm;
 use super::super::super::placeholder::Dialect;
+use super::super::joined::{Rest, paste_of};
 use super::super::llvm;
 use super::super::text::Text;
 use super::asm;
@@ -21,18 +22,31 @@ pub(super) struct Extractor<'a, 'm> {
     texts: &'m mut Vec<Text>,
     /// Whether the tokens are a macro's body.
     definition: bool,
+    /// Where each round or square bracket of the tokens is closed; the number of tokens where it is not.
+    closes: Vec<usize>,
+    /// The brackets of unknown operands, by their tokens, which are read for strings of their own.
+    inside: Vec<(Range<usize>, Option<Rest>)>,
 }
 
 impl<'a, 'm> Extractor<'a, 'm> {
     pub(super) fn new(source: &'a [u8], macros: &'m Macros<'a>, texts: &'m mut Vec<Text>, definition: bool) -> Self {
-        Self { source, macros, texts, definition }
+        Self { source, macros, texts, definition, closes: Vec::new(), inside: Vec::new() }
     }
 
     pub(super) fn extract(&mut self, tokens: &[Token]) {
+        self.closes = closes(tokens);
+        self.extract_part(tokens, 0, None);
+        while let Some((part, rest)) = self.inside.pop() {
+            self.extract_part(&tokens[..part.end], part.start, rest.as_ref());
+        }
+    }
+
+    /// The strings from a token to the last. `rest` is what may follow one inside an unknown operand.
+    fn extract_part(&mut self, tokens: &[Token], begin: usize, rest: Option<&Rest>) {
         // The brackets that are open, and the last that was closed: where it begins and where it ends.
         let mut open: Vec<usize> = Vec::new();
         let mut closed: Option<(usize, usize)> = None;
-        let mut i = 0;
+        let mut i = begin;
         while i < tokens.len() {
             let token = &tokens[i];
             match token.kind {
@@ -53,7 +67,7 @@ impl<'a, 'm> Extractor<'a, 'm> {
                 Kind::Sign(b'(') => open.push(i),
                 Kind::Sign(b')') => closed = open.pop().map(|begin| (begin, i)),
                 Kind::Text { .. } | Kind::Made => {
-                    let begin = match i.checked_sub(1).map(|before| &tokens[before]) {
+                    let begin = match i.checked_sub(1).filter(|before| *before >= begin).map(|before| &tokens[before]) {
                         Some(before) if self.is_paste(before) => i - 1,
                         Some(before) if before.is(b')') => match closed {
                             // `STR(op) "4.u32…"`
@@ -65,9 +79,9 @@ impl<'a, 'm> Extractor<'a, 'm> {
                         _ => i,
                     };
                     // What stands before the literal may end before it, as a parameter does in `name() "…"`.
-                    let mut end = self.run(tokens, begin);
+                    let mut end = self.run(tokens, begin, i, rest);
                     if end <= i {
-                        end = self.run(tokens, i);
+                        end = self.run(tokens, i, i, rest);
                     }
                     i = end;
                     continue;
@@ -172,20 +186,22 @@ impl<'a, 'm> Extractor<'a, 'm> {
         let mut next = i + 1;
         let mut name = token;
         if by == Paste::Field {
-            // `x.name`, `std::to_string`
-            while next + 1 < end
-                && matches!(tokens[next].kind, Kind::Sign(b':' | b'.'))
-                && matches!(tokens[next + 1].kind, Kind::Word | Kind::Sign(b':'))
-            {
-                next += 1 + usize::from(tokens[next + 1].kind == Kind::Word);
-            }
+            next = self.members(&tokens[..end], next);
         }
+        let mut by = by;
         if tokens[..end].get(next).is_some_and(|token| token.is(b'(')) {
             // `STR(T)`, `std::to_string(n)`: the argument says more than the function.
-            let close = matching(&tokens[..end], next);
+            let close = self.closes[next];
             let argument = tokens[..end].get(next + 1);
+            if let Some(literal) = argument.filter(|argument| by == Paste::Field && argument.is_string()) {
+                by = paste_of(out, literal.content(self.source).bytes());
+            }
             name = argument.filter(|argument| matches!(argument.kind, Kind::Word | Kind::Hole)).unwrap_or(token);
             next = (close + 1).min(end);
+        }
+        // `names[i]`, `f(x).str()`
+        while by != Paste::Macro && tokens[..end].get(next).is_some_and(|token| token.is(b'(') || token.is(b'[')) {
+            next = self.members(&tokens[..end], (self.closes[next] + 1).min(end));
         }
         let bytes = name.bytes(self.source);
         // `REG(a)` and `REG(b)`, `x.lo` and `x.hi` are not one register.
@@ -197,8 +213,41 @@ impl<'a, 'm> Extractor<'a, 'm> {
         Some(next)
     }
 
+    /// Behind `.name`, `->name` and `::name`.
+    fn members(&self, tokens: &[Token], mut next: usize) -> usize {
+        let is = |i: usize, sign: u8| tokens.get(i).is_some_and(|token| token.is(sign));
+        loop {
+            let len = 1 + usize::from(is(next, b'-') && is(next + 1, b'>'));
+            let selects = len == 2 || is(next, b':') || is(next, b'.');
+            match tokens.get(next + len).map(|token| token.kind) {
+                Some(Kind::Word) if selects => next += len + 1,
+                Some(Kind::Sign(b':')) if selects => next += len,
+                _ => return next,
+            }
+        }
+    }
+
+    /// Keeps the brackets of the operand between two tokens for strings of their own.
+    fn keep_inside(&mut self, tokens: &[Token], operand: Range<usize>) {
+        let goes_on = self.joined(tokens, operand.end).is_some()
+            || tokens.get(operand.end).is_some_and(|token| token.is_string() || token.kind == Kind::Hole);
+        let last = &tokens[operand.end - 1];
+        let rest =
+            goes_on.then(|| Rest { name: tokens[operand.start].bytes(self.source).to_vec(), at: last.at.clone() });
+        let mut i = operand.start;
+        while i < operand.end {
+            if tokens[i].is(b'(') || tokens[i].is(b'[') {
+                let close = self.closes[i].min(operand.end);
+                self.inside.push((i + 1..close, rest.clone()));
+                i = close;
+            }
+            i += 1;
+        }
+    }
+
     /// The string that begins here: literals and pastes side by side, and around `+` and `<<`. Yields what follows it.
-    fn run(&mut self, tokens: &[Token], begin: usize) -> usize {
+    /// The brackets before the literal have been read.
+    fn run(&mut self, tokens: &[Token], begin: usize, literal: usize, rest: Option<&Rest>) -> usize {
         let mut mapped = Mapped::default();
         let mut i = begin;
         let mut by = Paste::Macro;
@@ -211,6 +260,9 @@ impl<'a, 'm> Extractor<'a, 'm> {
             if last.is_string() && is_linkage(last) {
                 i = next;
                 break;
+            }
+            if next > i + 1 && i >= literal {
+                self.keep_inside(tokens, i..next);
             }
             i = next;
             // `"…"_ptx`: a user-defined literal's suffix, unless a string goes on behind it.
@@ -242,6 +294,9 @@ impl<'a, 'm> Extractor<'a, 'm> {
             // `InlineAsm::get(type, "vadd4… $0, $1;", "=r,r", …)`
             let asm = self.constraints(tokens, i);
             let dialect = if asm.is_some() { Dialect::LlvmAsm } else { Dialect::Free };
+            if let Some(paste) = rest.and_then(|rest| rest.paste(&mapped)) {
+                mapped.push_written(&paste, self.place(first));
+            }
             self.push(mapped, dialect, first, asm);
         }
         i.max(begin + 1)
@@ -308,4 +363,29 @@ impl<'a, 'm> Extractor<'a, 'm> {
         self.push(mapped, Dialect::Free, &tokens[begin], None);
         end
     }
+}
+
+/// Where each round or square bracket is closed; the number of tokens where it is not.
+fn closes(tokens: &[Token]) -> Vec<usize> {
+    let mut closes = vec![tokens.len(); tokens.len()];
+    let (mut round, mut square) = (Vec::new(), Vec::new());
+    for (i, token) in tokens.iter().enumerate() {
+        let opened = match token.kind {
+            Kind::Sign(b'(') => {
+                round.push(i);
+                continue;
+            }
+            Kind::Sign(b'[') => {
+                square.push(i);
+                continue;
+            }
+            Kind::Sign(b')') => round.pop(),
+            Kind::Sign(b']') => square.pop(),
+            _ => None,
+        };
+        if let Some(opened) = opened {
+            closes[opened] = i;
+        }
+    }
+    closes
 }

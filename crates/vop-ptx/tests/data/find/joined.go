@@ -1,0 +1,3 @@
+s := "a" + strings.Repeat("vsub4.u32.u32.s33 %r1, %r2, %r3, %r4;", 4)
+s := "vmin4" + suffix(t) + " %r1, %r2, %r3, %r4;"
+s := "\t" + pad("vmin4.u32.u32") + ".u32 %r1, %r2, %r3, %r4;"
