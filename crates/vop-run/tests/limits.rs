@@ -190,9 +190,9 @@ fn atomics_and_copies_count() {
     );
 }
 
-/// A copy takes time for each of its bytes, and a structure for each byte that is taken and given.
+/// A copy takes time for each of its bytes.
 #[test]
-fn copies_and_structures_cost_by_their_bytes() {
+fn copies_cost_by_their_bytes() {
     let copy = |bytes: u32| {
         let ptx = format!(
             ".entry k(.param .u64 out) {{ .reg .b64 d; .shared .align 16 .b8 s[16]; ld.param.u64 d, [out];
@@ -203,10 +203,6 @@ fn copies_and_structures_cost_by_their_bytes() {
     let [small, large] = [4, 16].map(copy);
     assert!(small < 6_000_000, "{small}");
     assert!(large < 2_500_000, "{large}");
-    let ptx = ".visible .func f(.param .align 8 .b8 s[4000]) { ret; }
-        .entry k() { .param .align 8 .b8 s[4000]; L: call f, (s); bra L; }";
-    let executed = executed_to_the_limit(ptx, 32, 1);
-    assert!(executed < 10_000, "{executed}");
 }
 
 /// A tree of calls without a label in it: nothing but calls can look at the limit.

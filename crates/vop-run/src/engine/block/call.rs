@@ -247,8 +247,7 @@ fn difference(call: &Call, callee: &FunctionCode) -> Option<String> {
 
 /// What passing arguments or results of all threads costs beyond their first words, which count with the call.
 fn of_structures(values: &[Vec<u64>], active: u32) -> u64 {
-    // Its bytes are taken and given one by one, each from another place of the stack.
-    const WORD: u64 = 112;
+    const WORD: u64 = 16;
     values.iter().map(|words| (words.len() as u64).saturating_sub(active.into()) * WORD).sum()
 }
 
