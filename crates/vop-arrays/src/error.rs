@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::Description;
+
 /// Why a file was not read or written.
 #[derive(Debug)]
 pub struct Error {
@@ -19,6 +21,8 @@ pub(crate) enum Why {
     System(io::Error),
     /// The content, the type or the shape.
     Content(String),
+    /// There is more of it than the caller takes.
+    TooLarge(String),
     /// The format is known and was not compiled in.
     #[cfg_attr(feature = "parquet", expect(dead_code, reason = "all formats are built in"))]
     NotBuiltIn,
@@ -34,6 +38,17 @@ pub enum ErrorKind {
     Content,
     /// The format needs a Cargo feature that is off.
     NotBuiltIn,
+    /// The file has more bytes, or bytes of elements, than the caller takes.
+    TooLarge,
+}
+
+impl Why {
+    /// An array has more bytes than the caller takes.
+    pub(crate) fn too_large(description: &Description, limit: u64) -> Why {
+        let has =
+            description.byte_len().map_or("more bytes than 64 bits count".to_owned(), |len| format!("{len} bytes"));
+        Why::TooLarge(format!("{description} is too large: it has {has}, and the limit is {limit} bytes"))
+    }
 }
 
 impl From<io::Error> for Why {
@@ -73,6 +88,7 @@ impl Error {
         match self.why {
             Why::System(_) => ErrorKind::System,
             Why::Content(_) => ErrorKind::Content,
+            Why::TooLarge(_) => ErrorKind::TooLarge,
             Why::NotBuiltIn => ErrorKind::NotBuiltIn,
         }
     }
@@ -87,7 +103,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Why::System(error) => error.fmt(f),
-            Why::Content(why) => why.fmt(f),
+            Why::Content(why) | Why::TooLarge(why) => why.fmt(f),
             Why::NotBuiltIn => f.write_str(
                 "this `vop` was built without Parquet: `cargo install vop-cli --features parquet` builds one with it",
             ),
@@ -106,7 +122,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.why {
             Why::System(error) => Some(error),
-            Why::Content(_) | Why::NotBuiltIn => None,
+            Why::Content(_) | Why::TooLarge(_) | Why::NotBuiltIn => None,
         }
     }
 }

@@ -316,18 +316,25 @@ impl Array {
         format.check(&self.description)?;
         let Description { element, shape } = &self.description;
         match format {
-            Format::Npy => Ok([&npy::header_of(*element, shape)[..], &self.bytes].concat()),
+            Format::Npy => joined(&npy::header_of(*element, shape), &self.bytes).map_err(|why| why.to_string()),
             Format::Png => picture::encode(&self.description, &self.bytes).map_err(|why| why.to_string()),
-            Format::Raw => Ok(self.bytes.clone()),
+            Format::Raw => joined(&[], &self.bytes).map_err(|why| why.to_string()),
             Format::Parquet => Err("a Parquet file is written in blocks".to_owned()),
         }
     }
 }
 
+/// A header and elements, which may be too many for the machine's memory.
+fn joined(header: &[u8], elements: &[u8]) -> Result<Vec<u8>, Why> {
+    let mut content = room((header.len() + elements.len()) as u64)?;
+    content.extend_from_slice(header);
+    content.extend_from_slice(elements);
+    Ok(content)
+}
+
 /// Reads a file that says what it holds.
 fn whole(path: &Path, format: Format, limit: u64) -> Result<Array, Why> {
-    let too_large =
-        |description: &Description| Why::Content(format!("{description} is too large: the limit is {limit} bytes"));
+    let too_large = |description: &Description| Why::too_large(description, limit);
     let (file, len) = open_plain(path)?;
     if format == Format::Npy {
         let mut start = Vec::new();
@@ -376,7 +383,7 @@ fn raw(path: &Path, element: Option<Element>, shape: Option<&[u64]>, limit: u64)
     if let Some(wanted) = &wanted
         && wanted.byte_len().is_none_or(|len| len > limit)
     {
-        return Err(format!("{wanted} is too large: the limit is {limit} bytes").into());
+        return Err(Why::too_large(wanted, limit));
     }
     let bytes = input::read_elements(path, limit, |len| match &wanted {
         Some(wanted) if wanted.byte_len() != Some(len) => Err(of_other_length(len, wanted)),

@@ -78,7 +78,7 @@ fn rest(file: impl Read, expected: u64, limit: u64) -> Result<Vec<u8>, Why> {
 /// As [`rest`], into a buffer, whose content is replaced.
 fn rest_into(file: impl Read, expected: u64, limit: u64, bytes: &mut Vec<u8>) -> Result<(), Why> {
     bytes.clear();
-    let too_long = |len: String| Why::Content(format!("it has {len} bytes: at most {limit} are read"));
+    let too_long = |len: String| Why::TooLarge(format!("it has {len} bytes: at most {limit} are read"));
     if expected > limit {
         return Err(too_long(expected.to_string()));
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use memmap2::MmapMut;
 
 use crate::format::{Description, Opening, ReadElements, WriteElements};
+use crate::input::room;
 use crate::{Element, error::Why};
 
 fn why(error: impl std::fmt::Display) -> Why {
@@ -53,7 +54,10 @@ pub(crate) fn open<R: BufRead + Seek + Send + 'static>(content: R, file: u64, li
         let bytes =
             description.byte_len().filter(|bytes| *bytes <= limit).and_then(|bytes| usize::try_from(bytes).ok());
         let Some(bytes) = bytes.filter(|bytes| reader.output_buffer_size() == Some(*bytes)) else {
-            return Err(format!("it is interlaced, and {description} is too large: the limit is {limit} bytes").into());
+            return Err(match Why::too_large(&description, limit) {
+                Why::TooLarge(why) => Why::TooLarge(format!("it is interlaced, and {why}")),
+                why => why,
+            });
         };
         // Pages that nothing is written to take no memory: a damaged picture ends early.
         let mut whole = MmapMut::map_anon(bytes).map_err(|_| format!("there is no memory for its {bytes} bytes"))?;
@@ -195,7 +199,8 @@ impl<W: Write> Write for Shared<W> {
 pub(crate) fn encode(description: &Description, elements: &[u8]) -> Result<Vec<u8>, Why> {
     let mut content = Vec::new();
     let mut writer = begin(&mut content, description)?;
-    let mut swapped = elements.to_vec();
+    let mut swapped = room(elements.len() as u64)?;
+    swapped.extend_from_slice(elements);
     description.element.swap_bytes(&mut swapped);
     writer.write_image_data(&swapped).and_then(|()| writer.finish()).map_err(why)?;
     Ok(content)

@@ -299,6 +299,22 @@ fn a_picture_that_is_too_wide_says_so() {
     assert_eq!(why, "it has 100000000 x 1 pixels: a row of it takes more than the limit of 64 MiB");
 }
 
+/// What the header says is compared with the limit before pixels are decoded: the data is damaged.
+#[test]
+fn a_picture_that_is_too_large_is_not_decoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.png");
+    for interlaced in [false, true] {
+        std::fs::write(&path, picture(4000, 4000, 0, 1, interlaced, &[0; 1 << 12])).unwrap();
+        let read = |limit| Array::read(&path, None, None, limit).unwrap_err();
+        let too_large = read(1 << 20);
+        assert_eq!(too_large.kind(), ErrorKind::TooLarge, "{too_large}");
+        let why = "u8 [4000, 4000] is too large: it has 16000000 bytes, and the limit is 1048576 bytes";
+        assert!(too_large.reason().ends_with(why), "{too_large}");
+        assert_eq!(read(16_000_000).kind(), ErrorKind::Content);
+    }
+}
+
 /// A file is judged by its length before it is read.
 #[cfg(unix)]
 #[test]
@@ -318,6 +334,8 @@ fn what_is_too_long_is_not_read() {
         reason(read_text_file(&path("a.txt"), MAX_TEXT)),
         "it has 8796093022208 bytes: at most 268435456 are read"
     );
+    let large = Array::read(&path("a.raw"), Some(Element::U8), None, LIMIT).unwrap_err();
+    assert_eq!(large.kind(), ErrorKind::TooLarge);
     let array = |name: &str, shape: Option<&[u64]>| {
         Array::read(&path(name), Some(Element::U8), shape, LIMIT).map(|read| read.bytes).map_err(|error| error.reason())
     };

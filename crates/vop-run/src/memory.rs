@@ -347,6 +347,11 @@ impl Memory {
         self.limit.unwrap_or_else(default_limit)
     }
 
+    /// What is left of [`Memory::limit`].
+    pub(crate) fn left(&self) -> u64 {
+        self.limit().saturating_sub(self.taken)
+    }
+
     /// Sets [`Memory::limit`].
     ///
     /// # Errors
@@ -362,7 +367,7 @@ impl Memory {
     /// Adds zeros, for a buffer or a variable.
     pub(crate) fn push_zeros(&mut self, name: &str, bytes: u64, read_only: bool) -> Result<BufferId, RunError> {
         let what = format!("`{name}`");
-        let left = self.limit().saturating_sub(self.taken);
+        let left = self.left();
         if bytes > left {
             return Err(beyond(bytes, &what, self.limit(), left));
         }

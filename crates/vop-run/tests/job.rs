@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use tempfile::TempDir;
+use vop_arrays::{Array, Description, Element, Format};
 use vop_run::job::{CommandLine, Job, RunOptions, Summary};
-use vop_run::{RunErrorKind, RunErrors};
+use vop_run::{LaunchOptions, RunErrorKind, RunErrors};
 
 /// `scale(int*, int)` multiplies each element by `ns::factors[tid]`, adds its second parameter and `*where` points at what it also
 /// writes to; `count` counts launches.
@@ -408,6 +409,50 @@ fn kernels_have_names_of_c_plus_plus() {
     assert_eq!(errors(of("fill<double>"))[0].1, "the module has no entry `fill<double>`");
     let found = errors(run(&folder, &SCALE.replace(", { u32 = 5 }]", "]")));
     assert!(found[0].1.contains("of `scale(int*, int)`"), "{found:?}");
+}
+
+/// What files of elements say that they hold is compared with what is left of the memory before they are read: the picture is damaged.
+#[test]
+fn files_beyond_the_memory_are_not_read() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let array = |element, shape: &[u64]| {
+        let description = Description { element, shape: shape.to_vec() };
+        Array { bytes: vec![0; description.byte_len().unwrap() as usize], description }
+    };
+    let mut picture = array(Element::U8, &[4000, 4000]).encode(Format::Png).unwrap();
+    let middle = picture.len() / 2;
+    picture[middle..middle + 100].fill(0xff);
+    std::fs::write(path("a.png"), picture).unwrap();
+    std::fs::write(path("a.npy"), array(Element::U32, &[4_000_000]).encode(Format::Npy).unwrap()).unwrap();
+    std::fs::write(path("a.raw"), vec![0; 16_000_000]).unwrap();
+    let run = |memory: u64, buffer: &str| {
+        let text = format!(
+            "ptx = \"k.ptx\"\n[buffers]\nout = {{ {buffer} }}\n[[launch]]\nentry = \"scale(int*, int)\"\ngrid = 1\nblock = 1
+            args = [\"out\", {{ u32 = 5 }}]"
+        );
+        std::fs::write(path("job.toml"), text).unwrap();
+        let options = RunOptions::default().with_launch(LaunchOptions::default().with_memory(memory));
+        Job::read(&path("job.toml"))?.run(&options, &mut |_| ())
+    };
+    for (buffer, good) in [
+        ("file = \"a.png\"", false),
+        ("file = \"a.npy\"", true),
+        ("file = \"a.raw\", type = \"u8\"", true),
+        ("file = \"a.raw\", type = \"u8\", shape = [4000, 4000]", true),
+        ("type = \"u32\", shape = [4], expect = \"a.png\"", false),
+    ] {
+        let failed = run(1 << 20, buffer).unwrap_err().0.remove(0);
+        assert_eq!((failed.kind, failed.kind.code()), (RunErrorKind::Memory, "V0632"), "{buffer}: {failed}");
+        assert!(failed.message.contains(&path("a.").display().to_string()), "{failed}");
+        assert!(failed.message.contains("16000000 bytes"), "{buffer}: {failed}");
+        assert!(failed.help.as_ref().unwrap().contains("the limit of 1 MiB"), "{failed:?}");
+        assert!(failed.place.is_some());
+        match run(64 << 20, buffer) {
+            Ok(_) => assert!(good, "{buffer}"),
+            Err(errors) => assert!(!good && errors.0[0].kind == RunErrorKind::File, "{buffer}: {errors}"),
+        }
+    }
 }
 
 #[test]

@@ -31,16 +31,21 @@ fn error(result: Result<Report, RunErrors>) -> RunError {
     result.unwrap_err().0.remove(0)
 }
 
-/// Fails at the limit though it executes few thread-instructions.
-fn costs_more_than_it_executes(ptx: &str, block: u32) {
+/// How many thread-instructions a launch executes up to its limit of 100 million.
+fn executed_to_the_limit(ptx: &str, block: u32, words: usize) -> u64 {
     let options = LaunchOptions::default().with_cores(1);
     let limited = options.with_instructions(100_000_000);
-    let failed = error(run(ptx, [1, block], 1, &limited).0);
+    let failed = error(run(ptx, [1, block], words, &limited).0);
     assert_eq!(failed.kind, RunErrorKind::Limit, "{failed}");
     let executed = failed.message.split("has executed ").nth(1).unwrap_or_else(|| panic!("{failed}"));
-    let executed: u64 = executed.split(", and").next().unwrap().replace(',', "").parse().unwrap();
-    assert!(executed < 30_000_000, "{failed}");
     assert!(failed.help.unwrap().contains("--limit 1G"));
+    executed.split(", and").next().unwrap().replace(',', "").parse().unwrap()
+}
+
+/// Fails at the limit though it executes few thread-instructions.
+fn costs_more_than_it_executes(ptx: &str, block: u32) {
+    let executed = executed_to_the_limit(ptx, block, 1);
+    assert!(executed < 30_000_000, "{executed}: {ptx}");
 }
 
 #[test]
@@ -183,6 +188,21 @@ fn atomics_and_copies_count() {
         L: cp.async.ca.shared.global [s], [d], 4; cp.async.ca.shared.global [s], [d], 4; bra L; }",
         64,
     );
+}
+
+/// A copy takes time for each of its bytes.
+#[test]
+fn copies_cost_by_their_bytes() {
+    let copy = |bytes: u32| {
+        let ptx = format!(
+            ".entry k(.param .u64 out) {{ .reg .b64 d; .shared .align 16 .b8 s[16]; ld.param.u64 d, [out];
+            L: cp.async.ca.shared.global [s], [d], {bytes}; cp.async.wait_all; bra L; }}"
+        );
+        executed_to_the_limit(&ptx, 64, 4)
+    };
+    let [small, large] = [4, 16].map(copy);
+    assert!(small < 6_000_000, "{small}");
+    assert!(large < 2_500_000, "{large}");
 }
 
 /// A tree of calls without a label in it: nothing but calls can look at the limit.

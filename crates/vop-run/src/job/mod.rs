@@ -543,7 +543,15 @@ impl Job {
         let mut files = Vec::new();
         for buffer in buffers.iter().chain(&variables) {
             let Some(save) = &buffer.save else { continue };
-            let array = Array { description: buffer.description.clone(), bytes: buffer.bytes(&memory).to_vec() };
+            let found = buffer.bytes(&memory);
+            let mut bytes = Vec::new();
+            if bytes.try_reserve_exact(found.len()).is_err() {
+                let what = format!("writing {}", save.value.display());
+                let error = crate::memory::refused(found.len() as u64, &what);
+                return Err(self.source.place(error, save.span.as_ref()).into());
+            }
+            bytes.extend_from_slice(found);
+            let array = Array { description: buffer.description.clone(), bytes };
             // `check_save` has found the format.
             let format = Format::of(&save.value).unwrap_or(Format::Raw);
             let content = array.encode(format).map_err(|why| {
@@ -570,12 +578,12 @@ impl Job {
         tolerance: Tolerance,
         memory: &mut Memory,
     ) -> Result<Buffer<'j>, RunError> {
-        let problem =
-            |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
+        // What is too large is refused before it is read.
+        let limit = memory.left().min(MAX_BYTES);
         let (description, start) = match &spec.content {
             Content::File(file) => {
-                let array = Array::read(&file.value, spec.ty, spec.shape.as_deref(), MAX_BYTES).map_err(|why| {
-                    let error = problem(&file.span, why.to_string());
+                let array = Array::read(&file.value, spec.ty, spec.shape.as_deref(), limit).map_err(|why| {
+                    let error = self.unread(file, &why, limit, memory);
                     if self.source.path.is_none() && spec.ty.is_none() && is_raw(&file.value) {
                         let help = format!("write the type before it: {}=u8@{}", spec.name, file.value.display());
                         return error.with_help(help);
@@ -609,7 +617,7 @@ impl Job {
             }
         };
         let save = self.save(spec, output, &description)?;
-        let expected = self.expected(spec, tolerance, &description)?;
+        let expected = self.expected(spec, tolerance, &description, memory)?;
         let made = match start {
             Start::Bytes(bytes) => memory.try_allocate(&spec.name, &bytes),
             Start::Nothing(len) => memory.allocate_uninitialized(&spec.name, len),
@@ -626,6 +634,18 @@ impl Job {
         };
         let id = made.map_err(|error| self.source.place(error, spec.span.as_ref()))?;
         Ok(Buffer { name: &spec.name, id, start: 0, save, expected, description })
+    }
+
+    /// The error for a file of elements that was not read, of which `limit` bytes were allowed.
+    fn unread(&self, file: &At<PathBuf>, why: &vop_arrays::Error, limit: u64, memory: &Memory) -> RunError {
+        if why.kind() != vop_arrays::ErrorKind::TooLarge || limit == MAX_BYTES {
+            return self.source.error(RunErrorKind::File, file.span.as_ref(), why.to_string());
+        }
+        let help = format!(
+            "so much is left of the limit of {} for all buffers: `--memory` sets it; a part of the machine's memory is the default",
+            size(memory.limit())
+        );
+        self.source.error(RunErrorKind::Memory, file.span.as_ref(), why.to_string()).with_help(help)
     }
 
     /// Where a buffer or a variable is saved.
@@ -649,15 +669,18 @@ impl Job {
         spec: &'j BufferSpec,
         tolerance: Tolerance,
         wanted: &Description,
+        memory: &Memory,
     ) -> Result<Option<Expected<'j>>, RunError> {
         let problem =
             |span: &Option<Range<usize>>, message| self.source.error(RunErrorKind::File, span.as_ref(), message);
+        // A variable that it is compared with has been counted.
+        let limit = memory.left().max(wanted.byte_len().unwrap_or(0)).min(MAX_BYTES);
         let expected = spec.expect.as_ref().map(|file| {
             // A raw file has the buffer's type and shape. Other files say themselves what they hold.
             let declared = is_raw(&file.value).then_some(wanted);
             let element = declared.map(|declared| declared.element);
-            let expected = Array::read(&file.value, element, declared.map(|declared| &declared.shape[..]), MAX_BYTES)
-                .map_err(|why| problem(&file.span, why.to_string()))?;
+            let expected = Array::read(&file.value, element, declared.map(|declared| &declared.shape[..]), limit)
+                .map_err(|why| self.unread(file, &why, limit, memory))?;
             let found = &expected.description;
             if found != wanted {
                 let path = file.value.display();
@@ -730,8 +753,10 @@ impl Job {
         let read = match typed.as_ref().unwrap_or(&spec.content) {
             Content::File(file) => {
                 let ty = spec.ty.or_else(|| is_raw(&file.value).then_some(element));
-                let read = Array::read(&file.value, ty, spec.shape.as_deref(), MAX_BYTES);
-                Some(read.map_err(|why| self.source.error(RunErrorKind::File, file.span.as_ref(), why.to_string()))?)
+                // The variable has been counted.
+                let limit = memory.left().max(len).min(MAX_BYTES);
+                let read = Array::read(&file.value, ty, spec.shape.as_deref(), limit);
+                Some(read.map_err(|why| self.unread(file, &why, limit, memory))?)
             }
             Content::Values(bytes) => {
                 let count = (bytes.len() / element.size()) as u64;
@@ -777,7 +802,7 @@ impl Job {
             place.copy_from_slice(&array.bytes);
         }
         let save = self.save(spec, output, &description)?;
-        let expected = self.expected(spec, tolerance, &description)?;
+        let expected = self.expected(spec, tolerance, &description, memory)?;
         Ok(Buffer { name, id: found.id, start, description, save, expected })
     }
 

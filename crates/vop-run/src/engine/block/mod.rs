@@ -348,7 +348,8 @@ impl<'l> Worker<'l> {
             // Each group that waits is looked at.
             Op::Barrier(_) => lanes * (2 + groups / 4),
             Op::Warp(_) => 8 * lanes + lanes * (groups / 4),
-            Op::AsyncCopy(_) => 16 * u64::from(active),
+            // Each byte of the source is looked up.
+            Op::AsyncCopy(copy) => (32 + 10 * u64::from(copy.to.bytes)) * u64::from(active),
             Op::BranchIndexed { targets, .. } => lanes * (targets.len() as u64).min(u64::from(active)) / 4,
             Op::System(_) => lanes,
             _ => 0,
