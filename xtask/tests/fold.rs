@@ -57,5 +57,5 @@ fn random_rows_are_what_ptxas_computes() {
         let same = result == by_vop || row.is_nan(result) && row.is_nan(by_vop);
         assert!(same, "{row}: {by_vop:x}, and {result:x} by ptxas");
     }
-    assert!(known > 500, "{known}");
+    assert!(known > 100, "{known}");
 }
