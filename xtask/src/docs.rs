@@ -123,18 +123,6 @@ fn touched(one: Deviations, other: Deviations, forms: impl Iterator<Item = Form>
     concerned.filter(|&form| *classes.entry(class(form)).or_insert_with(|| separated(form))).count()
 }
 
-fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// The values of a, b and c as arguments of a command.
 fn arguments(divergence: &Divergence) -> String {
     let count = if divergence.form.uses_c() { 3 } else { 2 };
@@ -182,12 +170,22 @@ fn ptxas_md() -> String {
     let mut sums = [0; 2];
     for mnemonic in Mnemonic::ALL.into_iter().filter(|mnemonic| mnemonic.shape() == Shape::Scalar) {
         let counts = [mnemonic.forms().count(), touched(Deviations::NONE, newest, mnemonic.forms())];
-        let _ = writeln!(text, "| `{mnemonic}` | {} | {} |", grouped(counts[0]), grouped(counts[1]));
+        let _ = writeln!(
+            text,
+            "| `{mnemonic}` | {} | {} |",
+            vop::grouped(counts[0] as u64),
+            vop::grouped(counts[1] as u64)
+        );
         sums = [sums[0] + counts[0], sums[1] + counts[1]];
     }
-    let _ = writeln!(text, "| all | {} | {} |", grouped(sums[0]), grouped(sums[1]));
+    let _ = writeln!(text, "| all | {} | {} |", vop::grouped(sums[0] as u64), vop::grouped(sums[1] as u64));
     let older = touched(Deviations::NONE, Deviations::ALL, scalar_forms());
-    let _ = writeln!(text, "| all, ptxas 11.7 to 13.2 | {} | {} |\n", grouped(sums[0]), grouped(older));
+    let _ = writeln!(
+        text,
+        "| all, ptxas 11.7 to 13.2 | {} | {} |\n",
+        vop::grouped(sums[0] as u64),
+        vop::grouped(older as u64)
+    );
     text.push_str(COUNTS);
 
     text.push_str(
@@ -203,7 +201,7 @@ fn ptxas_md() -> String {
             text,
             "| [{deviation}](#{deviation}) | {} | {} | `{}` | {} | {:08x} | {:08x} |",
             deviation.stage(),
-            grouped(forms),
+            vop::grouped(forms as u64),
             witness.form,
             arguments(&witness).replace(' ', ", "),
             witness.ptxas,
@@ -215,7 +213,7 @@ fn ptxas_md() -> String {
     text.push_str(&sections);
     text.push_str(VERSIONS);
     text.push_str(METHOD);
-    text.replace("DIFFERING", &grouped(sums[1])).replace("SCALAR", &grouped(sums[0]))
+    text.replace("DIFFERING", &vop::grouped(sums[1] as u64)).replace("SCALAR", &vop::grouped(sums[0] as u64))
 }
 
 fn section(deviation: Deviation, witness: &Divergence) -> String {

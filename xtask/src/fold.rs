@@ -9,7 +9,7 @@ use std::path::Path;
 
 use vop_tests::Random;
 
-use crate::sass::{Toolchain, ToolchainError};
+use crate::sass::{Setting, Toolchain, ToolchainError};
 
 /// An instruction on constants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -242,33 +242,22 @@ pub fn random(rows: &[Row], count: usize, seed: u64) -> Vec<Row> {
 /// # Errors
 /// If a tool fails.
 pub fn fold(toolchain: &Toolchain, rows: &[Row], target: &str) -> Result<Vec<Option<u64>>, ToolchainError> {
-    let mut refused = BTreeSet::new();
-    loop {
-        let asked: Vec<(usize, String)> = rows
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| !refused.contains(&row.opcode))
-            .flat_map(|(i, row)| row.texts().into_iter().map(move |text| (i, text)))
-            .collect();
-        let texts: Vec<&str> = asked.iter().map(|(_, text)| text.as_str()).collect();
-        let codes = match toolchain.compile(&texts, target) {
-            Ok(codes) => codes,
-            Err(ToolchainError::Refused { text, .. }) => {
-                let found = asked.iter().find(|(_, other)| text.trim() == other.trim());
-                let Some((i, _)) = found else { return Err(ToolchainError::Refused { text, message: String::new() }) };
-                refused.insert(rows[*i].opcode.clone());
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
-        let mut results: Vec<Option<u64>> = vec![None; rows.len()];
-        let mut previous = None;
-        for ((i, _), code) in asked.iter().zip(&codes) {
-            let word = code.run(0, 0, 0).ok().map(u64::from);
-            results[*i] =
-                if previous == Some(*i) { results[*i].zip(word).map(|(low, high)| low | high << 32) } else { word };
-            previous = Some(*i);
-        }
-        return Ok(results);
+    let all: Vec<(usize, String)> =
+        rows.iter().enumerate().flat_map(|(i, row)| row.texts().into_iter().map(move |text| (i, text))).collect();
+    let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
+    let version = toolchain.newest_isa()?;
+    let verdicts = toolchain.judge(&texts, Setting { version: &version, target, declarations: ".reg .b32 d;" })?;
+    let asked: Vec<(usize, String)> =
+        all.into_iter().zip(verdicts).filter(|(_, verdict)| verdict.is_ok()).map(|(asked, _)| asked).collect();
+    let texts: Vec<&str> = asked.iter().map(|(_, text)| text.as_str()).collect();
+    let codes = toolchain.compile(&texts, target)?;
+    let mut results: Vec<Option<u64>> = vec![None; rows.len()];
+    let mut previous = None;
+    for ((i, _), code) in asked.iter().zip(&codes) {
+        let word = code.run(0, 0, 0).ok().map(u64::from);
+        results[*i] =
+            if previous == Some(*i) { results[*i].zip(word).map(|(low, high)| low | high << 32) } else { word };
+        previous = Some(*i);
     }
+    Ok(results)
 }

@@ -162,7 +162,7 @@ fn full(mnemonic: Mnemonic) -> String {
     let count = mnemonic.forms().count_left();
     let foot = format!(
         "{} forms. PTX ISA {}, .version {major}.{minor}, .target sm_{} and up.",
-        output::grouped(count),
+        vop::grouped(count),
         row.section,
         mnemonic.row().target
     );

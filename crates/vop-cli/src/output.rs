@@ -185,20 +185,7 @@ pub(crate) fn field(text: &str) -> Cow<'_, str> {
 
 /// `1 file`, `2 files`.
 pub(crate) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count as u64)) }
-}
-
-/// 6039797760 as 6,039,797,760.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", vop::grouped(count as u64)) }
 }
 
 /// Rows of a batch that were refused one after the other: a file that holds no rows at all may be long.
@@ -218,7 +205,7 @@ impl Refused {
         if self.0 < Self::MOST {
             return Ok(());
         }
-        let most = grouped(Self::MOST as u64);
+        let most = vop::grouped(Self::MOST as u64);
         Err(Failure::Misuse(format!("{most} rows in succession are no instructions: the rest was not read")))
     }
 }

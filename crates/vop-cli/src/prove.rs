@@ -230,7 +230,7 @@ fn all(args: &Args, timeout: Duration) -> Result<Outcome, Failure> {
             writeln!(out, "    {counterexample}")?;
         }
     }
-    let number = |count: usize| output::grouped(count as u64);
+    let number = |count: usize| vop::grouped(count as u64);
     let proved = number(asked.len() - failures.len());
     let seconds = start.elapsed().as_secs_f64();
     writeln!(

@@ -13,7 +13,7 @@ pub(crate) fn run_error(error: &RunError, command_line: &str) -> String {
 
 /// What a launch found while it ran on, and how often, or what is said instead.
 pub(crate) fn finding(finding: &Finding, instead: Option<String>) -> String {
-    let often = || format!("{} times at this place", crate::output::grouped(finding.count));
+    let often = || format!("{} times at this place", vop::grouped(finding.count));
     let often = instead.or_else(|| (finding.count > 1).then(often));
     run(&finding.error, finding.severity, often, "")
 }

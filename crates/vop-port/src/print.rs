@@ -193,6 +193,11 @@ fn operator(op: Op) -> &'static str {
     }
 }
 
+/// C's choice.
+fn conditional(at: &[Expression]) -> Expression {
+    Expression::operator(format!("{} ? {} : {}", at[0].inner(), at[1].inner(), at[2].inner()))
+}
+
 fn hexadecimal(value: u64) -> String {
     if value < 10 { value.to_string() } else { format!("{value:#x}") }
 }
@@ -380,7 +385,7 @@ impl Syntax for CLike {
                 let [x, y] = [0, 1].map(|i| self.cast(self.ty(width, true), &at[i]));
                 binary(&x, &y)
             }
-            Op::Select(_) => Expression::operator(format!("{} ? {} : {}", at[0].inner(), at[1].inner(), at[2].inner())),
+            Op::Select(_) => conditional(at),
             Op::Number | Op::Narrow => self.cast(self.ty(Width::Word, false), &at[0]),
             Op::Widen => self.cast(self.ty(Width::Long, false), &at[0]),
             Op::WidenSigned => {
@@ -622,62 +627,45 @@ impl Syntax for Numpy {
     }
 }
 
-/// WGSL, which has no integers of 64 bits.
-pub(crate) struct Wgsl;
-
-pub(crate) static WGSL: Wgsl = Wgsl;
-
-impl Syntax for Wgsl {
-    fn literal(&self, value: u64, _: Width) -> String {
-        format!("{}u", hexadecimal(value))
-    }
-
-    fn operation(&self, op: Op, at: &[Expression]) -> Expression {
-        let call = |name: &str, x: &Expression| Expression::atom(format!("{name}({})", x.text));
-        let binary = |x: &Expression, y: &Expression| {
-            Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
-        };
-        match op {
-            Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
-            Op::Sar(_) => call("bitcast<u32>", &binary(&call("bitcast<i32>", &at[0]), &at[1])),
-            Op::CompareSigned(..) => {
-                let [x, y] = [0, 1].map(|i| call("bitcast<i32>", &at[i]));
-                binary(&x, &y)
-            }
-            Op::Select(_) => Expression::atom(format!("select({}, {}, {})", at[2].text, at[1].text, at[0].text)),
-            Op::Number => call("u32", &at[0]),
-            _ => binary(&at[0], &at[1]),
-        }
-    }
-
-    fn name(&self, name: &str, _: Sort, value: &str) -> String {
-        format!("let {name} = {value};")
-    }
-
-    fn function(&self, function: &Function<'_>, statements: &[String], result: &str, _: bool) -> String {
-        format!(
-            "{}fn {}(a: u32, b: u32, c: u32) -> u32 {{\n{}    return {result};\n}}\n",
-            line_comments("// ", function.words),
-            function.name,
-            indented(statements),
-        )
-    }
-
-    fn prelude(&self) -> &'static str {
-        ""
-    }
-
-    fn file(&self, words: &[String], functions: &[String]) -> String {
-        format!("{}\n{}", line_comments("// ", words), functions.join("\n"))
-    }
+/// Languages of shaders, whose integers have 32 bits and are converted by calls.
+pub(crate) struct Shader {
+    /// The calls that make a signed number of a word, and a word of a signed number.
+    signed: [&'static str; 2],
+    /// The type of a word, which is also the call that makes one of a truth value.
+    word: &'static str,
+    /// Names a value: of a truth value, and of a word.
+    names: [&'static str; 2],
+    /// What stands between a function's name and its body.
+    parameters: &'static str,
+    /// What stands before a function's name.
+    before: &'static str,
+    /// Whether `select(y, x, truth)` chooses, and not `truth ? x : y`.
+    has_select: bool,
+    /// What a file says of itself, if more than others.
+    words: &'static str,
 }
 
-/// GLSL, whose integers have 32 bits.
-pub(crate) struct Glsl;
+pub(crate) static WGSL: Shader = Shader {
+    signed: ["bitcast<i32>", "bitcast<u32>"],
+    word: "u32",
+    names: ["let", "let"],
+    parameters: "(a: u32, b: u32, c: u32) -> u32 {",
+    before: "fn",
+    has_select: true,
+    words: "",
+};
 
-pub(crate) static GLSL: Glsl = Glsl;
+pub(crate) static GLSL: Shader = Shader {
+    signed: ["int", "uint"],
+    word: "uint",
+    names: ["bool", "uint"],
+    parameters: "(uint a, uint b, uint c)\n{",
+    before: "uint",
+    has_select: false,
+    words: "For GLSL 1.30 and ESSL 3.00 or later; a shader includes it behind its #version.",
+};
 
-impl Syntax for Glsl {
+impl Syntax for Shader {
     fn literal(&self, value: u64, _: Width) -> String {
         format!("{}u", hexadecimal(value))
     }
@@ -687,29 +675,34 @@ impl Syntax for Glsl {
         let binary = |x: &Expression, y: &Expression| {
             Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
         };
+        let [signed, unsigned] = self.signed;
         match op {
             Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
-            Op::Sar(_) => call("uint", &binary(&call("int", &at[0]), &at[1])),
+            Op::Sar(_) => call(unsigned, &binary(&call(signed, &at[0]), &at[1])),
             Op::CompareSigned(..) => {
-                let [x, y] = [0, 1].map(|i| call("int", &at[i]));
+                let [x, y] = [0, 1].map(|i| call(signed, &at[i]));
                 binary(&x, &y)
             }
-            Op::Select(_) => Expression::operator(format!("{} ? {} : {}", at[0].inner(), at[1].inner(), at[2].inner())),
-            Op::Number => call("uint", &at[0]),
+            Op::Select(_) if self.has_select => {
+                Expression::atom(format!("select({}, {}, {})", at[2].text, at[1].text, at[0].text))
+            }
+            Op::Select(_) => conditional(at),
+            Op::Number => call(self.word, &at[0]),
             _ => binary(&at[0], &at[1]),
         }
     }
 
     fn name(&self, name: &str, sort: Sort, value: &str) -> String {
-        let ty = if sort == Sort::Truth { "bool" } else { "uint" };
-        format!("{ty} {name} = {value};")
+        format!("{} {name} = {value};", self.names[usize::from(sort != Sort::Truth)])
     }
 
     fn function(&self, function: &Function<'_>, statements: &[String], result: &str, _: bool) -> String {
         format!(
-            "{}uint {}(uint a, uint b, uint c)\n{{\n{}    return {result};\n}}\n",
+            "{}{} {}{}\n{}    return {result};\n}}\n",
             line_comments("// ", function.words),
+            self.before,
             function.name,
+            self.parameters,
             indented(statements),
         )
     }
@@ -719,9 +712,8 @@ impl Syntax for Glsl {
     }
 
     fn file(&self, words: &[String], functions: &[String]) -> String {
-        let words =
-            [words, &["For GLSL 1.30 and ESSL 3.00 or later; a shader includes it behind its #version.".to_string()]]
-                .concat();
+        let mut words = words.to_vec();
+        words.extend(Some(self.words).filter(|more| !more.is_empty()).map(str::to_string));
         format!("{}\n{}", line_comments("// ", &words), functions.join("\n"))
     }
 }

@@ -31,6 +31,7 @@ fn is_left(source: &str, why: &str) {
     assert!(ported.carried.is_empty(), "{source}");
     let found: Vec<&str> = ported.left.iter().map(|left| &left.why[..]).collect();
     assert_eq!(found, [why], "{source}");
+    assert_eq!(ported.others, 0, "{source}");
     assert_eq!(ported.apply(source.as_bytes(), "vop_port.h"), source.as_bytes());
 }
 
@@ -52,6 +53,11 @@ fn one_instruction_becomes_an_assignment() {
     becomes(
         r#"asm("vset.u32.u32.gt %0, %1, 127;" : "=r"(d) : "r"((int)a), "n"(5));"#,
         "d = vset_u32_u32_gt((int)a, 127u, 0);",
+    );
+    // A comment would hide what follows.
+    becomes(
+        "asm(\"vadd4.u32.u32.u32 %0, %1, %2, %2;\" : \"=r\"(d /* sum */) : \"r\"(a // first, of two\n), \"r\"(b));",
+        "d = vadd4_u32_u32_u32(a, b, 0);",
     );
     becomes(
         "#define ADD(d, a) asm(\"vadd.u32.u32.u32 %0, %1, %2;\" : \\\n    \"=r\"(d) : \"r\"(a), \"r\"(1, b))\n",
@@ -92,6 +98,12 @@ fn expressions_are_evaluated_in_the_order_of_the_asm() {
         r#"asm("vsub4.u32.u32.u32 %0, %1, %2, %1;" : "=r"(d) : "r"(n++), "r"(n));"#,
         "do {\n    unsigned vop_0;\n    const unsigned vop_1 = (unsigned)(n++);\n    const unsigned vop_2 = (unsigned)n;\n    \
          vop_0 = vsub4_u32_u32_u32(vop_1, vop_2, 0);\n    d = vop_0;\n} while (0);",
+    );
+    // Once, however often the instruction reads it.
+    becomes(
+        r#"asm("vmax.u32.u32.u32.add %0, %1, %1, %1;" : "=r"(d) : "r"(n++));"#,
+        "do {\n    unsigned vop_0;\n    const unsigned vop_1 = (unsigned)(n++);\n    \
+         vop_0 = vmax_u32_u32_u32_add(vop_1, vop_1, vop_1);\n    d = vop_0;\n} while (0);",
     );
     becomes(
         r#"asm("vadd.u32.u32.u32 %0, %1, %2;" : "=r"(d) : "r"(next(s)), "n"(5));"#,
@@ -147,6 +159,10 @@ fn what_cannot_be_carried_is_left() {
     is_left(r#"asm("vadd4.u32.u32.u32 %0, %1, %1, %1;" : "=r"(d) : "l"(p));"#, "operand `%1` is a 64-bit register");
     is_left(
         r#"asm("vadd4.u32.u32.u32.add %0, %1, %1, %0;" : "=r"(d) : "r"(p));"#,
+        "operand `%0` is read before it is written; write `\"+r\"`",
+    );
+    is_left(
+        r#"asm("{.reg .u32 t; mov.u32 t, %1; vadd.u32.u32.u32.add %0, t, t, %0;}" : "=r"(d) : "r"(p));"#,
         "operand `%0` is read before it is written; write `\"+r\"`",
     );
     is_left(

@@ -108,9 +108,9 @@ fn bracketed(source: &[u8], whole: Range<usize>) -> Option<Range<usize>> {
     }
     // Behind the constraint, whose text has no quotes or brackets in it.
     let quotes: Vec<usize> = text.iter().enumerate().filter(|(_, b)| **b == b'"').map(|(i, _)| i).take(2).collect();
-    let (&first, &second) = (quotes.first()?, quotes.get(1)?);
+    let &second = quotes.get(1)?;
     let open = second + 1 + text[second + 1..].iter().position(|b| !b.is_ascii_whitespace())?;
-    if text[open] != b'(' || text[..first].contains(&b'(') {
+    if text[open] != b'(' {
         return None;
     }
     let inner = whole.start + open + 1..whole.end - 1;

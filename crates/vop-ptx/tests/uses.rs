@@ -1,6 +1,7 @@
 //! What is said of the instructions of whole files.
 //!
-//! `data/uses/NAME` is a file and `data/uses/NAME.lints` what is strange in it, by line and column.
+//! `data/uses/NAME` is a file and `data/uses/NAME.lints` what is strange in it, by line and column. The concatenations of
+//! `data/find/joined.*` are judged, too, with expectations beside the others.
 //! `VOP_BLESS=1 cargo test -p vop-ptx --test uses` rewrites the expectations; read the difference before you keep it.
 
 use std::fmt::Write as _;
@@ -12,10 +13,13 @@ use vop_ptx::find::Language;
 use vop_ptx::uses::{FileUses, Verdict, read};
 
 fn sources() -> Vec<(PathBuf, Vec<u8>, Language)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/uses");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("test data is there")
-        .map(|entry| entry.expect("the folder can be listed").path())
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let listed = |folder: &str| fs::read_dir(data.join(folder)).expect("test data is there");
+    let is_joined = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "joined");
+    let path = |entry: std::io::Result<fs::DirEntry>| entry.expect("the folder can be listed").path();
+    let mut files: Vec<_> = listed("uses")
+        .map(path)
+        .chain(listed("find").map(path).filter(is_joined))
         .filter_map(|path| Language::from_path(&path).map(|language| (path, language)))
         .map(|(path, language)| (path.clone(), fs::read(path).expect("test data can be read"), language))
         .collect();
@@ -72,7 +76,8 @@ fn report(source: &[u8], language: Language) -> String {
 fn lints_of_files() {
     let mut wrong = Vec::new();
     for (path, source, language) in sources() {
-        let expected_path = PathBuf::from(format!("{}.lints", path.display()));
+        let name = path.file_name().expect("a file has a name").to_string_lossy();
+        let expected_path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/uses/{name}.lints"));
         let actual = report(&source, language);
         if std::env::var_os("VOP_BLESS").is_some() {
             fs::write(&expected_path, &actual).expect("the file can be written");

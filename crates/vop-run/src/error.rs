@@ -83,19 +83,6 @@ fn summary(text: &str) -> String {
     all
 }
 
-/// A number with a comma between each three digits.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// One thread of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadId {

@@ -219,7 +219,7 @@ impl Toolchain {
     }
 
     /// The newest `.version` that this ptxas takes: it tells when it is asked for more.
-    fn newest_isa(&self) -> Result<String> {
+    pub(crate) fn newest_isa(&self) -> Result<String> {
         let folder = tempfile::tempdir().map_err(|error| io_error(&std::env::temp_dir(), error))?;
         let ptx = folder.path().join("version.ptx");
         std::fs::write(&ptx, ".version 99.9\n.target sm_75\n").map_err(|error| io_error(&ptx, error))?;

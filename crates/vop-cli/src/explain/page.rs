@@ -5,8 +5,6 @@ use vop::isa::table::Axis;
 use vop::isa::types::{Comparison, Operation, PLUS_ONE, Part, SAT, Scale, Secondary, Shape, ShiftMode, Type};
 use vop::{Instruction, Mnemonic, Parser, Semantics};
 
-use crate::output;
-
 /// A part of the syntax, such as `.dtype`.
 struct Slot {
     /// As the syntax has it, without braces.
@@ -211,7 +209,7 @@ pub(super) fn drawn(mnemonic: Mnemonic, width: usize) -> String {
     let foot = format!(
         "{} forms, in PTX since .version {major}.{minor} and on targets from sm_{}. `vop explain '{example}' 1 2 3` draws the \
          example with other values.",
-        output::grouped(mnemonic.forms().count_left()),
+        vop::grouped(mnemonic.forms().count_left()),
         row.target
     );
     text.push_str(&format!("\n{}\n", vop_draw::wrapped(&foot, width)));

@@ -466,7 +466,7 @@ fn launches(launches: &[LaunchSummary], width: usize) -> String {
     let is_table = width >= 80 || header.chars().count() <= width;
     let mut text = if is_table { header } else { String::new() };
     for Row { kernel, grid, block, instructions, video, seconds } in rows {
-        let (instructions, video) = (output::grouped(instructions), output::grouped(video));
+        let (instructions, video) = (vop::grouped(instructions), vop::grouped(video));
         text.push_str(&if is_table {
             format!("{kernel:<name$} {grid:>10} {block:>9} {instructions:>20} {video:>15} {seconds:>8.2}\n")
         } else {
@@ -495,7 +495,7 @@ fn difference(comparison: &Comparison) -> String {
         "`{}` differs from {} in {} of {}",
         comparison.buffer,
         comparison.file.display(),
-        output::grouped(comparison.differing as u64),
+        vop::grouped(comparison.differing as u64),
         counted(comparison.elements as u64, "element"),
     );
     if let Some(first) = &comparison.first {

@@ -46,7 +46,7 @@ impl Launches {
         Some(format!(
             "\n`{}`{which}: {} of {} done, {} of at most {} thread-instructions{time}{waiting}",
             now.entry,
-            output::grouped(now.done),
+            vop::grouped(now.done),
             counted(now.blocks, "block"),
             short(now.instructions),
             short(self.limit),
@@ -56,7 +56,7 @@ impl Launches {
 
 /// `1 block`, `2,400 blocks`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", output::grouped(count), if count == 1 { "" } else { "s" })
+    format!("{} {what}{}", vop::grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// A large number in words: 12.3 billion.
@@ -65,10 +65,10 @@ fn short(number: u64) -> String {
         if number >= unit {
             let (whole, tenth) = (number / unit, number % unit * 10 / unit);
             let fraction = if tenth == 0 { String::new() } else { format!(".{tenth}") };
-            return format!("{}{fraction} {name}", output::grouped(whole));
+            return format!("{}{fraction} {name}", vop::grouped(whole));
         }
     }
-    output::grouped(number)
+    vop::grouped(number)
 }
 
 /// Does some work. If it takes long and standard error is a terminal, a bar shows how many of all blocks are done, an estimate of the time

@@ -82,18 +82,22 @@ impl Body {
     }
 }
 
+/// The length of a comment that a text begins with.
+pub(crate) fn comment(text: &str) -> Option<usize> {
+    match text.get(..2)? {
+        "//" => Some(text.find('\n').unwrap_or(text.len())),
+        "/*" => Some(text[2..].find("*/").map_or(text.len(), |end| end + 4)),
+        _ => None,
+    }
+}
+
 /// Comments as blanks, and the braces of blocks, which stand where a statement begins, as ends of statements.
 fn without_comments(template: &str) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
     let mut begins = true;
     while let Some(c) = rest.chars().next() {
-        let comment = match rest.get(..2) {
-            Some("//") => Some(rest.find('\n').unwrap_or(rest.len())),
-            Some("/*") => Some(rest[2..].find("*/").map_or(rest.len(), |end| end + 4)),
-            _ => None,
-        };
-        if let Some(length) = comment {
+        if let Some(length) = comment(rest) {
             text.push(' ');
             rest = &rest[length..];
             continue;

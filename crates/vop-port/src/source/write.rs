@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use vop::lower::Value;
 use vop_ptx::asm::{Access, AsmOperand, AsmStatement};
 
-use super::body::{Body, Place, Source, Step, What};
+use super::body::{Body, Place, Source, Step, What, comment};
 use crate::{Port, Target};
 
 /// What a function's parameters are called in its code.
@@ -25,7 +25,7 @@ pub(super) fn statement(
     functions: &[Port],
     target: Target,
 ) -> Result<Text, String> {
-    let text = |operand: &AsmOperand| String::from_utf8_lossy(&source[operand.expression.clone()]).into_owned();
+    let text = |operand: &AsmOperand| without_comments(&String::from_utf8_lossy(&source[operand.expression.clone()]));
     let expressions: Vec<Expression> =
         statement.operands.iter().map(|operand| Expression::new(text(operand))).collect();
     if let Some(empty) = expressions.iter().position(|expression| expression.text.is_empty()) {
@@ -81,6 +81,21 @@ fn unordered(statement: &AsmStatement, expressions: &[Expression]) -> Option<Str
         }
     }
     None
+}
+
+/// An expression on its own: a comment in it would hide what is written behind it.
+fn without_comments(expression: &str) -> String {
+    // `//` may stand in a literal.
+    if expression.contains(['"', '\'']) || !expression.contains('/') {
+        return expression.to_string();
+    }
+    let (mut text, mut rest) = (String::new(), expression);
+    while let Some(c) = rest.chars().next() {
+        let (shown, length) = comment(rest).map_or((c, c.len_utf8()), |length| (' ', length));
+        text.push(shown);
+        rest = &rest[length..];
+    }
+    text.trim().to_string()
 }
 
 /// The words of an expression.
@@ -269,11 +284,6 @@ impl Writer<'_> {
                 }
                 _ => {
                     let given = self.given(number);
-                    if given == number && !expression.is_pure {
-                        return Err(format!(
-                            "operand `%{number}` is read and written, and evaluating it twice may change something"
-                        ));
-                    }
                     lines.push(format!("{word} {name} = {};", cast(word, &self.expressions[given])));
                 }
             }

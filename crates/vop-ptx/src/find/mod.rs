@@ -4,9 +4,9 @@
 //! Programs write PTX inside string literals, so the finder goes from the file inwards, and each step is a module:
 //!
 //! ```text
-//! source ──prefilter──► lex/ ──► Mapped text ──placeholder──► PTX text ──statement──► Found
-//!          no mnemonic?  the literals that form one        %% %[x] $0 {x}
-//!          then nothing  text, escapes decoded
+//! source ──prefilter──► lex/ ──► Mapped text ──template──► ──placeholder──► ──fill──► PTX text ──statement──► Found
+//!          no mnemonic?  the literals   escapes   branches     %% %[x] $0     values of operands   without those of
+//!          then nothing  that form one  decoded   of engines   {x}            that complete words  another machine: foreign
 //! ```
 //!
 //! Every byte of a text knows the place of the user's file that it came from ([`Found::source_span`]), and text that a

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::block::{Failure, Worker};
 use super::launch::Launch;
-use crate::error::{RunError, RunErrorKind, grouped};
+use crate::error::{RunError, RunErrorKind};
 
 /// What a step costs at least, for each warp of the block: loops work on whole warps.
 pub(super) const STEP: u64 = 16;
@@ -85,9 +85,9 @@ impl Launch<'_> {
     #[cold]
     fn limit_error(&self, executed: u64) -> RunError {
         let limit = self.limit;
-        let mut message = format!("the launch's limit of {} thread-instructions is reached", grouped(limit));
+        let mut message = format!("the launch's limit of {} thread-instructions is reached", vop::grouped(limit));
         if executed <= limit {
-            message += &format!(": it has executed {}, and what took longer counts as more", grouped(executed));
+            message += &format!(": it has executed {}, and what took longer counts as more", vop::grouped(executed));
         }
         let higher = limit.saturating_mul(10);
         let help = format!("check that every loop ends, or raise the limit, as by `--limit {}`", short(higher));

@@ -9,6 +9,24 @@ use core::ops::Range;
 
 pub use run::RunErrorKind;
 
+/// A number as messages write it, with a comma between each three digits: 6039797760 as 6,039,797,760.
+///
+/// ```
+/// assert_eq!(vop::grouped(6_039_797_760), "6,039,797,760");
+/// assert_eq!(vop::grouped(999), "999");
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = alloc::format!("{number}");
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// How severe a diagnostic is, the most severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {

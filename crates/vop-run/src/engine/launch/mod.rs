@@ -22,7 +22,7 @@ use super::shadow::{Checks, Common};
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
-use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId, grouped};
+use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::memory::{Budget, Bytes, Layout, Memory, Region};
 use crate::special::Shape;
 use crate::symbol::shown;
@@ -193,7 +193,7 @@ impl Kernel {
         // Threads that execute nothing take time as well.
         let all = grid.iter().chain(&block).fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
         if all > options.instructions {
-            let limit = grouped(options.instructions);
+            let limit = vop::grouped(options.instructions);
             let message = format!("the launch has more threads than its limit of {limit} thread-instructions");
             let help = "a smaller grid, or a higher limit (`--limit`)";
             return Err(RunError::new(RunErrorKind::Limit, message).with_help(help).into());

@@ -9,7 +9,7 @@ use crate::engine::block::Failure;
 use crate::engine::findings::{Absence, AccessKind, Findings, Found, Key, Near, Race, Spot, What};
 use crate::engine::observer::{Observer, Profile};
 use crate::engine::shadow::Common;
-use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId, grouped};
+use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::heap::Site;
 use crate::memory::{Memory, OFFSET, plural, region_index, shown_allocation};
 use crate::special::Shape;
@@ -323,7 +323,7 @@ impl Explain<'_> {
     fn leak(&self, (site, count, bytes): (std::sync::Arc<Site>, u64, u64)) -> Finding {
         let what = match count {
             1 => format!("an allocation of {} is", plural(bytes)),
-            _ => format!("{} allocations of {} bytes in sum are", grouped(count), grouped(bytes)),
+            _ => format!("{} allocations of {} bytes in sum are", vop::grouped(count), vop::grouped(bytes)),
         };
         let message = format!(
             "{what} not freed when the launch ends: `malloc` at {} of {}{}",
