@@ -159,8 +159,8 @@ fn what_is_left_is_reported() {
     std::fs::write(folder.path().join("wide.cu"), wide).unwrap();
     for (args, words) in [
         (
-            &["port", "--to", "rust", "a.cu"][..],
-            "sources cannot be ported to rust, only to c, cpp, cuda, hip, sycl, metal, opencl",
+            &["port", "--to", "numpy", "a.cu"][..],
+            "sources cannot be ported to numpy, only to c, cpp, cuda, hip, sycl, metal, opencl, rust, llvm",
         ),
         (&["port", "--to", "cpp", "a.cu", "--keep-ptx"], "functions of cpp cannot hold an asm"),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "--write"], "--write is for sources"),
