@@ -298,8 +298,8 @@ fn llvm_ir_calls_functions_that_it_holds() {
     );
     assert!(
         text.starts_with(
-            "  %vop.12.1 = call i32 @ptx_setp_lt_u32(i32 %1, i32 7, i32 0)\n  %vop.12.2 = call i32 @vmax4_u32_u32_u32(i32 %1, i32 7, i32 0)\n  \
-             %vop.12.3 = call i32 @vsub4_u32_u32_u32(i32 %vop.12.2, i32 %1, i32 0)\n  %5 = call i32 @ptx_selp_b32(i32 %vop.12.3, i32 %vop.12.2, i32 %vop.12.1)\n"
+            "  %vop.16.1 = call i32 @ptx_setp_lt_u32(i32 %1, i32 7, i32 0)\n  %vop.16.2 = call i32 @vmax4_u32_u32_u32(i32 %1, i32 7, i32 0)\n  \
+             %vop.16.3 = call i32 @vsub4_u32_u32_u32(i32 %vop.16.2, i32 %1, i32 0)\n  %5 = call i32 @ptx_selp_b32(i32 %vop.16.3, i32 %vop.16.2, i32 %vop.16.1)\n"
         ),
         "{text}"
     );

@@ -274,7 +274,8 @@ fn report(files: &[File], header: Option<&Header>, written: bool) {
         ));
     }
     if files.iter().any(|file| !file.ported.within.is_empty()) {
-        summary.push_str("; those of strings and LLVM IR are in the files themselves");
+        let verb = if written { "are" } else { "would be" };
+        summary.push_str(&format!("; the functions of strings and LLVM IR {verb} in the files themselves"));
     }
     output::notice(&format!("{summary}\n"));
 }
