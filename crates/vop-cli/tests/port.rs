@@ -159,8 +159,8 @@ fn what_is_left_is_reported() {
     std::fs::write(folder.path().join("wide.cu"), wide).unwrap();
     for (args, words) in [
         (
-            &["port", "--to", "rust", "a.cu"][..],
-            "sources cannot be ported to rust, only to c, cpp, cuda, hip, sycl, metal, opencl",
+            &["port", "--to", "numpy", "a.cu"][..],
+            "sources cannot be ported to numpy, only to c, cpp, cuda, hip, sycl, metal, opencl, rust, llvm",
         ),
         (&["port", "--to", "cpp", "a.cu", "--keep-ptx"], "functions of cpp cannot hold an asm"),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "--write"], "--write is for sources"),
@@ -176,4 +176,95 @@ fn what_is_left_is_reported() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains(words), "{args:?}: {said}");
     }
+}
+
+/// A crate of Rust: the module stands beside the root, which declares it, and a file of a folder calls its functions.
+#[test]
+fn a_crate_of_rust_gets_a_module() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(path("src/kernels")).unwrap();
+    let root = "//! Sums.\n#![allow(unused_imports, unused_unsafe)]\n\nmod kernels;\n\nfn main() {\n    println!(\"{:x}\", kernels::add(0x7f01_ff80, 0x0102_0380_u32.cast_signed()));\n}\n";
+    let kernels = "use core::arch::asm;\n\npub fn add(a: u32, b: i32) -> u32 {\n    let d: u32;\n    // SAFETY: it only computes.\n    unsafe {\n        \
+         asm!(\"vadd4.s32.s32.s32.sat {}, {}, {}, {};\", lateout(reg32) d, in(reg32) a, in(reg32) b, const 0);\n    }\n    d\n}\n";
+    std::fs::write(path("src/main.rs"), root).unwrap();
+    std::fs::write(path("src/kernels/mod.rs"), kernels).unwrap();
+    // The root is not among the files: it is said what is missing.
+    let output = vop(folder.path(), &["port", "--to", "rust", "src/kernels"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.starts_with("note: calls are of `crate::vop_port`: write `mod vop_port;` in src/main.rs\n"), "{said}");
+    let output = vop(folder.path(), &["port", "--to", "rust", ".", "--write"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said, "1 statement of 1 instruction carried over in 2 files; the functions are in ./src/vop_port.rs\n");
+    assert_eq!(read(&folder, "src/main.rs"), root.replace("\nmod kernels;", "\nmod vop_port;\nmod kernels;"));
+    assert!(
+        read(&folder, "src/kernels/mod.rs")
+            .contains("        d = crate::vop_port::vadd4_s32_s32_s32_sat(a, b.cast_unsigned(), 0);\n")
+    );
+    // A second time there is nothing to do; another file's functions are added.
+    std::fs::write(path("src/more.rs"), kernels.replace("vadd4.s32.s32.s32.sat", "vavrg4.u32.u32.u32")).unwrap();
+    assert!(vop(folder.path(), &["port", "--to", "rust", "src", "--write"]).status.success());
+    let module = read(&folder, "src/vop_port.rs");
+    assert!(module.contains(" fn vadd4_s32_s32_s32_sat(") && module.contains(" fn vavrg4_u32_u32_u32("), "{module}");
+    assert_eq!(read(&folder, "src/main.rs").matches("mod vop_port;").count(), 1);
+    for (args, words) in [
+        (&["port", "--to", "rust", "src", "--header", "src/simd.rs"][..], "a module of Rust is called vop_port.rs"),
+        (&["port", "--to", "llvm", "src", "--header", "f.ll"], "files of LLVM IR hold their functions themselves"),
+        (&["port", "--to", "rust", "src", "--keep-ptx"], "functions of rust cannot hold an asm"),
+    ] {
+        let output = vop(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(words), "{args:?}: {said}");
+    }
+    if !has("rustc") {
+        return;
+    }
+    let compiled = Command::new("rustc")
+        .args(["--edition=2021", "-Dwarnings", "-Adead_code", "-o", "main", "src/main.rs"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let run = Command::new(path("main")).output().unwrap();
+    // 7f + 1 is clamped, 01 + 02, ff + 03, and 80 + 80 is clamped.
+    assert_eq!(String::from_utf8_lossy(&run.stdout), "7f030280\n");
+}
+
+/// Files that hold their functions themselves: no header is written.
+#[test]
+fn strings_and_llvm_ir_need_no_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let kernel = "uint f(uint a) {\n    uint d;\n    asm(\"vavrg4.u32.u32.u32 %0, %1, %2, %2;\" : \"=r\"(d) : \"r\"(a), \"r\"(7));\n    return d;\n}\n";
+    std::fs::write(path("a.py"), format!("KERNEL = \"\"\"\n{kernel}\"\"\"\n")).unwrap();
+    let ir = "define i32 @f(i32 %a) {\n  %d = call i32 asm \"vavrg4.u32.u32.u32 $0, $1, $1, $1;\", \"=r,r\"(i32 %a)\n  ret i32 %d\n}\n";
+    std::fs::write(path("a.ll"), ir).unwrap();
+    let output = vop(folder.path(), &["port", "--to", "opencl", "a.py", "--write"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert_eq!(
+        said,
+        "1 statement of 1 instruction carried over in 1 file; the functions of strings and LLVM IR are in the files themselves\n"
+    );
+    let text = read(&folder, "a.py");
+    assert!(
+        text.contains("\n    d = vavrg4_u32_u32_u32(a, 7, 0);\n") && text.contains("static inline uint vavrg4_"),
+        "{text}"
+    );
+    let json = vop(folder.path(), &["port", "--to", "llvm", "a.ll", "--write", "--format", "json"]);
+    assert!(json.status.success());
+    let object: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((&object["carried"][0]["line"], &object["functions"][0]), (&2.into(), &"vavrg4_u32_u32_u32".into()));
+    assert!(read(&folder, "a.ll").contains("  %d = call i32 @vavrg4_u32_u32_u32(i32 %a, i32 %a, i32 0)\n"));
+    assert!(!path("vop_port.h").exists());
+    // Each file is for a target of its own.
+    std::fs::write(path("b.ll"), ir).unwrap();
+    let output = vop(folder.path(), &["port", "--to", "hip", "b.ll", "--write"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("left as it is: files of this language are ported to llvm, not to hip\n"), "{said}");
+    assert_eq!(read(&folder, "b.ll"), ir);
 }

@@ -25,6 +25,7 @@ mod boolean;
 pub mod code;
 mod intrinsic;
 mod lanes;
+mod llvm;
 mod name;
 mod print;
 mod proof;
@@ -290,6 +291,22 @@ fn file_of(ports: &[Port], keep_ptx: bool) -> String {
     first.target.syntax().file(&words, &functions)
 }
 
+/// Functions for a source that has no file beside it: a string of a program, or LLVM IR. In C's syntax each has a guard, as such sources
+/// are put together.
+pub(crate) fn functions_within(ports: &[Port], keep_ptx: bool) -> String {
+    let Some(first) = ports.first() else { return String::new() };
+    let syntax = first.target.syntax();
+    let mut text = syntax.prelude().to_string();
+    for port in ports {
+        let function = port.function(false, keep_ptx);
+        match syntax.word() {
+            Some(_) => text.push_str(&format!("#ifndef {0}_of_vop\n#define {0}_of_vop\n{function}#endif\n", port.name)),
+            None => text.push_str(&format!("\n{function}")),
+        }
+    }
+    text
+}
+
 /// What a file that [`file()`] wrote holds: its functions, in their order, and whether they keep PTX. `None` if it wrote another target's
 /// file, or did not write this one.
 ///
@@ -304,7 +321,8 @@ pub fn read_file(text: &str, target: Target) -> Option<(Vec<Port>, bool)> {
     if !text.lines().take(4).any(|line| line.contains(&format!("written by `vop port --to {target}`"))) {
         return None;
     }
-    let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("/* "));
+    let comment = |line: &'_ str| ["/* ", "/// "].into_iter().find(|sign| line.starts_with(sign)).map(str::len);
+    let lines = text.lines().map(str::trim_start).filter_map(|line| Some(&line[comment(line)?..]));
     let mut ports: Vec<Port> = Vec::new();
     for line in lines.map(str::trim_end) {
         let found: Vec<Port> = if let Ok(form) = line.parse::<Form>() {

@@ -2,8 +2,10 @@
 
 use vop::isa::types::Comparison;
 use vop::lower::Value;
+use vop_ptx::find::Language;
 
 use crate::code::{Code, Op, Sort, Width};
+pub(crate) use crate::llvm::LLVM;
 
 /// An expression, and whether it stands beside an operator without parentheses.
 #[derive(Debug, Clone)]
@@ -13,7 +15,7 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    fn atom(text: impl Into<String>) -> Expression {
+    pub(crate) fn atom(text: impl Into<String>) -> Expression {
         Expression { text: text.into(), is_atom: true }
     }
 
@@ -60,6 +62,21 @@ pub(crate) trait Syntax {
         None
     }
 
+    /// The language of the files in which calls of functions can stand for an `asm`; [`Language::Cuda`] for all that have C's syntax.
+    fn language(&self) -> Option<Language> {
+        self.word().map(|_| Language::Cuda)
+    }
+
+    /// How a parameter and a named value are written where they are read.
+    fn read(&self, name: &str) -> String {
+        name.to_string()
+    }
+
+    /// Whether every value has a name, as an operation takes no others.
+    fn names_all(&self) -> bool {
+        false
+    }
+
     /// The macro that tells NVIDIA's GPUs, if functions can hold an `asm`.
     fn nvidia(&self) -> Option<&'static str> {
         None
@@ -97,18 +114,19 @@ pub(crate) fn function(syntax: &dyn Syntax, function: &Function<'_>, alone: bool
         let size = 1 + operands.iter().filter_map(|value| value.as_step()).map(|n| texts[n].1).sum::<usize>();
         // A name for what is read more than once, and for what would make a line too long.
         let is_last = code.result() == Value::Step(number);
-        if is_last || uses[number] == 1 && size < INLINED && expression.text.len() < LONGEST {
+        let is_short = is_last || uses[number] == 1 && size < INLINED && expression.text.len() < LONGEST;
+        if is_short && !syntax.names_all() {
             texts.push((expression, size));
             continue;
         }
         let name = format!("t{}", statements.len() + 1);
         statements.push(syntax.name(&name, op.sort(), &expression.text));
-        texts.push((Expression::atom(name), 0));
+        texts.push((Expression::atom(syntax.read(&name)), 0));
     }
     let result = match code.result() {
         Value::Step(number) => texts[number].0.text.clone(),
         Value::Word(word) => syntax.literal(word.into(), Width::Word),
-        other => register(other).to_string(),
+        other => syntax.read(register(other)),
     };
     syntax.function(function, &statements, &result, alone)
 }
@@ -151,7 +169,7 @@ fn leaf(syntax: &dyn Syntax, op: Op, operand: usize, value: Value) -> Expression
             Expression::atom(text)
         }
         Value::Long(long) => Expression::atom(syntax.literal(long, Width::Long)),
-        other => Expression::atom(register(other)),
+        other => Expression::atom(syntax.read(register(other))),
     }
 }
 
@@ -207,7 +225,7 @@ fn block_comment(words: &[String]) -> String {
     format!("/* {} */\n", words.join("\n   "))
 }
 
-fn line_comments(marker: &str, words: &[String]) -> String {
+pub(crate) fn line_comments(marker: &str, words: &[String]) -> String {
     words.iter().map(|line| format!("{marker}{line}\n")).collect()
 }
 
@@ -537,6 +555,10 @@ impl Syntax for Rust {
 
     fn prelude(&self) -> &'static str {
         ""
+    }
+
+    fn language(&self) -> Option<Language> {
+        Some(Language::Rust)
     }
 
     fn file(&self, words: &[String], functions: &[String]) -> String {

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use vop_ptx::find::Language;
+
 use crate::print::{self, Syntax};
 
 /// A language that functions are written in.
@@ -22,7 +24,7 @@ pub(crate) struct Row {
 
 /// One row a language.
 #[rustfmt::skip]
-static ROWS: [Row; 11] = [
+static ROWS: [Row; 12] = [
     Row { name: "c",      has_long: true,  syntax: &print::C,      description: "C99: portable, without undefined behaviour" },
     Row { name: "cpp",    has_long: true,  syntax: &print::CPP,    description: "C++17: constexpr functions" },
     Row { name: "cuda",   has_long: true,  syntax: &print::CUDA,   description: "CUDA C++: plain operations, for host and device" },
@@ -31,6 +33,7 @@ static ROWS: [Row; 11] = [
     Row { name: "metal",  has_long: true,  syntax: &print::METAL,  description: "Metal Shading Language" },
     Row { name: "opencl", has_long: true,  syntax: &print::OPENCL, description: "OpenCL C 1.2" },
     Row { name: "rust",   has_long: true,  syntax: &print::RUST,   description: "Rust: const functions, without the standard library" },
+    Row { name: "llvm",   has_long: true,  syntax: &print::LLVM,   description: "LLVM IR: functions that are inlined" },
     Row { name: "numpy",  has_long: true,  syntax: &print::NUMPY,  description: "Python with NumPy: functions of whole arrays" },
     Row { name: "wgsl",   has_long: false, syntax: &print::WGSL,   description: "WGSL: what needs no integers of 64 bits" },
     Row { name: "glsl",   has_long: false, syntax: &print::GLSL,   description: "GLSL: what needs no integers of 64 bits" },
@@ -60,6 +63,21 @@ impl Target {
     /// Whether its functions can be called from sources in C's syntax.
     pub fn is_c(self) -> bool {
         self.0.syntax.word().is_some()
+    }
+
+    /// Whether functions can be called in the place of `asm` statements of files in this language: of C's relatives in C's syntax, and in
+    /// strings of Python that hold it; of Rust and LLVM IR in their own files.
+    pub fn is_called_from(self, language: Language) -> bool {
+        match (self.0.syntax.language(), language) {
+            (Some(Language::Cuda), Language::Cuda | Language::OpenCl | Language::Python) => true,
+            (Some(own), other) => own == other,
+            (None, _) => false,
+        }
+    }
+
+    /// Whether files of some language can call its functions.
+    pub fn is_called(self) -> bool {
+        self.0.syntax.language().is_some()
     }
 
     /// Whether its functions can hold the instructions themselves for NVIDIA's GPUs: not constexpr functions, and not other languages.

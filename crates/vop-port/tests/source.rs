@@ -187,7 +187,7 @@ fn what_cannot_be_carried_is_left() {
         Language::Python,
         &SourceOptions::new("c".parse().unwrap()),
     );
-    assert_eq!(python.left[0].why, "calls are written into files in C's syntax only");
+    assert_eq!(python.left[0].why, "it is not the text of an asm statement in source that a string holds");
 }
 
 #[test]
@@ -196,6 +196,196 @@ fn base_instructions_alone_are_carried_or_counted() {
     let source = r#"asm("mov.u32 %0, %lanemask_lt;" : "=r"(r)); asm("addl %1, %0" : "+r"(x) : "r"(y)); asm("nop");"#;
     let ported = ported(source, "hip");
     assert_eq!((ported.carried.len(), ported.left.len(), ported.others), (0, 0, 2));
+}
+
+/// A file of another language after `port`, of which nothing is left.
+#[track_caller]
+fn of_language(source: &str, language: Language, target: &str) -> String {
+    let options = SourceOptions::new(target.parse().unwrap());
+    let ported = port_source(source.as_bytes(), language, &options);
+    assert_eq!(ported.left, [], "{source}");
+    let text = String::from_utf8(ported.apply(source.as_bytes(), "vop_port.h")).unwrap();
+    assert_eq!(port_source(text.as_bytes(), language, &options).carried, [], "{text}");
+    text
+}
+
+#[track_caller]
+fn is_left_of(source: &str, language: Language, target: &str, why: &str) {
+    let ported = port_source(source.as_bytes(), language, &SourceOptions::new(target.parse().unwrap()));
+    let found: Vec<&str> = ported.left.iter().map(|left| &left.why[..]).collect();
+    assert_eq!(found, [why], "{source}");
+    assert!(ported.carried.is_empty());
+    assert_eq!(ported.apply(source.as_bytes(), "vop_port.h"), source.as_bytes());
+}
+
+#[test]
+fn rust_calls_the_functions_of_a_module() {
+    let becomes = |source: &str, expected: &str| assert_eq!(of_language(source, Language::Rust, "rust"), expected);
+    // Named and positional operands, a template of several strings, options.
+    becomes(
+        "fn f(a: u32, b: u32) -> u32 { let d: u32; unsafe { asm!(\"vadd4.u32.u32.u32 {d}, {a},\", \"{0}, {};\", in(reg32) b + 1, d = out(reg32) d, a = in(reg32) a, options(pure, nomem)) }; d }",
+        "fn f(a: u32, b: u32) -> u32 { let d: u32; unsafe { d = crate::vop_port::vadd4_u32_u32_u32(a, b + 1, 0) }; d }",
+    );
+    // The types of variables decide how they become words.
+    becomes(
+        "fn f(a: i32, b: &mut [f32], d: &mut i32) { unsafe { core::arch::asm!(\"vmin.s32.s32.s32 {}, {}, {};\", lateout(reg32) *d, in(reg32) a, in(reg32) b[0]) } }",
+        "fn f(a: i32, b: &mut [f32], d: &mut i32) { unsafe { *d = crate::vop_port::vmin_s32_s32_s32(a.cast_unsigned(), (b[0]).to_bits(), 0).cast_signed() } }",
+    );
+    // What is read and written, one place or two; constants.
+    becomes(
+        "unsafe { asm!(\"vadd.u32.u32.u32.add {0}, {1}, {2}, {0};\", inout(reg32) sum, in(reg32) x, const 5); }",
+        "unsafe { sum = crate::vop_port::vadd_u32_u32_u32_add(x, 5, sum); }",
+    );
+    becomes(
+        "unsafe { asm!(\"vsub4.u32.u32.u32 {0}, {0}, {1}, {1};\", inlateout(reg32) x => y, const K); }",
+        "unsafe { y = crate::vop_port::vsub4_u32_u32_u32(x, (K) as u32, 0); }",
+    );
+    // A block, with a guard, a register and an output that is dropped.
+    becomes(
+        "    asm!(\n        \"{{ .reg .pred p; .reg .b32 %t;\",\n        \"setp.lt.s32 p, {a}, 3;\",\n        \"mov.b32 %t, {a};\",\n        \"@!p vmax4.u32.u32.u32 {d}, %t, {a}, {a}; }}\",\n        d = inout(reg32) d,\n        a = in(reg32) next(),\n        out(reg32) _,\n    );\n",
+        "    {\n        let mut vop_d: u32 = d;\n        let vop_a: u32 = next();\n        let vop_p: u32;\n        let vop_t: u32;\n        \
+         vop_p = crate::vop_port::ptx_setp_lt_s32(vop_a, 3, 0);\n        vop_t = vop_a;\n        \
+         if vop_p == 0 { vop_d = crate::vop_port::vmax4_u32_u32_u32(vop_t, vop_a, 0); }\n        d = vop_d;\n    };\n",
+    );
+    for (operands, why) in [
+        ("out(reg64) d, in(reg32) a", "operand `%0` is a 64-bit register"),
+        ("out(\"r0\") d, in(reg32) a", "the constraint of operand `%0`, out(\"r0\"), is not known"),
+        ("out(reg32) d[next()], in(reg32) a", "evaluating operand `%0`, which is written, may change something"),
+        ("out(reg32) d, in(reg32) a, options(raw)", "its options say `raw` or `noreturn`"),
+        ("out(reg32) d, in(reg32) a, label {}", "it has an operand that is not known"),
+    ] {
+        is_left_of(
+            &format!("asm!(\"vadd4.u32.u32.u32 {{0}}, {{1}}, {{1}}, {{1}};\", {operands});"),
+            Language::Rust,
+            "rust",
+            why,
+        );
+    }
+    is_left_of(
+        "asm!(concat!(\"vadd4.\", $t, \" {0}, {1}, {1}, {1};\"), out(reg32) d, in(reg32) a);",
+        Language::Rust,
+        "rust",
+        "a macro, a format or an operand writes a part of the instruction or of the operands",
+    );
+    is_left_of(
+        "asm!(\"vadd4.u32.u32.u32 {0}, {1}, {1}, {1};\", out(reg32) d, in(reg32) a);",
+        Language::Rust,
+        "hip",
+        "files of this language are ported to rust, not to hip",
+    );
+}
+
+#[test]
+fn llvm_ir_calls_functions_that_it_holds() {
+    let text = of_language(
+        "define i32 @f(i32 %a, i32 %b) {\n  %d = tail call i32 asm sideeffect \"vadd4.u32.u32.u32 $0, $1, $2, $3;\", \"=r,r,r,0\"(i32 %a, i32 noundef %b, i32 -1) #0, !srcloc !1\n  ret i32 %d\n}\n",
+        Language::LlvmIr,
+        "llvm",
+    );
+    let (before, functions) = text.split_once("\n\n").unwrap();
+    assert_eq!(
+        before,
+        "define i32 @f(i32 %a, i32 %b) {\n  %d = tail call i32 @vadd4_u32_u32_u32(i32 %a, i32 %b, i32 0) #0, !srcloc !1\n  ret i32 %d\n}"
+    );
+    assert!(
+        functions.contains("define internal i32 @vadd4_u32_u32_u32(i32 %a, i32 %b, i32 %c) nounwind alwaysinline {\n")
+    );
+    // Several instructions and a guard: every value has a name of its own.
+    let text = of_language(
+        "  %5 = call i32 asm \"{ .reg .pred p; setp.lt.u32 p, $1, $2; vmax4.u32.u32.u32 $0, $1, $2, $2; @p vsub4.u32.u32.u32 $0, $0, $1, $1; }\", \"=&r,r,r\"(i32 %1, i32 7)\n",
+        Language::LlvmIr,
+        "llvm",
+    );
+    assert!(
+        text.starts_with(
+            "  %vop.16.1 = call i32 @ptx_setp_lt_u32(i32 %1, i32 7, i32 0)\n  %vop.16.2 = call i32 @vmax4_u32_u32_u32(i32 %1, i32 7, i32 0)\n  \
+             %vop.16.3 = call i32 @vsub4_u32_u32_u32(i32 %vop.16.2, i32 %1, i32 0)\n  %5 = call i32 @ptx_selp_b32(i32 %vop.16.3, i32 %vop.16.2, i32 %vop.16.1)\n"
+        ),
+        "{text}"
+    );
+    for (call, why) in [
+        (
+            "call { i32, i32 } asm \"vadd4.u32.u32.u32 $0, $2, $2, $2; mov.b32 $1, $2;\", \"=r,=r,r\"(i32 %a)",
+            "its result is `{ i32, i32 }`, and not `i32`",
+        ),
+        ("call i64 asm \"vadd4.u32.u32.u32 $0, $1, $1, $1;\", \"=l,r\"(i32 %a)", "operand `%0` is a 64-bit register"),
+        (
+            "call i32 asm \"vadd4.u32.u32.u32 $0, $1, $1, $1;\", \"=r,r\"(float %a)",
+            "operand `$1` is `float %a`, and not an `i32`",
+        ),
+        ("call void asm \"vadd4.u32.u32.u32 $0, $1, $1, $1;\", \"=*r,r\"(ptr %p, i32 %a)", "operand `%0` is in memory"),
+        (
+            "invoke i32 asm \"vadd4.u32.u32.u32 $0, $1, $1, $1;\", \"=r,r\"(i32 %a)",
+            "it is not called by `call` in one line",
+        ),
+    ] {
+        is_left_of(&format!("  %d = {call}\n"), Language::LlvmIr, "llvm", why);
+    }
+}
+
+const KERNEL: &str = "uint f(uint a) { uint d; asm(\"vavrg4.u32.u32.u32 %0, %1, %2, %2;\" : \"=r\"(d) : \"r\"(a), \"r\"(7)); return d; }";
+
+/// Source in strings gets its functions there, in which nothing else is included.
+#[test]
+fn strings_that_hold_source_hold_the_functions() {
+    let call = "d = vavrg4_u32_u32_u32(a, 7, 0); return d; }";
+    let text = of_language(&format!("K = r\"\"\"\n#include <x>\n{KERNEL}\n\"\"\"\n"), Language::Python, "opencl");
+    assert!(text.starts_with("K = r\"\"\"\n#include <x>\n#ifndef vavrg4_u32_u32_u32_of_vop\n#define vavrg4_u32_u32_u32_of_vop\n/* vavrg4.u32.u32.u32 d, a, b, c\n"), "{text}");
+    assert!(text.ends_with(&format!("#endif\nuint f(uint a) {{ uint d; {call}\n\"\"\"\n")), "{text}");
+    let text = of_language(&format!("const char* k = R\"cl({KERNEL})cl\";\n"), Language::Cuda, "opencl");
+    assert!(text.starts_with("const char* k = R\"cl(#ifndef") && text.ends_with(&format!("{call})cl\";\n")), "{text}");
+    // Lines of C, of which one statement may be several.
+    let lines = KERNEL.replace('"', "\\\"").replace(" : \\\"=r", "\\n\"\n  \" : \\\"=r");
+    let text = of_language(&format!("const char* k =\n  \"{lines}\\n\";\n"), Language::Cuda, "opencl");
+    assert!(text.starts_with("const char* k =\n  \"#ifndef vavrg4_u32_u32_u32_of_vop\\n\"\n  \"#define"), "{text}");
+    assert!(text.ends_with(&format!("  \"uint f(uint a) {{ uint d; {call}\\n\";\n")), "{text}");
+    // A file's own statement includes the header, and a string's does not.
+    let both = format!(
+        "const char* k = R\"({KERNEL})\";\nvoid g() {{ asm(\"vmin.u32.u32.u32 %0, %1, %1;\" : \"=r\"(d) : \"r\"(a)); }}\n"
+    );
+    let ported = port_source(both.as_bytes(), Language::Cuda, &SourceOptions::new("cuda".parse().unwrap()));
+    assert_eq!((ported.functions.len(), ported.within.len()), (1, 1));
+    let text = String::from_utf8(ported.apply(both.as_bytes(), "vop_port.h")).unwrap();
+    assert!(text.starts_with("#include \"vop_port.h\"\nconst char* k = R\"(#ifndef"), "{text}");
+    assert!(text.ends_with("d = vmin_u32_u32_u32(a, a, 0); }\n"), "{text}");
+    for (source, why) in [
+        (
+            format!("K = f\"\"\"{}\"\"\"", KERNEL.replace('{', "{{").replace('}', "}}")),
+            "its string is formatted or changed before it is compiled",
+        ),
+        (
+            format!("K = \"\"\"{}\"\"\"", KERNEL.replace('{', "{{").replace('}', "}}")),
+            "its string is formatted or changed before it is compiled",
+        ),
+        (
+            format!("K = \"\"\"{}\"\"\" % n", KERNEL.replace("%", "%%")),
+            "its string is formatted or changed before it is compiled",
+        ),
+        (
+            format!("K = (\"\"\"{KERNEL}\"\"\").replace('f', 'g')"),
+            "its string is formatted or changed before it is compiled",
+        ),
+        (format!("K = \"\"\"{KERNEL}\"\"\" + more"), "another text is a part of its string"),
+        (format!("K = '{}'", KERNEL), "functions do not fit into a string of one line; write it with three quotes"),
+        (
+            format!("K = \"\"\"{}\"\"\"", KERNEL.split_once("d; ").unwrap().1.trim_end_matches(" return d; }")),
+            "its string begins inside a function, so that there is no place for other functions",
+        ),
+    ] {
+        is_left_of(&source, Language::Python, "opencl", why);
+    }
+    is_left_of(
+        &format!("#define K R\"({KERNEL})\"\n"),
+        Language::Cuda,
+        "opencl",
+        "it stands in a string of a macro's body, where no functions can be put",
+    );
+    is_left_of(
+        "d = tl.inline_asm_elementwise(\"vadd4.u32.u32.u32 $0, $1, $2, $3;\", \"=r,r,r,r\", [a, b, c])",
+        Language::Python,
+        "cuda",
+        "it is not the text of an asm statement in source that a string holds",
+    );
 }
 
 /// A small generator.
@@ -243,7 +433,6 @@ fn the_ported_text_computes_what_the_asm_does() {
     }
     let mut random = Random(0x1234_5678_9abc_def1);
     let mut source = String::from("#include <stdint.h>\n#include <stdio.h>\n");
-    type Evaluation = Box<dyn Fn(u32, u32, u32) -> u32>;
     let mut evaluations: Vec<Evaluation> = Vec::new();
     for number in 0..240 {
         let (f, g) = (random.form(), random.form());
@@ -341,4 +530,211 @@ fn the_ported_text_computes_what_the_asm_does() {
         }
     }
     assert_eq!(values.next(), None);
+}
+
+fn has(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: there is no {tool}");
+    }
+    found
+}
+
+/// Runs a command in a folder; what it prints.
+#[track_caller]
+fn output(folder: &std::path::Path, program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).args(args).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+type Evaluation = Box<dyn Fn(u32, u32, u32) -> u32>;
+
+/// Random forms in statements of Rust or LLVM IR: one instruction, or several with a register and a guard. `write` gets the number of the
+/// function, the template with operands as in C, and whether d is read before.
+fn random_statements(count: usize, mut write: impl FnMut(usize, &str, bool)) -> Vec<Evaluation> {
+    let mut random = Random(0x0fed_cba9_8765_4321);
+    let mut all: Vec<Evaluation> = Vec::new();
+    for number in 0..count {
+        let f = random.form();
+        if number % 2 == 0 {
+            write(number, &instruction(f, ["%0", "%1", "%2", "%3"]), false);
+            all.push(Box::new(move |a, b, c| f.eval(a, b, c)));
+            continue;
+        }
+        let template = format!(
+            "{{ .reg .pred p; .reg .b32 t; setp.lt.s32 p, %1, %2; xor.b32 t, %2, 0x55; @!p {} @p mov.b32 %0, t; }}",
+            instruction(f, ["%0", "%1", "t", "%0"]),
+        );
+        write(number, &template, true);
+        all.push(Box::new(move |a, b, c| if (a as i32) < b as i32 { b ^ 0x55 } else { f.eval(a, b ^ 0x55, c) }));
+    }
+    all
+}
+
+const INPUTS: [[u32; 3]; 10] = [
+    [0, 0, 0],
+    [1, 2, 3],
+    [0xffff_ffff, 1, 0x8000_0000],
+    [0x7fff_ffff, 0x8000_0000, 0xffff_ffff],
+    [0x80ff_7f01, 0x017f_ff80, 0x1234_5678],
+    [0xdead_beef, 0x0bad_f00d, 0x7f80_0001],
+    [0x0102_0304, 0xfffe_fdfc, 0xffc0_0000],
+    [0x8000_8000, 0x7fff_7fff, 0x0001_0001],
+    [31, 33, 0x0001_0000],
+    [0x5555_5555, 0xaaaa_aaaa, 0x0f0f_0f0f],
+];
+
+#[track_caller]
+fn compare(printed: &str, evaluations: &[Evaluation]) {
+    let mut values = printed.lines();
+    for (number, evaluation) in evaluations.iter().enumerate() {
+        for [a, b, c] in INPUTS {
+            let wanted = format!("{:x}", evaluation(a, b, c));
+            assert_eq!(values.next(), Some(&wanted[..]), "f{number} of {a:#x}, {b:#x}, {c:#x}");
+        }
+    }
+    assert_eq!(values.next(), None);
+}
+
+/// The parameters are an unsigned word, a signed one and a float.
+#[test]
+fn ported_rust_computes_what_the_asm_does() {
+    if !has("rustc") {
+        return;
+    }
+    let mut source = String::from("use core::arch::asm;\n");
+    let evaluations = random_statements(120, |number, template, updates| {
+        let template = template.replace("{ .reg", "{{ .reg").replace("; }", "; }}");
+        let template = template.replace("%0", "{d}").replace("%1", "{0}").replace("%2", "{}").replace("%3", "{c}");
+        // Positional operands stand before named ones.
+        let template = template.replace("{}", "{1}");
+        let (d, c) = if updates { ("inout", "c = const 1") } else { ("out", "c = in(reg32) c") };
+        writeln!(
+            source,
+            "fn f{number}(a: u32, b: i32, c: f32) -> u32 {{\n    let mut d: u32 = c.to_bits();\n    unsafe {{ asm!(\"{template}\", in(reg32) a, \
+             in(reg32) b, d = {d}(reg32) d, {c}); }}\n    d\n}}"
+        )
+        .unwrap();
+    });
+    let list: Vec<String> = (0..evaluations.len()).map(|i| format!("f{i}")).collect();
+    writeln!(
+        source,
+        "fn main() {{ let all: &[fn(u32, i32, f32) -> u32] = &[{}]; for f in all {{ for [a, b, c] in {INPUTS:?} {{ \
+         let (a, b, c): (u32, u32, u32) = (a, b, c); println!(\"{{:x}}\", f(a, b.cast_signed(), f32::from_bits(c))); }} }} }}",
+        list.join(", ")
+    )
+    .unwrap();
+    let options = SourceOptions::new("rust".parse().unwrap());
+    let ported = port_source(source.as_bytes(), Language::Rust, &options);
+    assert_eq!((&ported.left[..], ported.carried.len()), (&[][..], evaluations.len()));
+    let folder = tempfile::tempdir().unwrap();
+    let text = vop_port::source::with_module(&ported.apply(source.as_bytes(), "")).unwrap();
+    let allowed = "#![allow(unused_imports, unused_unsafe, unused_assignments, unused_variables, unused_mut)]\n";
+    std::fs::write(folder.path().join("main.rs"), [allowed.as_bytes(), &text].concat()).unwrap();
+    std::fs::write(folder.path().join("vop_port.rs"), vop_port::file(&ported.functions)).unwrap();
+    let args = ["--edition=2021", "-Dwarnings", "-Coverflow-checks=on", "-o", "main", "main.rs"];
+    output(folder.path(), "rustc", &args);
+    compare(&output(folder.path(), folder.path().join("main").to_str().unwrap(), &[]), &evaluations);
+}
+
+#[test]
+fn ported_llvm_ir_computes_what_the_asm_does() {
+    if !has("clang") {
+        return;
+    }
+    let mut source = String::new();
+    let evaluations = random_statements(120, |number, template, updates| {
+        let template = template.replace('%', "$");
+        let last = if updates { "0" } else { "r" };
+        writeln!(
+            source,
+            "define i32 @f{number}(i32 %a, i32 %b, i32 %c) {{\n  %d = call i32 asm \"{template}\", \"=r,r,r,{last}\"(i32 %a, i32 %b, i32 %c)\n  \
+             ret i32 %d\n}}"
+        )
+        .unwrap();
+    });
+    let list: Vec<String> = (0..evaluations.len()).map(|i| format!("f{i}")).collect();
+    let main = format!(
+        "#include <stdio.h>\nunsigned {}(unsigned, unsigned, unsigned);\nstatic const unsigned in[][3] = {{{}}};\n\
+         static unsigned (*const all[])(unsigned, unsigned, unsigned) = {{{}}};\nint main(void) {{ for (int f = 0; f < {}; f++) \
+         for (int i = 0; i < {}; i++) printf(\"%x\\n\", all[f](in[i][0], in[i][1], in[i][2])); return 0; }}\n",
+        list.join("(unsigned, unsigned, unsigned), "),
+        INPUTS.map(|[a, b, c]| format!("{{{a}u, {b}u, {c}u}}")).join(", "),
+        list.join(", "),
+        list.len(),
+        INPUTS.len(),
+    );
+    let text = of_language(&source, Language::LlvmIr, "llvm");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ported.ll"), text).unwrap();
+    std::fs::write(folder.path().join("main.c"), main).unwrap();
+    output(folder.path(), "clang", &["-Wno-override-module", "-O1", "-o", "main", "main.c", "ported.ll"]);
+    compare(&output(folder.path(), folder.path().join("main").to_str().unwrap(), &[]), &evaluations);
+}
+
+/// A program of C++ prints the source that its strings hold; the source is compiled and run.
+#[test]
+fn ported_strings_compute_what_the_asm_does() {
+    if !has("g++") || !has("python3") {
+        return;
+    }
+    let mut kernels = String::new();
+    let evaluations = random_statements(40, |number, template, updates| {
+        let last = if updates { "\"0\"(c)" } else { "\"r\"(c)" };
+        writeln!(
+            kernels,
+            "static uint32_t f{number}(uint32_t a, uint32_t b, uint32_t c) {{\n    uint32_t d;\n    asm(\"{template}\"\n        : \"=r\"(d) : \
+             \"r\"(a), \"r\"(b), {last});\n    return d;\n}}"
+        )
+        .unwrap();
+    });
+    let list: Vec<String> = (0..evaluations.len()).map(|i| format!("f{i}")).collect();
+    let main = format!(
+        "#include <stdio.h>\nstatic const unsigned in[][3] = {{{}}};\nstatic uint32_t (*const all[])(uint32_t, uint32_t, uint32_t) = {{{}}};\n\
+         int main(void) {{ for (int f = 0; f < {}; f++) for (int i = 0; i < {}; i++) printf(\"%x\\n\", (unsigned)all[f](in[i][0], \
+         in[i][1], in[i][2])); return 0; }}\n",
+        INPUTS.map(|[a, b, c]| format!("{{{a}u, {b}u, {c}u}}")).join(", "),
+        list.join(", "),
+        list.len(),
+        INPUTS.len(),
+    );
+    let lines: String = kernels
+        .lines()
+        .map(|line| format!("    \"{}\\n\"\n", line.replace('\\', "\\\\").replace('"', "\\\"")))
+        .collect();
+    let program = |literal: &str| {
+        format!("#include <cstdio>\nstatic const char* text =\n{literal};\nint main() {{ fputs(text, stdout); }}\n")
+    };
+    let strings = [
+        (program(&lines), Language::Cuda),
+        (program(&format!("R\"k({kernels})k\"")), Language::Cuda),
+        (format!("text = \"\"\"\\\n{kernels}\"\"\"\nprint(text)\n"), Language::Python),
+    ];
+    for (source, language) in strings {
+        let text = of_language(&source, language, "c");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let kernels = if language == Language::Python {
+            std::fs::write(path.join("text.py"), text).unwrap();
+            output(path, "python3", &["text.py"])
+        } else {
+            std::fs::write(path.join("text.cpp"), text).unwrap();
+            output(path, "g++", &["-o", "text", "text.cpp"]);
+            output(path, path.join("text").to_str().unwrap(), &[])
+        };
+        std::fs::write(path.join("kernels.c"), kernels + &main).unwrap();
+        let args = [
+            "-O1",
+            "-x",
+            "c",
+            "-fsanitize=undefined",
+            "-fsanitize-undefined-trap-on-error",
+            "-o",
+            "kernels",
+            "kernels.c",
+        ];
+        output(path, "gcc", &args);
+        compare(&output(path, path.join("kernels").to_str().unwrap(), &[]), &evaluations);
+    }
 }

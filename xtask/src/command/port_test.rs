@@ -16,7 +16,7 @@ use super::process::{output, starts};
 /// Compile what `vop port` writes, run it, and compare it with the golden rows and with evaluation.
 ///
 /// Each target has its tools: gcc and clang (c), g++ (cpp, sycl, and cuda's, hip's and metal's text as host code), nvcc (cuda), clang (hip,
-/// opencl), rustc, python3 with NumPy, python3 with pyopencl and an OpenCL platform, and naga (wgsl, glsl). A tool that is missing is named, and what it
+/// opencl, llvm), rustc, python3 with NumPy, python3 with pyopencl and an OpenCL platform, and naga (wgsl, glsl). A tool that is missing is named, and what it
 /// would have checked is not. Environment variables name others than those on the PATH: CC, CLANG, CXX, NVCC, RUSTC, PYTHON, NAGA.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -67,6 +67,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             "hip" => hip(&folder, &cases),
             "opencl" => opencl(&folder, &cases),
             "rust" => rust(&folder, &cases),
+            "llvm" => llvm(&folder, &cases),
             "numpy" => numpy(&folder, &cases),
             "wgsl" => wgsl(&folder, &cases),
             "glsl" => glsl(&folder, &cases),
@@ -432,6 +433,34 @@ fn rust(folder: &Path, cases: &[Case]) -> Checked {
     runs(program.args(["-o", "main", "main.rs"]))?;
     runs(Command::new(folder.join("main")).current_dir(folder))?;
     Ok(vec!["compiled by rustc without std and with a constant assertion for each function, run: all rows".into()])
+}
+
+fn llvm(folder: &Path, cases: &[Case]) -> Checked {
+    let clang = tool("CLANG", "clang");
+    if !starts(&clang, "--version") {
+        return Ok(vec!["not by clang, which is missing".into()]);
+    }
+    // Functions as files hold them, and as --batch gives them, which are visible outside.
+    std::fs::write(folder.join("port.ll"), file(cases))?;
+    let alone: String = cases.iter().map(|case| case.port.text()).collect();
+    std::fs::write(folder.join("alone.ll"), alone)?;
+    let declared: String = cases
+        .iter()
+        .map(|case| format!("unsigned {}(unsigned a, unsigned b, unsigned c);\n", case.port.name()))
+        .collect();
+    std::fs::write(folder.join("main.c"), main_of_c(&declared, cases))?;
+    write_rows(folder, cases)?;
+    let clang = || {
+        let mut command = Command::new(&clang);
+        command.current_dir(folder).args(["-O1", "-Wno-override-module"]);
+        command
+    };
+    runs(clang().args(["-c", "-o", "port.o", "port.ll"]))?;
+    runs(clang().args(["-o", "main", "main.c", "alone.ll"]))?;
+    runs(Command::new(folder.join("main")).current_dir(folder))?;
+    let device = ["--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", "-S", "-o", "gfx90a.s", "alone.ll"];
+    runs(clang().args(device))?;
+    Ok(vec!["compiled by clang, run: all rows; compiled to machine code of gfx90a, not run on a GPU".into()])
 }
 
 fn numpy(folder: &Path, cases: &[Case]) -> Checked {

@@ -20,7 +20,8 @@ use crate::{Failure, Outcome, instruction, output};
 /// the rules know, and its comment says what it does. The result is one file without dependencies: a header or a module.
 /// A function computes what the manual says, for every input; with --semantics, what ptxas's code computes.
 ///
-/// A PATH is a file or a folder in whose C, C++, CUDA, HIP and OpenCL sources each `asm` statement of video instructions becomes a call.
+/// A PATH is a file or a folder in whose C, C++, CUDA, HIP and OpenCL sources each `asm` statement of video instructions becomes a call;
+/// with --to rust those of Rust, and with --to llvm those of LLVM IR. Source that a string of Python or C++ holds is carried over in it.
 /// The changes and the header are printed as a diff, or with --write are made. What cannot be carried over stays, and is reported with
 /// the reason.
 #[derive(clap::Args)]
@@ -44,11 +45,13 @@ Targets:
   metal   Metal Shading Language
   opencl  OpenCL C 1.2
   rust    Rust: const functions, without the standard library
+  llvm    LLVM IR: functions that are inlined
   numpy   Python with NumPy: functions of whole arrays
   wgsl    WGSL: what needs no integers of 64 bits
   glsl    GLSL: what needs no integers of 64 bits
 
-Sources can be ported to c, cpp, cuda, hip, sycl, metal and opencl.
+Sources in C's syntax can be ported to c, cpp, cuda, hip, sycl, metal and
+opencl, those in Rust to rust, and LLVM IR to llvm.
 
 Exit status: 0 fine, 1 something is left or cannot be ported, 2 misuse, or a
 file that cannot be read."
@@ -72,7 +75,8 @@ pub(crate) struct Args {
     /// Of sources: write the changed files and the header instead of a diff. Nothing is written if one of them cannot be.
     #[arg(long)]
     write: bool,
-    /// Of sources: the header, which is made, or gets more functions. Default: vop_port.h in the folder of the first path.
+    /// Of sources: the header, which is made, or gets more functions. Default: vop_port.h in the folder of the first path; for Rust
+    /// vop_port.rs beside the crate's root.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["batch", "output"])]
     header: Option<PathBuf>,
     /// Of sources: functions of the header execute the instructions themselves on NVIDIA's GPUs.

@@ -40,8 +40,8 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         ));
     }
     let target = args.to;
-    if !target.is_c() {
-        let names: Vec<&str> = Target::all().filter(|target| target.is_c()).map(Target::name).collect();
+    if !target.is_called() {
+        let names: Vec<&str> = Target::all().filter(|target| target.is_called()).map(Target::name).collect();
         let names = names.join(", ");
         return Err(Failure::Misuse(format!(
             "sources cannot be ported to {target}, only to {names}; `vop port FORM… --to {target}` writes functions"
@@ -53,13 +53,13 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         )));
     }
     let paths: Vec<PathBuf> = args.forms.iter().map(PathBuf::from).collect();
-    let header = header(args, &paths);
+    let header = header(args, &paths)?;
     let check::SourceFiles { files: sources, unread } = check::source_files(&paths)?;
     if !unread.is_empty() {
         unread.iter().for_each(|why| output::error(why));
         return Err(Failure::Impossible);
     }
-    let options = SourceOptions::new(target).semantics(args.semantics.semantics);
+    let options = SourceOptions::new(target).semantics(args.semantics.semantics).keep_ptx(args.keep_ptx);
     let mut files = Vec::new();
     let mut functions: Vec<Port> = Vec::new();
     for (path, language) in sources {
@@ -78,6 +78,8 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         files.push(File { path, source, ported, text });
     }
     let header = if functions.is_empty() { None } else { Some(Header::of(header, functions, args)?) };
+    let undeclared = header.as_ref().filter(|_| target.is_called_from(Language::Rust));
+    let undeclared = undeclared.and_then(|header| declare(&mut files, &header.path));
     if args.write {
         let mut changes: Vec<(&Path, &[u8])> = Vec::new();
         changes.extend(files.iter().filter(|file| file.text != file.source).map(|file| (&*file.path, &file.text[..])));
@@ -90,6 +92,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             if !args.write {
                 diffs(&files, header.as_ref())?;
             }
+            undeclared.iter().for_each(|note| output::note(note));
             report(&files, header.as_ref(), args.write);
         }
     }
@@ -131,21 +134,71 @@ impl Header {
     }
 }
 
-fn header(args: &Args, paths: &[PathBuf]) -> PathBuf {
+/// The roots of a Rust crate.
+const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
+
+fn header(args: &Args, paths: &[PathBuf]) -> Result<PathBuf, Failure> {
+    let is_rust = args.to.is_called_from(Language::Rust);
     if let Some(header) = &args.header {
-        return header.clone();
+        if args.to.is_called_from(Language::LlvmIr) {
+            return Err(Failure::Misuse(
+                "files of LLVM IR hold their functions themselves: they have no --header".into(),
+            ));
+        }
+        if is_rust && header.file_name() != Some("vop_port.rs".as_ref()) {
+            return Err(Failure::Misuse("a module of Rust is called vop_port.rs; --header gives its folder".into()));
+        }
+        return Ok(header.clone());
     }
     let first = paths.first().map_or(Path::new("."), |path| &**path);
     let folder = if first.is_dir() { first } else { first.parent().unwrap_or(Path::new("")) };
-    folder.join("vop_port.h")
+    if !is_rust {
+        return Ok(folder.join("vop_port.h"));
+    }
+    // Beside the crate's root, which is here, in src, or above.
+    let has_root = |folder: &Path| ROOTS.iter().any(|root| folder.join(root).exists());
+    let source = folder.join("src");
+    let above = folder.ancestors().find(|folder| has_root(folder));
+    let folder = if has_root(&source) { &source } else { above.unwrap_or(folder) };
+    Ok(folder.join("vop_port.rs"))
+}
+
+/// Declares a Rust module in the roots of the crate that are among the files. Otherwise says what is to be done.
+fn declare(files: &mut [File], module: &Path) -> Option<String> {
+    let folder = absolute(module);
+    let mut declared = false;
+    for file in files.iter_mut() {
+        let is_root = file.path.file_name().is_some_and(|name| ROOTS.iter().any(|root| name == *root));
+        if is_root && absolute(&file.path) == folder {
+            declared = true;
+            if let Some(text) = vop_port::source::with_module(&file.text) {
+                file.text = text;
+            }
+        }
+    }
+    if declared {
+        return None;
+    }
+    let folder = module.parent().unwrap_or(Path::new(""));
+    let is_declared = |root: &Path| output::read(root).is_ok_and(|text| vop_port::source::with_module(&text).is_none());
+    match ROOTS.iter().map(|root| folder.join(root)).find(|root| root.exists()) {
+        Some(root) if is_declared(&root) => None,
+        Some(root) => Some(format!("calls are of `crate::vop_port`: write `mod vop_port;` in {}", root.display())),
+        None => Some(format!(
+            "calls are of `crate::vop_port`: move {} beside the crate's root, and write `mod vop_port;` there",
+            module.display()
+        )),
+    }
+}
+
+/// The folder of a file, as the system knows it.
+fn absolute(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
 }
 
 /// A path as an `#include` in a file names it: from the folder of the file.
 fn relative(file: &Path, header: &Path) -> String {
-    let absolute = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
-    };
     let (from, to) = (absolute(file), absolute(header));
     let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) = (from.components().collect(), to.components().collect());
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
@@ -220,6 +273,10 @@ fn report(files: &[File], header: Option<&Header>, written: bool) {
             header.path.display()
         ));
     }
+    if files.iter().any(|file| !file.ported.within.is_empty()) {
+        let verb = if written { "are" } else { "would be" };
+        summary.push_str(&format!("; the functions of strings and LLVM IR {verb} in the files themselves"));
+    }
     output::notice(&format!("{summary}\n"));
 }
 
@@ -246,7 +303,8 @@ fn json_lines(files: &[File]) -> Result<(), Failure> {
                 json!({ "line": line, "column": column, "why": left.why })
             })
             .collect();
-        let functions: Vec<&str> = file.ported.functions.iter().map(Port::name).collect();
+        let functions = file.ported.functions.iter().chain(&file.ported.within);
+        let functions: Vec<&str> = functions.map(Port::name).collect();
         let object = json!({ "file": file.path.display().to_string(), "carried": carried, "left": left, "functions": functions, "others": file.ported.others });
         writeln!(out, "{object}")?;
     }

@@ -1,18 +1,20 @@
 //! The text that stands for an `asm` statement.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use vop::lower::Value;
 use vop_ptx::asm::{Access, AsmOperand, AsmStatement};
 
-use super::body::{Body, Place, Source, Step, What, comment};
-use crate::{Port, Target};
+use super::body::{Body, Place, Source, comment};
+use super::notation::Notation;
+use crate::Port;
 
 /// What a function's parameters are called in its code.
-const PARAMETERS: [Value; 3] = [Value::A, Value::B, Value::C];
+pub(super) const PARAMETERS: [Value; 3] = [Value::A, Value::B, Value::C];
 
 /// The text, which of the functions it calls, and notes for the reader.
-type Text = (String, Vec<bool>, Vec<&'static str>);
+pub(super) type Text = (String, Vec<bool>, Vec<&'static str>);
 
 /// Writes what stands for a statement, without the `;`.
 ///
@@ -23,35 +25,39 @@ pub(super) fn statement(
     statement: &AsmStatement,
     body: &Body,
     functions: &[Port],
-    target: Target,
+    notation: &dyn Notation,
 ) -> Result<Text, String> {
-    let text = |operand: &AsmOperand| without_comments(&String::from_utf8_lossy(&source[operand.expression.clone()]));
-    let expressions: Vec<Expression> =
-        statement.operands.iter().map(|operand| Expression::new(text(operand))).collect();
+    let of = |place: &Range<usize>| {
+        Expression::new(without_comments(&String::from_utf8_lossy(&source[place.clone()])), notation)
+    };
+    let expressions: Vec<Expression> = statement.operands.iter().map(|operand| of(&operand.expression)).collect();
+    let places: Vec<Expression> =
+        statement.operands.iter().map(|operand| of(operand.result.as_ref().unwrap_or(&operand.expression))).collect();
     if let Some(empty) = expressions.iter().position(|expression| expression.text.is_empty()) {
         return Err(format!("operand `%{empty}` is empty"));
     }
     let mut notes = Vec::new();
     let head = String::from_utf8_lossy(&source[statement.span.clone()]);
-    let keyword = head.split(['(', '"']).next().unwrap_or_default();
+    let keyword = if notation.is_c() { head.split(['(', '"']).next().unwrap_or_default() } else { "" };
     if keyword.contains("volatile") {
         notes.push("`volatile` is dropped");
     }
     if keyword.contains("goto") {
         return Err("it may jump: asm goto".into());
     }
-    if head.contains("\"memory\"") {
+    if notation.is_c() && head.contains("\"memory\"") {
         notes.push("the clobber `\"memory\"` is dropped: the call does not order accesses to memory");
     }
-    if let Some(why) = unordered(statement, &expressions) {
+    if let Some(why) = unordered(statement, &expressions, &places) {
         return Err(why);
     }
-    let writer = Writer { source, statement, body, functions, target, expressions: &expressions };
+    let writer = Writer { source, statement, body, functions, notation, expressions: &expressions, places: &places };
     let (text, called) = match writer.assignment() {
         Some(text) => (text, vec![true]),
         None => writer.block()?,
     };
-    if statement.in_macro && statement.operands.iter().any(|operand| operand.access == Access::InOut) {
+    let is_twice = |operand: &AsmOperand| operand.access == Access::InOut && operand.result.is_none();
+    if statement.in_macro && statement.operands.iter().any(is_twice) {
         notes.push("the macro's parameter that is read and written is evaluated twice");
     }
     Ok((text, called, notes))
@@ -59,13 +65,12 @@ pub(super) fn statement(
 
 /// Why the order in which an `asm` evaluates its operands cannot be had: the places of outputs first, then the inputs, from left to right.
 /// Assignments evaluate the place last.
-fn unordered(statement: &AsmStatement, expressions: &[Expression]) -> Option<String> {
-    let operands = || statement.operands.iter().zip(expressions).enumerate();
-    let changes = operands().find(|(_, (operand, of))| operand.access == Access::In && !of.is_pure);
-    for (number, (operand, place)) in operands() {
-        if operand.access == Access::In {
-            continue;
-        }
+fn unordered(statement: &AsmStatement, expressions: &[Expression], places: &[Expression]) -> Option<String> {
+    let outputs = || statement.operands.iter().zip(places).enumerate().filter(|(_, (of, _))| of.access != Access::In);
+    let mut inputs = statement.operands.iter().zip(expressions).enumerate();
+    let is_input = |operand: &AsmOperand| operand.access == Access::In || operand.result.is_some();
+    let changes = inputs.find(|(_, (operand, of))| is_input(operand) && !of.is_pure);
+    for (number, (_, place)) in outputs() {
         if !place.is_pure {
             return Some(format!("evaluating operand `%{number}`, which is written, may change something"));
         }
@@ -73,9 +78,7 @@ fn unordered(statement: &AsmStatement, expressions: &[Expression]) -> Option<Str
             return Some(format!("evaluating operand `%{other}` may change which place operand `%{number}` is"));
         }
         let is_in_place = |name: &str| !place.is_name() && words(&place.text).any(|word| word == name);
-        let first = operands().find(|(other, (operand, of))| {
-            *other != number && operand.access != Access::In && of.is_name() && is_in_place(&of.text)
-        });
+        let first = outputs().find(|(other, (_, of))| *other != number && of.is_name() && is_in_place(&of.text));
         if let Some((other, _)) = first {
             return Some(format!("operand `%{other}` may change which place operand `%{number}` is"));
         }
@@ -104,16 +107,16 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The text of an operand's expression.
-struct Expression {
-    text: String,
+pub(super) struct Expression {
+    pub(super) text: String,
     /// Whether evaluating it changes nothing, as far as its text tells.
     is_pure: bool,
 }
 
 impl Expression {
-    fn new(text: String) -> Expression {
+    fn new(text: String, notation: &dyn Notation) -> Expression {
         let bytes = text.as_bytes();
-        let mut is_pure = !text.contains("++") && !text.contains("--");
+        let mut is_pure = !text.contains("++") && !text.contains("--") && !notation.changes(&text);
         for (i, &b) in bytes.iter().enumerate() {
             let before = bytes[..i].trim_ascii_end().last().copied().unwrap_or(b' ');
             match b {
@@ -135,7 +138,7 @@ impl Expression {
     }
 
     /// Whether it names a place that no evaluation changes: `d`, `sum.x`, `ns::d`.
-    fn is_name(&self) -> bool {
+    pub(super) fn is_name(&self) -> bool {
         self.text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':'))
     }
 
@@ -145,12 +148,12 @@ impl Expression {
     }
 
     /// As an argument of a call, or the value of an assignment.
-    fn argument(&self) -> String {
+    pub(super) fn argument(&self) -> String {
         if has_outside_brackets(&self.text, b",") { format!("({})", self.text) } else { self.text.clone() }
     }
 
     /// As what is assigned to.
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         if has_outside_brackets(&self.text, b",?") { format!("({})", self.text) } else { self.text.clone() }
     }
 }
@@ -188,8 +191,11 @@ struct Writer<'a> {
     statement: &'a AsmStatement,
     body: &'a Body,
     functions: &'a [Port],
-    target: Target,
+    notation: &'a dyn Notation,
+    /// What operands begin as.
     expressions: &'a [Expression],
+    /// What gets the outputs.
+    places: &'a [Expression],
 }
 
 impl Writer<'_> {
@@ -199,7 +205,7 @@ impl Writer<'_> {
         let (None, Place::Operand(to)) = (step.guard, step.to) else { return None };
         // An operator needs words without sign, which the block makes.
         let names = vec![String::new(); step.from.len()];
-        if plain(step, &names).is_some() {
+        if self.notation.plain(step, &names).is_some() {
             return None;
         }
         let operands = &self.statement.operands;
@@ -212,31 +218,37 @@ impl Writer<'_> {
         let mut arguments = Vec::new();
         for (i, source) in step.from.iter().enumerate() {
             arguments.push(match source {
-                _ if !self.functions[0].code().reads(PARAMETERS[i]) => number(0),
-                Source::Constant(value) => number(*value),
+                _ if !self.functions[0].code().reads(PARAMETERS[i]) => self.notation.number(0),
+                Source::Constant(value) => self.notation.number(*value),
                 // A tied output begins as the input.
                 Source::Place(Place::Operand(operand)) => {
                     let operand = self.given(*operand);
                     read[operand] += 1;
-                    self.expressions[operand].argument()
+                    self.notation.argument(&self.expressions[operand], &operands[operand], self.before())
                 }
                 Source::Place(Place::Local(_)) => return None,
             });
         }
         // C leaves open in which order arguments are evaluated; so one that may change something stands alone.
-        let is_input = |i: usize| operands[i].access == Access::In;
+        let is_input = |i: usize| operands[i].access == Access::In || operands[i].result.is_some();
         let inputs = || self.expressions.iter().enumerate().filter(|(i, of)| is_input(*i) && !of.is_number());
         if inputs().any(|(_, expression)| !expression.is_pure) && inputs().count() > 1 {
             return None;
         }
         for (i, expression) in self.expressions.iter().enumerate() {
-            let times = read[i] + usize::from(i == to);
+            let times = read[i] + usize::from(i == to && operands[i].result.is_none());
             if times != 1 && !expression.is_pure {
                 return None;
             }
         }
-        let call = format!("{}({})", self.functions[0].name(), three(&arguments));
-        Some(format!("{} = {call}", self.expressions[to].place()))
+        let call = self.notation.call(self.functions[0].name(), &three(&arguments));
+        Some(self.notation.assigned(&self.places[to], &call, self.before()))
+    }
+
+    /// The file before the statement.
+    fn before(&self) -> &str {
+        let text = &self.source[..self.statement.span.start];
+        std::str::from_utf8(text).unwrap_or_default()
     }
 
     /// The operand whose expression gives the value that an operand begins with.
@@ -250,7 +262,7 @@ impl Writer<'_> {
     /// A block that names every value.
     fn block(&self) -> Result<(String, Vec<bool>), String> {
         let operands = &self.statement.operands;
-        let word = self.target.word();
+        let (notation, before) = (self.notation, self.before());
         let names = self.names();
         let mut lines = Vec::new();
         // Evaluated in their order. An input that is nowhere read is evaluated if that may have an effect.
@@ -264,6 +276,7 @@ impl Writer<'_> {
         };
         for (number, operand) in operands.iter().enumerate() {
             let (name, expression) = (&names.operands[number], &self.expressions[number]);
+            let value = |number: usize| notation.word(&self.expressions[number], &operands[number], before);
             match operand.access {
                 Access::In if operand.tied_to.is_some() && !is_read(number) => {}
                 Access::In if operand.tied_to.is_some() && !expression.is_pure => {
@@ -271,28 +284,22 @@ impl Writer<'_> {
                         "operand `%{number}` is tied to an output and read itself, and evaluating it twice may change something"
                     ));
                 }
-                Access::In if is_read(number) => {
-                    lines.push(format!("const {word} {name} = {};", cast(word, expression)))
-                }
-                Access::In if !expression.is_pure => lines.push(format!("(void)({});", expression.text)),
+                Access::In if is_read(number) => lines.push(notation.constant(name, &value(number))),
+                Access::In if !expression.is_pure => lines.push(notation.discarded(expression)),
                 Access::In => {}
-                Access::Out => {
-                    let initial = if self.needs_initial(Place::Operand(number)) { " = 0" } else { "" };
-                    if is_read(number) {
-                        lines.push(format!("{word} {name}{initial};"));
-                    }
-                }
+                Access::Out if is_read(number) => lines.push(self.variable(name, Place::Operand(number), None)),
+                Access::Out => {}
+                _ if !is_read(number) && self.expressions[self.given(number)].is_pure => {}
                 _ => {
-                    let given = self.given(number);
-                    lines.push(format!("{word} {name} = {};", cast(word, &self.expressions[given])));
+                    let given = value(self.given(number));
+                    lines.push(self.variable(name, Place::Operand(number), Some(&given)));
                 }
             }
         }
         for (number, _) in self.body.locals.iter().enumerate() {
             let place = Place::Local(number);
             if self.body.steps.iter().any(|step| step.to == place) {
-                let initial = if self.needs_initial(place) { " = 0" } else { "" };
-                lines.push(format!("{word} {}{initial};", names.locals[number]));
+                lines.push(self.variable(&names.locals[number], place, None));
             }
         }
         let name = |place: Place| match place {
@@ -302,27 +309,35 @@ impl Writer<'_> {
         let mut called = Vec::new();
         for (step, function) in self.body.steps.iter().zip(self.functions) {
             let given = step.from.iter().enumerate().map(|(i, source)| match source {
-                _ if !function.code().reads(PARAMETERS[i]) => number(0),
+                _ if !function.code().reads(PARAMETERS[i]) => notation.number(0),
                 Source::Place(place) => name(*place),
-                Source::Constant(value) => number(*value),
+                Source::Constant(value) => notation.number(*value),
             });
             let from: Vec<String> = given.collect();
-            let plain = plain(step, &from);
+            let plain = notation.plain(step, &from);
             called.push(plain.is_none());
-            let value = plain.unwrap_or_else(|| format!("{}({})", function.name(), three(&from)));
-            let guard = match step.guard {
-                Some((true, place)) => format!("if (!{}) ", name(place)),
-                Some((false, place)) => format!("if ({}) ", name(place)),
-                None => String::new(),
-            };
-            lines.push(format!("{guard}{} = {value};", name(step.to)));
+            let value = plain.unwrap_or_else(|| notation.call(function.name(), &three(&from)));
+            let line = format!("{} = {value};", name(step.to));
+            lines.push(match step.guard {
+                Some((negated, place)) => notation.guarded(negated, &name(place), &line),
+                None => line,
+            });
         }
         for (number, operand) in operands.iter().enumerate() {
-            if operand.access != Access::In && is_read(number) {
-                lines.push(format!("{} = {};", self.expressions[number].place(), names.operands[number]));
+            // Rust's `_` is no place.
+            if operand.access != Access::In && is_read(number) && self.places[number].text != "_" {
+                lines.push(format!("{};", notation.assigned(&self.places[number], &names.operands[number], before)));
             }
         }
         Ok((self.laid_out(&lines), called))
+    }
+
+    /// The declaration of a variable that steps write.
+    fn variable(&self, name: &str, place: Place, given: Option<&str>) -> String {
+        let writes = self.body.steps.iter().filter(|step| step.to == place).count();
+        let zero = self.notation.number(0);
+        let initial = given.or(Some(&*zero).filter(|_| self.needs_initial(place)));
+        self.notation.variable(name, initial, writes + usize::from(initial.is_some()) > 1)
     }
 
     /// Whether a variable that no step writes unconditionally needs a value.
@@ -333,20 +348,20 @@ impl Writer<'_> {
 
     /// The block's lines, indented as the statement is; on one line in a macro.
     fn laid_out(&self, lines: &[String]) -> String {
-        if self.statement.in_macro {
-            return format!("do {{ {} }} while (0)", lines.join(" "));
+        let [open, close] = self.notation.block();
+        // A macro's body of C is one line.
+        if self.statement.in_macro && self.notation.is_c() {
+            return format!("{open} {} {close}", lines.join(" "));
         }
         let start = self.statement.span.start;
-        let line = self.source[..start].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        let blank = self.source[line..start].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        let indent = String::from_utf8_lossy(&self.source[line..line + blank]);
+        let indent = indent(self.source, start);
         let step = if indent.contains('\t') { "\t" } else { "    " };
         let end = if super::include::has_crlf(self.source) { "\r\n" } else { "\n" };
-        let mut text = format!("do {{{end}");
+        let mut text = format!("{open}{end}");
         for line in lines {
             text.push_str(&format!("{indent}{step}{line}{end}"));
         }
-        text.push_str(&format!("{indent}}} while (0)"));
+        text.push_str(&format!("{indent}{close}"));
         text
     }
 
@@ -374,58 +389,16 @@ struct Names {
     locals: Vec<String>,
 }
 
-fn cast(word: &str, expression: &Expression) -> String {
-    let simple = expression.text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']' | b'.'));
-    if word.contains("::") {
-        return format!("static_cast<{word}>({})", expression.text);
-    }
-    if simple { format!("({word}){}", expression.text) } else { format!("({word})({})", expression.text) }
-}
-
-fn number(value: u32) -> String {
-    match value {
-        0..10 => value.to_string(),
-        10..=255 => format!("{value}u"),
-        _ => format!("{value:#x}u"),
-    }
+/// The blanks at the start of the line that a place is in.
+pub(super) fn indent(source: &[u8], place: usize) -> String {
+    let line = source[..place].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let blank = source[line..place].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+    String::from_utf8_lossy(&source[line..line + blank]).into_owned()
 }
 
 /// The arguments of a function of three parameters.
-fn three(from: &[String]) -> String {
+fn three(from: &[String]) -> Vec<String> {
     let mut from = from.to_vec();
     from.resize(3, "0".into());
-    from.join(", ")
-}
-
-/// The value of a base instruction that an operator of C computes on words without sign.
-fn plain(step: &Step, from: &[String]) -> Option<String> {
-    let What::Base(base) = &step.what else { return None };
-    let (name, modifiers) = base.opcode().split_once('.')?;
-    let is_pred = modifiers == "pred";
-    let sign = match (name, modifiers) {
-        ("mov", _) => return Some(from[0].clone()),
-        ("not", _) if !is_pred => return Some(format!("~{}", from[0])),
-        ("neg", _) => return Some(format!("0u - {}", from[0])),
-        ("selp", _) => return Some(format!("{} ? {} : {}", from[2], from[0], from[1])),
-        ("mad", "lo.u32" | "lo.s32") => return Some(format!("{} * {} + {}", from[0], from[1], from[2])),
-        ("add", "u32" | "s32" | "b32") => "+",
-        ("sub", "u32" | "s32" | "b32") => "-",
-        ("mul", "lo.u32" | "lo.s32") => "*",
-        ("and", _) => "&",
-        ("or", _) => "|",
-        ("xor", _) => "^",
-        ("shl", _) if is_amount(&step.from[1]) => "<<",
-        ("shr", "u32" | "b32") if is_amount(&step.from[1]) => ">>",
-        _ => return None,
-    };
-    // Two constants would be signed numbers.
-    let is_constant = |source: &Source| matches!(source, Source::Constant(_));
-    if step.from.iter().all(is_constant) {
-        return None;
-    }
-    Some(format!("{} {sign} {}", from[0], from[1]))
-}
-
-fn is_amount(source: &Source) -> bool {
-    matches!(source, Source::Constant(amount) if *amount < 32)
+    from
 }

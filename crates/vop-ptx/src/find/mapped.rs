@@ -142,6 +142,29 @@ impl OffsetMap {
         pieces
     }
 
+    /// From the first byte of the source to the last; `None` where a macro writes a part.
+    pub(super) fn written_span(&self) -> Option<Range<usize>> {
+        let is_plain = self.segments.iter().all(|segment| segment.origin.is_none());
+        let (first, last) = (self.segments.first()?, self.segments.last()?);
+        is_plain.then_some(first.source.0..last.source.1)
+    }
+
+    /// Where each of the literals ends, in order.
+    pub(super) fn literal_ends(&self) -> Vec<usize> {
+        let mut ends: Vec<usize> = self.segments.iter().map(|segment| segment.literal_end).collect();
+        ends.dedup();
+        ends
+    }
+
+    /// What stands in the source between the literals of a part of the text: from the end of each to the next one's first byte.
+    pub(super) fn gaps(&self, span: Range<usize>) -> Vec<Range<usize>> {
+        let first = self.index(span.start).unwrap_or(0);
+        let within = self.segments.iter().skip(first).take_while(|segment| segment.text < span.end);
+        let within: Vec<&Segment> = within.collect();
+        let pairs = within.windows(2).filter(|pair| pair[0].literal_end != pair[1].literal_end);
+        pairs.map(|pair| pair[0].literal_end..pair[1].source.0).collect()
+    }
+
     /// Whether a part of the text is filled in later.
     pub(super) fn has_pastes(&self) -> bool {
         self.segments.iter().any(|segment| segment.paste.is_some())
@@ -337,6 +360,12 @@ impl Mapped {
     /// Whether a part of the text is filled in later.
     pub(super) fn has_pastes(&self) -> bool {
         self.map.has_pastes()
+    }
+
+    /// Whether the source writes a brace of the text twice, as formatting does.
+    pub(super) fn has_doubled_braces(&self, source: &[u8]) -> bool {
+        let mut pieces = self.map.pieces().into_iter();
+        pieces.any(|piece| matches!(source.get(piece.source), Some(b"{{" | b"}}")) && piece.text.len() == 1)
     }
 
     pub(super) fn map(&self) -> &OffsetMap {

@@ -28,6 +28,7 @@ mod nested;
 mod operand;
 mod placeholder;
 mod prefilter;
+mod source_string;
 mod statement;
 mod template;
 
@@ -40,10 +41,12 @@ pub(crate) use mnemonic::is_meant;
 pub use operand::{Access, Class};
 pub(crate) use operand::{AsmOperand, Scalar};
 pub use prefilter::{may_contain, mentions};
+pub use source_string::SourceString;
+pub(crate) use source_string::source_strings;
 
 use fill::Version;
 use macros::Places;
-use mapped::Mapped;
+use mapped::{Mapped, Paste};
 use nested::nested;
 use placeholder::Dialect;
 
@@ -277,16 +280,23 @@ pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     all
 }
 
-/// The `asm` statements of a C-like file that the file itself holds, not a string of it or the use of a macro: for each its template,
-/// placeholders read, in each version that `#if` gives it.
-pub(crate) fn asm_texts(source: &[u8]) -> Vec<AsmText> {
+/// The `asm` statements of a file in C's syntax, Rust or LLVM IR that the file itself holds, not a string of it or the use of a macro:
+/// for each its template, placeholders read as `%name`, in each version that `#if` gives it.
+pub(crate) fn asm_texts(source: &[u8], language: Language) -> Vec<AsmText> {
+    let dialect = match language {
+        Language::Cuda | Language::OpenCl => Dialect::GccAsm,
+        Language::Rust => Dialect::RustAsm,
+        Language::LlvmIr => Dialect::LlvmAsm,
+        _ => return Vec::new(),
+    };
     if memchr::memmem::find(source, b"asm").is_none() {
         return Vec::new();
     }
+    let is_c = dialect == Dialect::GccAsm;
     let mut facts = None;
     let mut all: Vec<AsmText> = Vec::new();
-    for text in lex::texts(source, Language::Cuda) {
-        if text.dialect != Dialect::GccAsm || text.macro_name.is_some() || text.asm.is_none() {
+    for text in lex::texts(source, language) {
+        if text.dialect != dialect || text.macro_name.is_some() || text.asm.is_none() {
             continue;
         }
         let text = lex::Text { mapped: placeholder::decode(&text.mapped, text.dialect), ..text };
@@ -294,15 +304,38 @@ pub(crate) fn asm_texts(source: &[u8]) -> Vec<AsmText> {
             continue;
         }
         // With the values of operands that complete a word, where the file says them.
-        for version in fill::versions(text, || Some(&*facts.get_or_insert_with(|| lex::Facts::read(source)))) {
+        for version in fill::versions(text, || is_c.then(|| &*facts.get_or_insert_with(|| lex::Facts::read(source)))) {
             let text = version.text;
             let Some(asm) = text.asm else { continue };
-            let is_whole = asm.complete && text.unread.is_none() && !text.mapped.has_pastes();
-            let template = String::from_utf8_lossy(text.mapped.bytes()).into_owned();
+            // Fields are what Rust's operands are.
+            let unknown = match dialect {
+                Dialect::RustAsm => [Paste::Macro, Paste::Call, Paste::Operand]
+                    .into_iter()
+                    .any(|by| !text.mapped.pasted_by(by).is_empty()),
+                _ => text.mapped.has_pastes(),
+            };
+            let is_whole = asm.complete && text.unread.is_none() && !unknown;
+            let template = String::from_utf8_lossy(&with_operands(&text.mapped, dialect)).into_owned();
             all.push(AsmText { asm, template, is_whole, in_macro: text.definition });
         }
     }
     all
+}
+
+/// A template in which each of Rust's fields is an operand: `%name`, or `%0` for the first `{}`.
+fn with_operands(text: &Mapped, dialect: Dialect) -> Vec<u8> {
+    let bytes = text.bytes();
+    let mut out = Vec::new();
+    let mut copied = 0;
+    for field in if dialect == Dialect::RustAsm { text.pasted_by(Paste::Field) } else { Vec::new() } {
+        out.extend(&bytes[copied..field.start]);
+        let name = String::from_utf8_lossy(&bytes[field.clone()]);
+        let next = name.strip_prefix("field$").and_then(|number| number.parse::<usize>().ok()?.checked_sub(1));
+        out.extend(format!("%{}", next.map_or(name.into_owned(), |number| number.to_string())).bytes());
+        copied = field.end;
+    }
+    out.extend(&bytes[copied..]);
+    out
 }
 
 /// What [`asm_texts`] yields.

@@ -13,7 +13,8 @@ use super::text::Text;
 pub(super) fn texts(source: &[u8]) -> Vec<Text> {
     let mut texts = Vec::new();
     let mut cursor = Cursor::new(source, 0);
-    let mut after_asm = false;
+    // Where the `asm` stands that a template follows.
+    let mut after_asm = None;
     while !cursor.at_end() {
         match cursor.peek(0) {
             b';' => cursor.skip_to(b'\n'),
@@ -22,17 +23,20 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
                 let is_name = matches!(cursor.before(), b'@' | b'%' | b'$' | b'!');
                 let mapped = literal(&mut cursor);
                 if !is_name {
-                    let dialect = if after_asm { Dialect::LlvmAsm } else { Dialect::Free };
-                    let asm = if after_asm { operands(cursor) } else { None };
+                    let dialect = if after_asm.is_some() { Dialect::LlvmAsm } else { Dialect::Free };
+                    let asm = after_asm.and_then(|at| Some(Asm { at, ..operands(cursor)? }));
                     texts.push(Text { asm: asm.map(Arc::new), ..Text::new(mapped, dialect) });
                 }
-                after_asm = false;
+                after_asm = None;
             }
-            b if is_ident(b) => match cursor.take_while(is_ident) {
-                b"asm" => after_asm = true,
-                b"sideeffect" | b"alignstack" | b"inteldialect" | b"unwind" => {}
-                _ => after_asm = false,
-            },
+            b if is_ident(b) => {
+                let start = cursor.pos;
+                match cursor.take_while(is_ident) {
+                    b"asm" => after_asm = Some(start),
+                    b"sideeffect" | b"alignstack" | b"inteldialect" | b"unwind" => {}
+                    _ => after_asm = None,
+                }
+            }
             _ => cursor.advance(1),
         }
     }
@@ -78,12 +82,9 @@ pub(super) fn operands(mut cursor: Cursor<'_>) -> Option<Asm> {
     cursor.advance(1);
     skip_blanks(&mut cursor);
     let open = cursor.pos;
-    let arguments = if cursor.peek(0) == b'(' && cursor.skip_brackets(LONGEST_LIST) {
-        split(cursor.src, open + 1..cursor.pos - 1)
-    } else {
-        Vec::new()
-    };
-    Some(listed(cursor.src, constraints, arguments, at))
+    let has_list = cursor.peek(0) == b'(' && cursor.skip_brackets(LONGEST_LIST);
+    let arguments = if has_list { split(cursor.src, open + 1..cursor.pos - 1) } else { Vec::new() };
+    Some(Asm { end: has_list.then_some(cursor.pos), ..listed(cursor.src, constraints, arguments, at) })
 }
 
 /// Whether a string is a list of LLVM's constraints, `=r,r,r`.

@@ -26,9 +26,11 @@ pub(super) fn texts(source: &[u8]) -> Vec<Text> {
         match cursor.peek(0) {
             b'\'' => skip_char_or_lifetime(&mut cursor),
             b if is_ident(b) || b == b'"' => {
+                let start = cursor.pos;
                 if let Some(text) = asm(&mut cursor) {
                     // Without any operand it is the beginning of one, or an example.
-                    let asm = Some(operands(cursor, &constants)).filter(|asm| !asm.operands.is_empty()).map(Arc::new);
+                    let asm = Asm { at: start, end: end(source, start), ..operands(cursor, &constants) };
+                    let asm = Some(asm).filter(|asm| !asm.operands.is_empty()).map(Arc::new);
                     texts.push(Text { asm, ..Text::new(text, Dialect::RustAsm) });
                     continue;
                 }
@@ -100,6 +102,19 @@ fn asm(cursor: &mut Cursor<'_>) -> Option<Mapped> {
     }
 }
 
+/// The bytes of an `asm!`.
+const LONGEST_ASM: usize = 1 << 16;
+
+/// Behind the bracket that closes an `asm!`.
+fn end(source: &[u8], start: usize) -> Option<usize> {
+    let mut cursor = Cursor::new(source, start);
+    cursor.take_while(is_ident);
+    skip_trivia(&mut cursor);
+    cursor.eat(b"!");
+    skip_trivia(&mut cursor);
+    cursor.skip_brackets(LONGEST_ASM).then_some(cursor.pos)
+}
+
 /// The bytes of an operand's expression.
 const LONGEST_EXPRESSION: usize = 1 << 12;
 
@@ -131,9 +146,11 @@ fn operands(mut cursor: Cursor<'_>, constants: &Constants<'_>) -> Asm {
             b"in" | b"const" | b"sym" => Access::In,
             b"out" | b"lateout" => Access::Out,
             b"inout" | b"inlateout" => Access::InOut,
+            b"options" | b"clobber_abi" if cursor.peek(0) == b'(' && cursor.skip_brackets(LONGEST_EXPRESSION) => {
+                continue;
+            }
             _ => {
-                // `options(…)`, `clobber_abi(…)`
-                asm.complete = matches!(word, b"options" | b"clobber_abi");
+                asm.complete = false;
                 return asm;
             }
         };
