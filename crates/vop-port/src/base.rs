@@ -8,6 +8,7 @@ use vop::isa::types::{Comparison, Type};
 use vop::lower::{Op, PackedOp, Sequence, Value};
 
 use crate::code::Code;
+use crate::machine::{Machine, PLAIN};
 use crate::translate::translate;
 
 const A: Value = Value::A;
@@ -99,7 +100,12 @@ impl Base {
 
     /// The plain operations.
     pub fn code(&self) -> Code {
-        translate(&self.sequence)
+        self.code_on(&PLAIN)
+    }
+
+    /// The operations on a machine.
+    pub(crate) fn code_on(&self, machine: &'static Machine) -> Code {
+        translate(&self.sequence, machine)
     }
 
     /// The rows of the table of base instructions that it is.

@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
-use vop::lower::Value;
+use vop::lower::{Op as Base, Value};
 
-use crate::code::{Code, Op, Width};
+use crate::code::{Code, Extra, Op, Width};
+use crate::machine::Machine;
 
 /// How a function is made.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +84,36 @@ fn find(free: Free) -> Formulas {
 }
 
 /// Any function of three bits in each bit: bit `4x + 2y + z` of the table is its value.
-pub(crate) fn lop3(code: &mut Code, table: u8, operands: [Value; 3]) -> Value {
+pub(crate) fn lop3(code: &mut Code, machine: &Machine, table: u8, operands: [Value; 3]) -> Value {
+    let mut plain = code.clone();
+    let value = lop3_of_plain(&mut plain, table, operands);
+    let (before, after) = (code.steps().len(), plain.steps().len());
+    // One operation of three operands, if the machine has it, and two operands are not enough.
+    if after > before + 1 {
+        for order in ORDERS {
+            let table = reordered(table, order);
+            let extra = Extra::Base(Base::Lop3(table));
+            if (machine.cost)(Op::Extra(extra)).is_some_and(|cost| cost < (after - before) as u32) {
+                return code.push(Op::Extra(extra), &order.map(|i| operands[i]));
+            }
+        }
+    }
+    *code = plain;
+    value
+}
+
+/// The orders of three operands.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+
+/// The table of a function whose operands are given in another order.
+fn reordered(table: u8, order: [usize; 3]) -> u8 {
+    (0..8u8).fold(0, |all, row| {
+        let old = (0..3).filter(|&i| row & COLUMN_BIT[i] != 0).fold(0, |old, i| old | COLUMN_BIT[order[i]]);
+        all | (table >> old & 1) << row
+    })
+}
+
+fn lop3_of_plain(code: &mut Code, table: u8, operands: [Value; 3]) -> Value {
     // Operands that are one, or zeros or ones: rows of the table that never occur are as their neighbours.
     let mut table = table;
     let columns = |table: u8, i: usize| {

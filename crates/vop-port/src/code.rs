@@ -6,6 +6,9 @@
 use vop::isa::types::Comparison;
 use vop::lower::Value;
 
+pub use crate::extra::{Extra, Shift, byte};
+use crate::machine::Machine;
+
 /// The width of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Width {
@@ -81,6 +84,8 @@ pub enum Op {
     WidenSigned,
     /// The lower word of a long word.
     Narrow,
+    /// What only some targets have. It gives a word.
+    Extra(Extra),
 }
 
 impl Op {
@@ -99,7 +104,7 @@ impl Op {
             | Op::Sar(width)
             | Op::Select(width) => Sort::Number(width),
             Op::Compare(..) | Op::CompareSigned(..) => Sort::Truth,
-            Op::Number | Op::Narrow => Sort::Number(Width::Word),
+            Op::Number | Op::Narrow | Op::Extra(_) => Sort::Number(Width::Word),
             Op::Widen | Op::WidenSigned => Sort::Number(Width::Long),
         }
     }
@@ -151,6 +156,16 @@ impl Op {
             Op::Number | Op::Widen => at[0],
             Op::WidenSigned => signed(at[0], Width::Word) as u64,
             Op::Narrow => at[0] & Width::Word.ones(),
+            Op::Extra(extra) => extra.eval(at),
+        }
+    }
+
+    /// Whether its first two operands may change places.
+    fn is_symmetric(self) -> bool {
+        match self {
+            Op::And(_) | Op::Or(_) | Op::Xor(_) | Op::Add(_) | Op::Mul(_) => true,
+            Op::Extra(extra) => extra.is_symmetric(),
+            _ => false,
         }
     }
 }
@@ -227,6 +242,16 @@ impl Code {
         self.steps.iter().filter(|(op, _)| !op.is_conversion()).count()
     }
 
+    /// What it costs on a machine; `None` if that lacks an operation.
+    pub(crate) fn cost(&self, machine: &Machine) -> Option<u32> {
+        self.steps.iter().map(|(op, _)| (machine.cost)(*op)).sum()
+    }
+
+    /// The same where an operation that the machine lacks costs more than many that it has: for operations that may not be needed.
+    pub(crate) fn cost_or_lacking(&self, machine: &Machine) -> u64 {
+        self.steps.iter().map(|(op, _)| (machine.cost)(*op).map_or(1000, u64::from)).sum()
+    }
+
     /// The number of operations on long words.
     pub fn long_operations(&self) -> usize {
         self.steps.iter().filter(|(op, _)| !op.is_conversion() && op.is_long()).count()
@@ -268,7 +293,8 @@ impl Code {
         }
     }
 
-    fn step(&self, value: Value) -> Option<(Op, &[Value])> {
+    /// The operation that a value is the result of.
+    pub(crate) fn step(&self, value: Value) -> Option<(Op, &[Value])> {
         value.as_step().map(|number| (self.steps[number].0, &self.steps[number].1[..]))
     }
 
@@ -283,7 +309,7 @@ impl Code {
     /// Adds an operation, or finds a value that is equal.
     pub(crate) fn push(&mut self, op: Op, operands: &[Value]) -> Value {
         let mut operands = operands.to_vec();
-        if matches!(op, Op::And(_) | Op::Or(_) | Op::Xor(_) | Op::Add(_) | Op::Mul(_)) {
+        if op.is_symmetric() {
             // Constants last.
             operands.sort_by_key(|&value| (constant(value).is_some(), value));
         }
@@ -359,6 +385,7 @@ impl Code {
 
     fn simplified(&mut self, op: Op, operands: &[Value]) -> Option<Value> {
         match (op, operands) {
+            (Op::Extra(Extra::Bytes(places)), &[x]) => self.bytes_of_bytes(places, x),
             (Op::And(width), &[x, y]) => {
                 if x == y {
                     return Some(x);
@@ -372,6 +399,13 @@ impl Code {
                 }
                 if let Some((x, inner)) = self.with_constant(x, op) {
                     return Some(self.push(op, &[x, literal(k & inner, op)]));
+                }
+                if let Some((Op::Extra(Extra::Bytes(places)), of)) = self.step(x)
+                    && let Some(kept) = whole_bytes(k)
+                {
+                    let cut = core::array::from_fn(|i| if kept[i] { places[i] } else { byte::ZERO });
+                    let of = of.to_vec();
+                    return Some(self.push_bytes(cut, &of));
                 }
                 // What is turned outside of the bits that are kept.
                 if let Some((inner, turned)) = self.with_constant(x, Op::Xor(width))
@@ -441,6 +475,12 @@ impl Code {
                 }
                 _ => None,
             },
+            (Op::Add(WORD), &[x, y]) if self.is_sad_alone(x) || self.is_sad_alone(y) => {
+                let (sad, other) = if self.is_sad_alone(x) { (x, y) } else { (y, x) };
+                let (op, of) = self.step(sad)?;
+                let of = [of[0], of[1], other];
+                Some(self.push(op, &of))
+            }
             (Op::Add(_), &[x, y]) => match constant(y)? {
                 0 => Some(x),
                 k => {
@@ -556,6 +596,50 @@ impl Code {
         }
     }
 
+    /// Whether a value is a sum of absolute differences that nothing was added to.
+    fn is_sad_alone(&self, value: Value) -> bool {
+        matches!(self.step(value), Some((Op::Extra(Extra::Sad(_)), &[_, _, Value::Word(0)])))
+    }
+
+    /// Bytes of one word that are its own, or bytes of its operands.
+    fn bytes_of_bytes(&mut self, places: [u8; 4], x: Value) -> Option<Value> {
+        if places == [0, 1, 2, 3] {
+            return Some(x);
+        }
+        let (Op::Extra(Extra::Bytes(inner)), of) = self.step(x)? else { return None };
+        let of = of.to_vec();
+        if places.iter().any(|place| (byte::SIGN..byte::ZERO).contains(place)) {
+            return None;
+        }
+        let through = places.map(|place| if place < 4 { inner[usize::from(place)] } else { place });
+        Some(self.push_bytes(through, &of))
+    }
+
+    /// Bytes of words. A word that gives no byte is no operand, and bytes in their places are what is left of a word.
+    pub(crate) fn push_bytes(&mut self, mut places: [u8; 4], of: &[Value]) -> Value {
+        let is_taken = |places: &[u8; 4], number: u8| places.iter().any(|p| *p < byte::ZERO && p >> 2 & 1 == number);
+        let [first, second] = [0, 1].map(|number| is_taken(&places, number));
+        let operands: Vec<Value> = match (first, second) {
+            (true, true) if of[0] != of[1] => of.to_vec(),
+            (true, false) => vec![of[0]],
+            (false, false) => {
+                let word = places.map(|place| if place == byte::ONES { 0xff } else { 0 });
+                return Value::Word(u32::from_le_bytes(word));
+            }
+            _ => {
+                places = places.map(|place| if place < byte::ZERO { place & !4 } else { place });
+                vec![of[of.len() - 1]]
+            }
+        };
+        if let &[x] = &operands[..]
+            && (0..4).all(|i| places[usize::from(i)] == i || places[usize::from(i)] == byte::ZERO)
+        {
+            let mask = places.map(|place| if place == byte::ZERO { 0 } else { 0xff });
+            return self.push(Op::And(WORD), &[x, Value::Word(u32::from_le_bytes(mask))]);
+        }
+        self.push(Op::Extra(Extra::Bytes(places)), &operands)
+    }
+
     /// The lower word of a long value without long operations, if it is made of words by operations of which the lower bits depend
     /// on lower bits alone.
     fn narrowed(&mut self, value: Value, depth: u32) -> Option<Value> {
@@ -616,8 +700,18 @@ impl Code {
             Op::Widen => at(0),
             Op::WidenSigned => signed(at(0), WORD) as u64,
             Op::Narrow => at(0) & WORD.ones(),
+            Op::Extra(extra) => {
+                let possible: Vec<u64> = (0..operands.len()).map(at).collect();
+                extra.possible(&possible)
+            }
         }
     }
+}
+
+/// Which bytes of a mask of whole bytes are kept.
+fn whole_bytes(mask: u64) -> Option<[bool; 4]> {
+    let bytes = (mask as u32).to_le_bytes();
+    bytes.iter().all(|byte| matches!(byte, 0 | 0xff)).then(|| bytes.map(|byte| byte != 0))
 }
 
 /// All bits from the highest that is set.

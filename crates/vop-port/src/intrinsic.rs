@@ -13,6 +13,7 @@ use vop::lower::{PackedOp, Value};
 
 use crate::code::{Code, Op, Width};
 use crate::lanes::{Lanes, Term, Written, greatest, splat};
+use crate::machine::{Machine, PLAIN};
 
 /// What an intrinsic computes in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -270,17 +271,22 @@ impl Intrinsic {
 
     /// The plain operations that compute it.
     pub fn code(&self) -> Code {
+        self.code_on(&PLAIN)
+    }
+
+    /// The operations that compute it on a machine.
+    pub(crate) fn code_on(&self, machine: &'static Machine) -> Code {
         let lanes = self.lanes;
         let bits = lanes.bits;
         // What a form computes is as short as the form's.
         if let (true, Some(form)) = (self.is_form() && self.meaning != Meaning::SumOfDifferences, self.form())
-            && let Some(code) = crate::code(form, vop::Semantics::Isa, true)
+            && let Some(code) = crate::code_on(form, vop::Semantics::Isa, machine)
         {
             return code;
         }
         let (a, b, c, zero) = (Value::A, Value::B, Value::C, Value::Word(0));
         let mut code = Code::default();
-        let mut write = Written(&mut code);
+        let mut write = Written { code: &mut code, machine };
         let result = match self.meaning {
             Meaning::Binary(op) => write.packed(op, lanes, a, b),
             Meaning::Absdiff => write.absdiff_lanes(a, b, lanes),
@@ -313,7 +319,7 @@ impl Intrinsic {
                 false => write.sub_lanes(zero, a, bits),
             },
             Meaning::Compare(..) => {
-                let ones = match self.form().and_then(|form| crate::code(form, vop::Semantics::Isa, true)) {
+                let ones = match self.form().and_then(|form| crate::code_on(form, vop::Semantics::Isa, machine)) {
                     Some(ones) => write.appended(&ones),
                     None => zero,
                 };
@@ -430,7 +436,7 @@ impl Written<'_> {
         let of = |value: Value, values: &[Value]| value.as_step().map_or(value, |number| values[number]);
         for (op, operands) in other.steps() {
             let operands: Vec<Value> = operands.iter().map(|&operand| of(operand, &values)).collect();
-            values.push(self.0.push(*op, &operands));
+            values.push(self.code.push(*op, &operands));
         }
         of(other.result(), &values)
     }

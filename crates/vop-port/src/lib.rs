@@ -20,12 +20,16 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod amdgcn;
 mod base;
 mod boolean;
 pub mod code;
+mod extra;
 mod intrinsic;
+mod julia;
 mod lanes;
 mod llvm;
+mod machine;
 mod name;
 mod print;
 mod proof;
@@ -33,10 +37,13 @@ mod rules;
 pub mod source;
 mod target;
 mod translate;
+mod vector;
+mod words;
 
 use core::fmt;
 
 use code::Code;
+use machine::Machine;
 use vop::lower::{Candidate, LowerOptions, Sequence};
 use vop::{Form, Semantics};
 
@@ -60,9 +67,25 @@ const MODELS: [&str; 4] = ["sm_75", "sm_90", "sm_120", "sm_120f"];
 /// assert_eq!(code.eval(0x01_80_05_ff, 0x02_7f_05_00, 0), 0x02_80_05_ff);
 /// ```
 pub fn code(form: Form, semantics: Semantics, has_long: bool) -> Option<Code> {
-    let codes = sequences(form, semantics).into_iter().map(|sequence| translate::translate(&sequence));
-    let fits = |code: &Code| has_long || !code.steps().iter().any(|(op, _)| op.is_long());
-    codes.filter(fits).min_by_key(|code| (code.operations(), code.long_operations()))
+    code_on(form, semantics, if has_long { &machine::PLAIN } else { &machine::WORDS })
+}
+
+/// The cheapest operations that compute a form on a machine.
+pub(crate) fn code_on(form: Form, semantics: Semantics, machine: &'static Machine) -> Option<Code> {
+    cheapest(&sequences(form, semantics), machine)
+}
+
+/// The cheapest operations on a machine that compute what each of the sequences does.
+fn cheapest(sequences: &[Sequence], machine: &'static Machine) -> Option<Code> {
+    let codes: Vec<Code> = sequences.iter().map(|sequence| translate::translate(sequence, machine)).collect();
+    let least = |codes: &[Code]| {
+        let costs = codes.iter().filter_map(|code| Some((code.cost(machine)?, code.long_operations(), code)));
+        costs.min_by_key(|(cost, long, _)| (*cost, *long)).map(|(_, _, code)| code.clone())
+    };
+    least(&codes).or_else(|| {
+        let words: Vec<Code> = codes.iter().map(|code| words::without_long(code, machine)).collect();
+        least(&words)
+    })
 }
 
 /// All ways that the rules know to compute a form, as base instructions of PTX: what [`code()`] chooses from.
@@ -125,6 +148,8 @@ pub struct Port {
     target: Target,
     name: String,
     code: Code,
+    /// Other operations that the function has on some devices, if they are cheaper there.
+    device: Option<Code>,
 }
 
 /// A form as a function of a language: d of a, b and c, each a word of 32 bits. A register that the form does not read is a parameter
@@ -133,8 +158,26 @@ pub struct Port {
 /// # Errors
 /// If the form needs what the language lacks.
 pub fn port(form: Form, target: Target, semantics: Semantics) -> Result<Port, PortError> {
-    let code = code(form, semantics, target.has_long()).ok_or(PortError::NeedsLong { form, target })?;
-    Ok(Port { source: Source::Form(form, semantics), target, name: name(form, semantics), code })
+    let code = code_on(form, semantics, target.machine()).ok_or(PortError::NeedsLong { form, target })?;
+    let source = Source::Form(form, semantics);
+    Ok(Port::new(source, target, name(form, semantics), code, |machine| code_on(form, semantics, machine)))
+}
+
+/// All operations that some target has for a form, each once: plain ones first.
+///
+/// ```
+/// let form: vop::Form = "vadd4.s32.s32.s32.sat".parse().unwrap();
+/// let codes = vop_port::codes(form, vop::Semantics::Isa);
+/// assert!(codes.iter().all(|code| code.eval(0x7f_80_01_00, 0x01_ff_01_00, 0) == 0x7f_80_02_00));
+/// assert!(codes.iter().any(|code| code.operations() == 1));
+/// ```
+pub fn codes(form: Form, semantics: Semantics) -> Vec<Code> {
+    let sequences = sequences(form, semantics);
+    let mut codes = Vec::new();
+    for machine in machine::ALL {
+        codes.extend(cheapest(&sequences, machine).filter(|code| !codes.contains(code)));
+    }
+    codes
 }
 
 /// An intrinsic as a function of a language, with the parameters a, b and c like a form's. Its name has no underscores in front, as such
@@ -148,12 +191,14 @@ pub fn port(form: Form, target: Target, semantics: Semantics) -> Result<Port, Po
 /// ```
 pub fn port_intrinsic(intrinsic: &Intrinsic, target: Target) -> Port {
     let name = intrinsic.name().trim_start_matches('_').to_string();
-    Port { source: Source::Intrinsic(intrinsic.clone()), target, name, code: intrinsic.code() }
+    let code = intrinsic.code_on(target.machine());
+    Port::new(Source::Intrinsic(intrinsic.clone()), target, name, code, |machine| Some(intrinsic.code_on(machine)))
 }
 
 /// A base instruction as a function of a language, with the parameters a, b and c like a form's.
 pub fn port_base(base: &Base, target: Target) -> Port {
-    Port { source: Source::Base(base.clone()), target, name: base.name(), code: base.code() }
+    let code = base.code_on(target.machine());
+    Port::new(Source::Base(base.clone()), target, base.name(), code, |machine| Some(base.code_on(machine)))
 }
 
 /// [`port`] as a method of [`Form`], by the manual's semantics.
@@ -179,6 +224,14 @@ impl PortForm for Form {
 }
 
 impl Port {
+    fn new(source: Source, target: Target, name: String, code: Code, on: impl Fn(&'static Machine) -> Option<Code>) -> Port {
+        let device = target.syntax().device().and_then(|device| {
+            let other = on(device.machine)?;
+            (other.cost(device.machine)? < code.cost(device.machine)?).then_some(other)
+        });
+        Port { source, target, name, code, device }
+    }
+
     /// What it computes.
     pub fn source(&self) -> &Source {
         &self.source
@@ -208,9 +261,27 @@ impl Port {
         self.code.operations()
     }
 
+    /// The operations that the function has on the devices of the language, if they are others: for `hip` on AMD's GPUs.
+    pub fn device_code(&self) -> Option<&Code> {
+        self.device.as_ref()
+    }
+
     /// Text that compiles alone: what the language must have before functions, and the function, which is visible outside.
     pub fn text(&self) -> String {
-        format!("{}{}", self.target.syntax().prelude(), self.function(true, false))
+        let helpers = self.helpers().concat();
+        format!("{}{helpers}{}", self.target.syntax().prelude(), self.function(true, false))
+    }
+
+    /// What stands before the function: definitions that it uses.
+    fn helpers(&self) -> Vec<String> {
+        let (Some(code), Some(device)) = (&self.device, self.target.syntax().device()) else { return Vec::new() };
+        let mut helpers = vec![device.prelude.to_string()];
+        for (op, _) in code.steps() {
+            if let code::Op::Extra(extra) = op {
+                helpers.extend((device.helper)(*extra).filter(|helper| !helpers.contains(helper)));
+            }
+        }
+        helpers
     }
 
     fn words(&self) -> Vec<String> {
@@ -244,8 +315,10 @@ impl Port {
             Source::Base(base) if keep_ptx && base.is_of_words() => Some(template(&base.text())),
             _ => None,
         };
-        let function = print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref() };
-        print::function(self.target.syntax(), &function, alone)
+        let syntax = self.target.syntax();
+        let device = self.device.as_ref().zip(syntax.device()).map(|(code, device)| print::body(device.syntax, code));
+        let function = print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref(), device };
+        print::function(syntax, &function, alone)
     }
 }
 
@@ -270,20 +343,26 @@ fn file_of(ports: &[Port], keep_ptx: bool) -> String {
     let Some(first) = ports.first() else { return String::new() };
     let keep_ptx = keep_ptx && first.target.can_keep_ptx();
     let mut seen: Vec<&str> = Vec::new();
-    let mut functions = Vec::new();
+    let (mut functions, mut helpers) = (Vec::new(), Vec::new());
     for port in ports.iter().filter(|port| port.target == first.target) {
         if !seen.contains(&&port.name[..]) {
             seen.push(&port.name);
             functions.push(port.function(false, keep_ptx));
+            for helper in port.helpers() {
+                if !helpers.contains(&helper) {
+                    helpers.push(helper);
+                }
+            }
         }
     }
+    let functions: Vec<String> = helpers.into_iter().chain(functions).collect();
     let mut words = vec![
         format!(
             "PTX video instructions as {} functions, written by `vop port --to {}`.",
             title(first.target),
             first.target
         ),
-        "Each function takes the registers a, b and c as words of 32 bits, and returns d.".to_string(),
+        first.target.syntax().parameters().to_string(),
     ];
     if keep_ptx {
         words.push(KEPT.to_string());

@@ -4,7 +4,7 @@ use vop::isa::types::Comparison;
 use vop_ptx::find::Language;
 
 use crate::code::{Op, Sort, Width};
-use crate::print::{Expression, Function, Syntax, line_comments};
+use crate::print::{Expression, Function, Syntax, line_comments, no_extra};
 
 /// LLVM IR, without pointers and without attributes that some versions lack.
 pub(crate) struct Llvm;
@@ -78,6 +78,7 @@ impl Syntax for Llvm {
             Op::Widen => convert("zext", "i32", "i64"),
             Op::WidenSigned => convert("sext", "i32", "i64"),
             Op::Narrow => convert("trunc", "i64", "i32"),
+            Op::Extra(extra) => return no_extra(extra, at),
         })
     }
 

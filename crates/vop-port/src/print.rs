@@ -1,11 +1,13 @@
 //! [`Syntax`]: how a language writes operations and functions, and the printer that all languages share.
 
 use vop::isa::types::Comparison;
-use vop::lower::Value;
+use vop::lower::{Op as Base, PackedOp, Value};
 use vop_ptx::find::Language;
 
-use crate::code::{Code, Op, Sort, Width};
+use crate::amdgcn;
+use crate::code::{Code, Extra, Op, Sort, Width, byte};
 pub(crate) use crate::llvm::LLVM;
+use crate::machine::Machine;
 
 /// An expression, and whether it stands beside an operator without parentheses.
 #[derive(Debug, Clone)]
@@ -19,12 +21,12 @@ impl Expression {
         Expression { text: text.into(), is_atom: true }
     }
 
-    fn operator(text: String) -> Expression {
+    pub(crate) fn operator(text: String) -> Expression {
         Expression { text, is_atom: false }
     }
 
     /// As an operand.
-    fn inner(&self) -> String {
+    pub(crate) fn inner(&self) -> String {
         if self.is_atom { self.text.clone() } else { format!("({})", self.text) }
     }
 }
@@ -37,6 +39,21 @@ pub(crate) struct Function<'a> {
     pub(crate) code: &'a Code,
     /// The template of an `asm` that computes it on NVIDIA's GPUs, if the function is to hold one.
     pub(crate) ptx: Option<&'a str>,
+    /// The statements and the result on devices that have other operations.
+    pub(crate) device: Option<(Vec<String>, String)>,
+}
+
+/// Devices of a language that have operations beside those of the language.
+pub(crate) struct Device {
+    pub(crate) machine: &'static Machine,
+    /// The macro that tells that code is compiled for one.
+    pub(crate) is_defined: &'static str,
+    /// What defines that macro.
+    pub(crate) prelude: &'static str,
+    /// How its operations are written.
+    pub(crate) syntax: &'static (dyn Syntax + Sync),
+    /// The definition of what an operation is written as.
+    pub(crate) helper: fn(Extra) -> Option<String>,
 }
 
 /// How a language writes things. A language is a value of this trait and a row in `target.rs`.
@@ -82,6 +99,28 @@ pub(crate) trait Syntax {
         None
     }
 
+    /// A constant by which something is shifted.
+    fn amount(&self, word: u32) -> String {
+        let literal = self.literal(word.into(), Width::Word);
+        // Where literals are written as hexadecimal digits with a suffix, amounts are decimal.
+        let digits = literal.strip_prefix("0x");
+        match digits.and_then(|rest| rest.find(|c: char| !c.is_ascii_hexdigit()).map(|i| &rest[i..])) {
+            Some(suffix) => format!("{word}{suffix}"),
+            None if literal.starts_with("0x") => word.to_string(),
+            None => literal,
+        }
+    }
+
+    /// Devices that have other operations.
+    fn device(&self) -> Option<&'static Device> {
+        None
+    }
+
+    /// What a file says of the parameters.
+    fn parameters(&self) -> &'static str {
+        "Each function takes the registers a, b and c as words of 32 bits, and returns d."
+    }
+
     /// A whole file: the prelude and the functions, after words about it.
     fn file(&self, words: &[String], functions: &[String]) -> String;
 }
@@ -90,7 +129,12 @@ pub(crate) trait Syntax {
 ///
 /// Each function reads as a person would write it: what is read once stands in its place, unless the line became too long.
 pub(crate) fn function(syntax: &dyn Syntax, function: &Function<'_>, alone: bool) -> String {
-    let code = function.code;
+    let (statements, result) = body(syntax, function.code);
+    syntax.function(function, &statements, &result, alone)
+}
+
+/// The statements of a function, and the value that it returns.
+pub(crate) fn body(syntax: &dyn Syntax, code: &Code) -> (Vec<String>, String) {
     let steps = code.steps();
     let mut uses = vec![0usize; steps.len()];
     let read = steps.iter().flat_map(|(_, operands)| operands.iter().copied()).chain([code.result()]);
@@ -128,7 +172,7 @@ pub(crate) fn function(syntax: &dyn Syntax, function: &Function<'_>, alone: bool
         Value::Word(word) => syntax.literal(word.into(), Width::Word),
         other => syntax.read(register(other)),
     };
-    syntax.function(function, &statements, &result, alone)
+    (statements, result)
 }
 
 /// A sum with a negative constant as a difference.
@@ -161,25 +205,15 @@ fn register(value: Value) -> &'static str {
 fn leaf(syntax: &dyn Syntax, op: Op, operand: usize, value: Value) -> Expression {
     match value {
         Value::Word(word) => {
-            let is_amount = operand == 1 && matches!(op, Op::Shl(_) | Op::Shr(_) | Op::Sar(_));
+            let is_amount = operand == 1 && matches!(op, Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Extra(Extra::Shift(_)));
             let text = match is_amount {
-                true => amount(syntax, word),
+                true => syntax.amount(word),
                 false => syntax.literal(word.into(), Width::Word),
             };
             Expression::atom(text)
         }
         Value::Long(long) => Expression::atom(syntax.literal(long, Width::Long)),
         other => Expression::atom(syntax.read(register(other))),
-    }
-}
-
-fn amount(syntax: &dyn Syntax, word: u32) -> String {
-    let literal = syntax.literal(word.into(), Width::Word);
-    // Where literals are written as hexadecimal digits with a suffix, amounts are decimal.
-    match literal.strip_prefix("0x").and_then(|rest| rest.find(|c: char| !c.is_ascii_hexdigit()).map(|i| &rest[i..])) {
-        Some(suffix) => format!("{word}{suffix}"),
-        None if literal.starts_with("0x") => word.to_string(),
-        None => literal,
     }
 }
 
@@ -196,7 +230,7 @@ fn relation(comparison: Comparison) -> &'static str {
 }
 
 /// The operator between two operands, in all languages here.
-fn operator(op: Op) -> &'static str {
+pub(crate) fn operator(op: Op) -> &'static str {
     match op {
         Op::And(_) => "&",
         Op::Or(_) => "|",
@@ -221,7 +255,7 @@ fn hexadecimal(value: u64) -> String {
 }
 
 /// A comment of many lines in languages with `/* … */`.
-fn block_comment(words: &[String]) -> String {
+pub(crate) fn block_comment(words: &[String]) -> String {
     format!("/* {} */\n", words.join("\n   "))
 }
 
@@ -229,7 +263,7 @@ pub(crate) fn line_comments(marker: &str, words: &[String]) -> String {
     words.iter().map(|line| format!("{marker}{line}\n")).collect()
 }
 
-fn indented(statements: &[String]) -> String {
+pub(crate) fn indented(statements: &[String]) -> String {
     statements.iter().map(|statement| format!("    {statement}\n")).collect()
 }
 
@@ -255,6 +289,9 @@ pub(crate) struct CLike {
     prelude: &'static str,
     /// Whether a file has an include guard of C, or `#pragma once`, or none.
     guard: Guard,
+    /// How operations beside the plain ones are written.
+    extra: fn(Extra, &[Expression]) -> Expression,
+    device: Option<&'static Device>,
 }
 
 enum Guard {
@@ -273,6 +310,8 @@ pub(crate) static C: CLike = CLike {
     nvidia: Some("__CUDA_ARCH__"),
     prelude: "#include <stdint.h>\n",
     guard: Guard::Macro,
+    extra: no_extra,
+    device: None,
 };
 
 pub(crate) static CPP: CLike = CLike {
@@ -286,6 +325,8 @@ pub(crate) static CPP: CLike = CLike {
     nvidia: None,
     prelude: "#include <cstdint>\n",
     guard: Guard::Pragma,
+    extra: no_extra,
+    device: None,
 };
 
 pub(crate) static CUDA: CLike = CLike {
@@ -299,6 +340,8 @@ pub(crate) static CUDA: CLike = CLike {
     nvidia: Some("__CUDA_ARCH__"),
     prelude: "",
     guard: Guard::Pragma,
+    extra: no_extra,
+    device: None,
 };
 
 pub(crate) static HIP: CLike = CLike {
@@ -312,6 +355,8 @@ pub(crate) static HIP: CLike = CLike {
     nvidia: Some("__CUDA_ARCH__"),
     prelude: "",
     guard: Guard::Pragma,
+    extra: amdgcn::extra,
+    device: Some(&amdgcn::DEVICE),
 };
 
 pub(crate) static METAL: CLike = CLike {
@@ -325,6 +370,8 @@ pub(crate) static METAL: CLike = CLike {
     nvidia: None,
     prelude: "#include <metal_stdlib>\n",
     guard: Guard::Pragma,
+    extra: no_extra,
+    device: None,
 };
 
 pub(crate) static OPENCL: CLike = CLike {
@@ -338,10 +385,84 @@ pub(crate) static OPENCL: CLike = CLike {
     nvidia: Some("__NV_CL_C_VERSION"),
     prelude: "",
     guard: Guard::Macro,
+    extra: opencl,
+    device: None,
 };
 
+/// A machine of plain operations alone has no others.
+pub(crate) fn no_extra(extra: Extra, _: &[Expression]) -> Expression {
+    Expression::atom(format!("{extra:?}"))
+}
+
+/// Built-in functions of OpenCL C on vectors in a word.
+fn opencl(extra: Extra, at: &[Expression]) -> Expression {
+    let word = "as_uint(";
+    // The vector that was made a word is as it was.
+    let text = |x: &Expression| match x.text.strip_prefix(word) {
+        Some(rest) if encloses(&x.text, word.len() - 1) => rest[..rest.len() - 1].to_string(),
+        _ => x.text.clone(),
+    };
+    let vector = |signed: bool, bits: u32| match (bits, signed) {
+        (8, true) => "char4",
+        (8, false) => "uchar4",
+        (16, true) => "short2",
+        (16, false) => "ushort2",
+        (_, true) => "int",
+        (_, false) => "uint",
+    };
+    let of = |signed: bool, bits: u32, i: usize| match vector(signed, bits) {
+        "uint" => at[i].text.clone(),
+        vector => format!("as_{vector}({})", text(&at[i])),
+    };
+    let call = |name: &str, signed: bool, bits: u32| {
+        Expression::atom(format!("{word}{name}({}, {}))", of(signed, bits, 0), of(signed, bits, 1)))
+    };
+    let between = |operator: &str, signed: bool, bits: u32| {
+        Expression::atom(format!("{word}{} {operator} {})", of(signed, bits, 0), of(signed, bits, 1)))
+    };
+    match extra {
+        Extra::Base(Base::Packed(op, lanes)) => match op {
+            PackedOp::Add => between("+", false, lanes.bits),
+            PackedOp::Sub => between("-", false, lanes.bits),
+            PackedOp::AddSat => call("add_sat", lanes.signed, lanes.bits),
+            PackedOp::SubSat => call("sub_sat", lanes.signed, lanes.bits),
+            PackedOp::Min | PackedOp::MinRelu => call("min", lanes.signed, lanes.bits),
+            PackedOp::Max | PackedOp::MaxRelu => call("max", lanes.signed, lanes.bits),
+        },
+        Extra::Base(Base::AddSat) => call("add_sat", true, 32),
+        Extra::Base(Base::SubSat) => call("sub_sat", true, 32),
+        Extra::Base(Base::AddSatUnsigned) => call("add_sat", false, 32),
+        Extra::Base(Base::Min(ty)) => call("min", ty.is_signed(), 32),
+        Extra::Base(Base::Max(ty)) => call("max", ty.is_signed(), 32),
+        Extra::Absdiff(lanes) => call("abs_diff", lanes.signed, lanes.bits),
+        Extra::Average(bits) => call("rhadd", false, bits),
+        Extra::Compare(comparison, lanes) => between(relation(comparison), lanes.signed, lanes.bits),
+        Extra::Bytes(places) if at.len() == 1 && places.iter().all(|place| *place < 4) => {
+            let digits: String = places.iter().map(u8::to_string).collect();
+            Expression::atom(format!("{word}{}.s{digits})", of(false, 8, 0)))
+        }
+        Extra::Bytes(places) => {
+            let taken = places.map(|place| match place {
+                byte::ZERO => "0".to_string(),
+                place => format!("{}.s{}", of(false, 8, usize::from(place >> 2)), place & 3),
+            });
+            Expression::atom(format!("{word}(uchar4)({}))", taken.join(", ")))
+        }
+        other => no_extra(other, at),
+    }
+}
+
+/// A header of C with an include guard.
+pub(crate) fn header(words: &[String], prelude: &str, functions: &[String]) -> String {
+    let guard = "VOP_PORT_H";
+    let blank = if prelude.is_empty() { "" } else { "\n" };
+    let functions = functions.join("\n");
+    let words = block_comment(words);
+    format!("{words}#ifndef {guard}\n#define {guard}\n\n{prelude}{blank}{functions}\n#endif\n")
+}
+
 /// Whether the parenthesis at a place is closed by the last byte.
-fn encloses(text: &str, open: usize) -> bool {
+pub(crate) fn encloses(text: &str, open: usize) -> bool {
     let mut depth = 0;
     for (i, byte) in text.bytes().enumerate().skip(open) {
         match byte {
@@ -394,6 +515,7 @@ impl Syntax for CLike {
             Expression::operator(format!("{} {} {}", x.inner(), operator(op), y.inner()))
         };
         match op {
+            Op::Extra(extra) => (self.extra)(extra, at),
             Op::Not(_) => Expression::atom(format!("~{}", at[0].inner())),
             Op::Sar(width) => {
                 let shifted = binary(&self.cast(self.ty(width, true), &at[0]), &at[1]);
@@ -425,7 +547,8 @@ impl Syntax for CLike {
 
     fn function(&self, function: &Function<'_>, statements: &[String], result: &str, alone: bool) -> String {
         let word = self.ty(Width::Word, false);
-        let is_read = [Value::A, Value::B, Value::C].map(|register| function.code.reads(register));
+        let registers = [Value::A, Value::B, Value::C];
+        let is_read = registers.map(|register| function.code.reads(register));
         let names = ["a", "b", "c"];
         let parameters: Vec<String> = (0..3)
             .map(|i| {
@@ -443,14 +566,25 @@ impl Syntax for CLike {
                 format!("asm(\"{template}\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));"),
                 "return d;".to_string(),
             ];
-            text.push_str(&format!("#ifdef {nvidia}\n{}#else\n", indented(&asm)));
+            text.push_str(&format!("#ifdef {nvidia}\n{}", indented(&asm)));
+        }
+        let device = self.device.zip(function.device.as_ref());
+        if let Some((device, (statements, result))) = device {
+            let is_first = nvidia.is_none();
+            let condition = if is_first { "#ifdef " } else { "#elif defined " };
+            text.push_str(&format!("{condition}{}\n{}", device.is_defined, indented(statements)));
+            text.push_str(&format!("    return {result};\n"));
+        }
+        let has_choice = nvidia.is_some() || device.is_some();
+        if has_choice {
+            text.push_str("#else\n");
         }
         text.push_str(&indented(statements));
         if self.unused.is_none() {
             let unread = (0..3).filter(|&i| !is_read[i]).map(|i| format!("(void){};", names[i]));
             text.push_str(&indented(&unread.collect::<Vec<_>>()));
         }
-        let end = if nvidia.is_some() { "#endif\n" } else { "" };
+        let end = if has_choice { "#endif\n" } else { "" };
         text.push_str(&format!("    return {result};\n{end}}}\n"));
         text
     }
@@ -467,18 +601,19 @@ impl Syntax for CLike {
         self.nvidia
     }
 
+    fn device(&self) -> Option<&'static Device> {
+        self.device
+    }
+
     fn file(&self, words: &[String], functions: &[String]) -> String {
-        let mut text = block_comment(words);
-        let functions = functions.join("\n");
-        let prelude = if self.prelude.is_empty() { String::new() } else { format!("{}\n", self.prelude) };
         match self.guard {
-            Guard::Macro => {
-                let guard = "VOP_PORT_H";
-                text.push_str(&format!("#ifndef {guard}\n#define {guard}\n\n{prelude}{functions}\n#endif\n"));
+            Guard::Macro => header(words, self.prelude, functions),
+            Guard::Pragma => {
+                let blank = if self.prelude.is_empty() { "" } else { "\n" };
+                let functions = functions.join("\n");
+                format!("{}#pragma once\n\n{}{blank}{functions}", block_comment(words), self.prelude)
             }
-            Guard::Pragma => text.push_str(&format!("#pragma once\n\n{prelude}{functions}")),
         }
-        text
     }
 }
 

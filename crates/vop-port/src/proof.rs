@@ -8,6 +8,7 @@ use vop::smt::{Bits, Script};
 use vop::{Form, Semantics};
 
 use crate::code::{Code, Op, Sort, Width};
+use crate::machine::PLAIN;
 use crate::translate::translate;
 
 impl Code {
@@ -82,10 +83,12 @@ fn term(op: Op, at: &[String]) -> String {
         Op::Widen => format!("((_ zero_extend 32) {})", at[0]),
         Op::WidenSigned => format!("((_ sign_extend 32) {})", at[0]),
         Op::Narrow => format!("((_ extract 31 0) {})", at[0]),
+        Op::Extra(extra) => extra.term(at),
     }
 }
 
-fn compared(comparison: Comparison, sign: &str, at: &[String]) -> String {
+/// The term of a comparison; the sign is `s` or `u`.
+pub(crate) fn compared(comparison: Comparison, sign: &str, at: &[String]) -> String {
     let relation = match comparison {
         Comparison::Eq => return format!("(= {} {})", at[0], at[1]),
         Comparison::Ne => return format!("(not (= {} {}))", at[0], at[1]),
@@ -129,7 +132,7 @@ pub fn query_of_base(op: Base, constant: Option<u32>) -> Option<Query> {
     let mut claim = |sequence: &mut Sequence, name: &str, result: Value| {
         sequence.set_result(result);
         let wanted = base_terms(sequence, &mut script, words);
-        let given = translate(sequence).terms(&mut script, words, &mut equal);
+        let given = translate(sequence, &PLAIN).terms(&mut script, words, &mut equal);
         equal.push(Equal { name: name.into(), given, wanted });
     };
     match op.sort() {

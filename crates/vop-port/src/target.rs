@@ -5,7 +5,10 @@ use core::str::FromStr;
 
 use vop_ptx::find::Language;
 
+use crate::code::{Op, Width};
+use crate::machine::{self, Machine};
 use crate::print::{self, Syntax};
+use crate::{julia, vector};
 
 /// A language that functions are written in.
 ///
@@ -17,26 +20,30 @@ pub struct Target(&'static Row);
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// Whether there are integers of 64 bits.
-    pub(crate) has_long: bool,
+    /// Its operations.
+    pub(crate) machine: &'static Machine,
     pub(crate) syntax: &'static (dyn Syntax + Sync),
 }
 
 /// One row a language.
 #[rustfmt::skip]
-static ROWS: [Row; 12] = [
-    Row { name: "c",      has_long: true,  syntax: &print::C,      description: "C99: portable, without undefined behaviour" },
-    Row { name: "cpp",    has_long: true,  syntax: &print::CPP,    description: "C++17: constexpr functions" },
-    Row { name: "cuda",   has_long: true,  syntax: &print::CUDA,   description: "CUDA C++: plain operations, for host and device" },
-    Row { name: "hip",    has_long: true,  syntax: &print::HIP,    description: "HIP C++: plain operations, for host and device" },
-    Row { name: "sycl",   has_long: true,  syntax: &print::CPP,    description: "SYCL: constexpr functions of C++17, which kernels call" },
-    Row { name: "metal",  has_long: true,  syntax: &print::METAL,  description: "Metal Shading Language" },
-    Row { name: "opencl", has_long: true,  syntax: &print::OPENCL, description: "OpenCL C 1.2" },
-    Row { name: "rust",   has_long: true,  syntax: &print::RUST,   description: "Rust: const functions, without the standard library" },
-    Row { name: "llvm",   has_long: true,  syntax: &print::LLVM,   description: "LLVM IR: functions that are inlined" },
-    Row { name: "numpy",  has_long: true,  syntax: &print::NUMPY,  description: "Python with NumPy: functions of whole arrays" },
-    Row { name: "wgsl",   has_long: false, syntax: &print::WGSL,   description: "WGSL: what needs no integers of 64 bits" },
-    Row { name: "glsl",   has_long: false, syntax: &print::GLSL,   description: "GLSL: what needs no integers of 64 bits" },
+static ROWS: [Row; 16] = [
+    Row { name: "c",      machine: &machine::PLAIN,  syntax: &print::C,        description: "C99: portable, without undefined behaviour" },
+    Row { name: "cpp",    machine: &machine::PLAIN,  syntax: &print::CPP,      description: "C++17: constexpr functions" },
+    Row { name: "avx2",   machine: &machine::AVX2,   syntax: &vector::AVX2,    description: "C with AVX2: functions of eight words (`__m256i`)" },
+    Row { name: "avx512", machine: &machine::AVX512, syntax: &vector::AVX512,  description: "C with AVX-512BW: functions of sixteen words (`__m512i`)" },
+    Row { name: "neon",   machine: &machine::NEON,   syntax: &vector::NEON,    description: "C with NEON of AArch64: functions of four words (`uint32x4_t`)" },
+    Row { name: "cuda",   machine: &machine::PLAIN,  syntax: &print::CUDA,     description: "CUDA C++: plain operations, for host and device" },
+    Row { name: "hip",    machine: &machine::PLAIN,  syntax: &print::HIP,      description: "HIP C++: plain operations, and on AMD's GPUs built-in functions" },
+    Row { name: "sycl",   machine: &machine::PLAIN,  syntax: &print::CPP,      description: "SYCL: constexpr functions of C++17, which kernels call" },
+    Row { name: "metal",  machine: &machine::PLAIN,  syntax: &print::METAL,    description: "Metal Shading Language" },
+    Row { name: "opencl", machine: &machine::OPENCL, syntax: &print::OPENCL,   description: "OpenCL C 1.2: with its built-in functions on vectors" },
+    Row { name: "rust",   machine: &machine::PLAIN,  syntax: &print::RUST,     description: "Rust: const functions, without the standard library" },
+    Row { name: "llvm",   machine: &machine::PLAIN,  syntax: &print::LLVM,     description: "LLVM IR: functions that are inlined" },
+    Row { name: "numpy",  machine: &machine::PLAIN,  syntax: &print::NUMPY,    description: "Python with NumPy: functions of whole arrays" },
+    Row { name: "julia",  machine: &machine::PLAIN,  syntax: &julia::JULIA,    description: "Julia: functions of UInt32, for values and by a dot for arrays" },
+    Row { name: "wgsl",   machine: &machine::WORDS,  syntax: &print::WGSL,     description: "WGSL: without integers of 64 bits" },
+    Row { name: "glsl",   machine: &machine::WORDS,  syntax: &print::GLSL,     description: "GLSL: without integers of 64 bits" },
 ];
 
 impl Target {
@@ -56,8 +63,8 @@ impl Target {
     }
 
     /// Whether the language has integers of 64 bits.
-    pub const fn has_long(self) -> bool {
-        self.0.has_long
+    pub fn has_long(self) -> bool {
+        (self.0.machine.cost)(Op::Add(Width::Long)).is_some()
     }
 
     /// Whether its functions can be called from sources in C's syntax.
@@ -88,6 +95,10 @@ impl Target {
     /// The type of a word, in C's syntax.
     pub(crate) fn word(self) -> &'static str {
         self.0.syntax.word().unwrap_or("unsigned")
+    }
+
+    pub(crate) const fn machine(self) -> &'static Machine {
+        self.0.machine
     }
 
     pub(crate) const fn syntax(self) -> &'static (dyn Syntax + Sync) {

@@ -4,16 +4,16 @@ use vop::isa::range::Range;
 use vop::isa::types::{Comparison, Type};
 use vop::lower::{Op as Base, Sequence, Value};
 
-use crate::boolean::lop3;
-use crate::code::{Code, Op, Width, constant};
-use crate::lanes::{Lanes, Term};
+use crate::code::{Code, Extra, Op, Width, constant};
+use crate::lanes::{Lanes, Term, splat};
+use crate::machine::Machine;
 
 const WORD: Width = Width::Word;
 const LONG: Width = Width::Long;
 
-/// The plain operations that compute what a sequence does.
-pub(crate) fn translate(sequence: &Sequence) -> Code {
-    let mut translator = Translator { sequence, code: Code::default(), values: Vec::new() };
+/// The operations that compute what a sequence does on a machine.
+pub(crate) fn translate(sequence: &Sequence, machine: &'static Machine) -> Code {
+    let mut translator = Translator { sequence, code: Code::default(), values: Vec::new(), machine };
     for number in 0..sequence.steps().len() {
         let value = translator.step(number);
         translator.values.push(value);
@@ -29,11 +29,16 @@ pub(crate) struct Translator<'a> {
     code: Code,
     /// What the steps have become.
     values: Vec<Value>,
+    machine: &'static Machine,
 }
 
 impl Lanes for Translator<'_> {
     fn code(&mut self) -> &mut Code {
         &mut self.code
+    }
+
+    fn machine(&self) -> &'static Machine {
+        self.machine
     }
 }
 
@@ -61,10 +66,10 @@ impl Translator<'_> {
         let (op, sources) = (*op, sources.clone());
         let at: Vec<Value> = sources.iter().map(|&source| self.value(source)).collect();
         match op {
-            Base::Lop3(table) => lop3(&mut self.code, table, [at[0], at[1], at[2]]),
+            Base::Lop3(table) => self.lop3(table, [at[0], at[1], at[2]]),
             Base::Prmt(selector) => self.prmt(selector, at[0], at[1]),
             Base::Add => self.word(Op::Add, at[0], at[1]),
-            Base::Sub => self.word(Op::Sub, at[0], at[1]),
+            Base::Sub => self.average(at[0], at[1]).unwrap_or_else(|| self.word(Op::Sub, at[0], at[1])),
             Base::Min(ty) => self.bound(false, WORD, ty.is_signed(), at[0], at[1]),
             Base::Max(ty) => self.bound(true, WORD, ty.is_signed(), at[0], at[1]),
             Base::Shl => self.shift_left(at[0], at[1]),
@@ -88,8 +93,16 @@ impl Translator<'_> {
             }
             Base::Abs => {
                 let minus = self.word(Op::Sub, Value::Word(0), at[0]);
+                if let Some(greater) = self.extra(Extra::Base(Base::Max(Type::S32)), &[at[0], minus]) {
+                    return greater;
+                }
                 let negative = self.compare(Comparison::Lt, WORD, true, at[0], Value::Word(0));
                 self.select(WORD, negative, minus, at[0])
+            }
+            Base::Sad(ty) if self.machine.has(Extra::Base(Base::Max(ty))) => {
+                let [most, least] = [true, false].map(|greater| self.bound(greater, WORD, ty.is_signed(), at[0], at[1]));
+                let difference = self.word(Op::Sub, most, least);
+                self.word(Op::Add, difference, at[2])
             }
             Base::Sad(ty) => {
                 let less = self.compare(Comparison::Lt, WORD, ty.is_signed(), at[0], at[1]);
@@ -99,6 +112,12 @@ impl Translator<'_> {
             }
             Base::Dp4a(..) | Base::Dp2a { .. } => self.dot_product(number, op, &sources),
             Base::Absdiff4(ty) => self.absdiff_lanes(at[0], at[1], Range::new(ty.is_signed(), 8)),
+            Base::Absdiff4Add(ty) if self.machine.has(Extra::Sad(8)) => {
+                // Signed bytes as unsigned ones that are greater by half of the range.
+                let highest = Value::Word(if ty.is_signed() { splat(0x80, 8) } else { 0 });
+                let [x, y] = [at[0], at[1]].map(|x| self.word(Op::Xor, x, highest));
+                self.code.push(Op::Extra(Extra::Sad(8)), &[x, y, at[2]])
+            }
             Base::Absdiff4Add(ty) => {
                 let word = self.absdiff_lanes(at[0], at[1], Range::new(ty.is_signed(), 8));
                 let sum = self.dot(&[Term { word, lanes: Range::new(false, 8), weights: [1; 4] }]);
@@ -119,6 +138,9 @@ impl Translator<'_> {
                     }
                     None => packed,
                 }
+            }
+            Base::AddSat | Base::SubSat | Base::AddSatUnsigned if self.machine.has(Extra::Base(op)) => {
+                self.code.push(Op::Extra(Extra::Base(op)), &at)
             }
             Base::AddSat | Base::SubSat => {
                 let [x, y] = [at[0], at[1]].map(|x| self.code.push(Op::WidenSigned, &[x]));
@@ -178,6 +200,18 @@ impl Translator<'_> {
                 self.code.push(Op::Mul(LONG), &[x, y])
             }
         }
+    }
+
+    /// The average of lanes, where a difference is one: all bits that either has, without half of those in which they differ.
+    fn average(&mut self, either: Value, half: Value) -> Option<Value> {
+        let (Op::Or(WORD), &[x, y]) = self.code.step(either)? else { return None };
+        let (Op::Shr(WORD), &[upper, Value::Word(1)]) = self.code.step(half)? else { return None };
+        let (Op::And(WORD), &[differ, Value::Word(mask)]) = self.code.step(upper)? else { return None };
+        if self.code.step(differ)? != (Op::Xor(WORD), &[x, y][..]) {
+            return None;
+        }
+        let bits = [8, 16].into_iter().find(|&bits| mask == splat(!1, bits))?;
+        self.extra(Extra::Average(bits), &[x, y])
     }
 
     fn high(&mut self, long: Value) -> Value {
@@ -315,6 +349,10 @@ impl Translator<'_> {
             return self.word(Op::Add, sum, addend);
         }
         let Some(term) = self.term(op, sources) else {
+            if self.machine.has(Extra::Base(op)) {
+                let at: Vec<Value> = sources.iter().map(|&source| self.value(source)).collect();
+                return self.code.push(Op::Extra(Extra::Base(op)), &at);
+            }
             return self.products(op, sources);
         };
         let (mut terms, mut addend) = (vec![term], sources[2]);

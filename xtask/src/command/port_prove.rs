@@ -110,8 +110,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                     }
                 }
             }
-            let code = vop_port::code(form, semantics, true).ok_or("a form has no rule")?;
-            prove(format!("{form} as {semantics}"), code.query(form, semantics), may_stay_open)?;
+            // Those of plain operations, and those of targets that have others.
+            for code in vop_port::codes(form, semantics) {
+                prove(format!("{form} as {semantics}"), code.query(form, semantics), may_stay_open)?;
+            }
         }
     }
     cache.save(&path)?;

@@ -15,9 +15,10 @@ use super::process::{output, starts};
 
 /// Compile what `vop port` writes, run it, and compare it with the golden rows and with evaluation.
 ///
-/// Each target has its tools: gcc and clang (c), g++ (cpp, sycl, and cuda's, hip's and metal's text as host code), nvcc (cuda), clang (hip,
-/// opencl, llvm), rustc, python3 with NumPy, python3 with pyopencl and an OpenCL platform, and naga (wgsl, glsl). A tool that is missing is named, and what it
-/// would have checked is not. Environment variables name others than those on the PATH: CC, CLANG, CXX, NVCC, RUSTC, PYTHON, NAGA.
+/// Each target has its tools: gcc and clang (c), gcc (avx2, avx512), aarch64-linux-gnu-gcc and qemu-aarch64 (neon), g++ (cpp, sycl, and
+/// cuda's, hip's and metal's text as host code), nvcc (cuda), clang (hip, opencl, llvm), rustc, python3 with NumPy, python3 with pyopencl and
+/// an OpenCL platform, and naga (wgsl, glsl). A tool that is missing is named, and what it would have checked is not. Environment variables
+/// name others than those on the PATH: CC, AARCH64_CC, CLANG, CXX, NVCC, RUSTC, PYTHON, NAGA.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only these targets.
@@ -60,6 +61,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         std::fs::create_dir_all(&folder)?;
         let checked = match target.name() {
             "c" => c(&folder, &cases),
+            "avx2" | "avx512" | "neon" => vectors(&folder, &cases, target.name()),
             "cpp" => cpp(&folder, &cases),
             "sycl" => cpp(&folder, &cases),
             "metal" => metal(&folder, &cases),
@@ -234,6 +236,112 @@ fn cpp(folder: &Path, cases: &[Case]) -> Checked {
     Ok(vec!["compiled by g++ with a static_assert for each function and the sanitizer, run: all rows".into()])
 }
 
+/// What runs a target of vectors.
+struct Machine {
+    /// The variable that names the compiler, and the compiler.
+    compiler: (&'static str, &'static str),
+    flags: &'static [&'static str],
+    vector: &'static str,
+    /// An emulator of the machine, if it is not this one.
+    emulator: Option<&'static str>,
+    /// Whether this machine, or its emulator, can run it.
+    runs: fn() -> bool,
+}
+
+fn machine(target: &str) -> Machine {
+    #[cfg(target_arch = "x86_64")]
+    let [has_avx2, has_avx512]: [fn() -> bool; 2] = [
+        || std::arch::is_x86_feature_detected!("avx2"),
+        || std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw"),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    let [has_avx2, has_avx512]: [fn() -> bool; 2] = [|| false, || false];
+    match target {
+        "avx2" => Machine {
+            compiler: ("CC", "gcc"),
+            flags: &["-mavx2"],
+            vector: "__m256i",
+            emulator: None,
+            runs: has_avx2,
+        },
+        "avx512" => Machine {
+            compiler: ("CC", "gcc"),
+            // The compiler's own header reads what it did not write.
+            flags: &["-mavx512f", "-mavx512bw", "-Wno-uninitialized", "-Wno-maybe-uninitialized"],
+            vector: "__m512i",
+            emulator: None,
+            runs: has_avx512,
+        },
+        _ => Machine {
+            compiler: ("AARCH64_CC", "aarch64-linux-gnu-gcc"),
+            flags: &["-static"],
+            vector: "uint32x4_t",
+            emulator: Some("qemu-aarch64"),
+            runs: || starts("qemu-aarch64", "--version"),
+        },
+    }
+}
+
+/// Each vector holds rows of one function: as many as there are, and then the last one again.
+fn vectors(folder: &Path, cases: &[Case], target: &str) -> Checked {
+    let Machine { compiler: (variable, default), flags, vector, emulator, runs: can_run } = machine(target);
+    std::fs::write(folder.join("port.h"), file(cases))?;
+    let names: String = cases.iter().map(|case| format!("    {{{0}, \"{0}\"}},\n", case.port.name())).collect();
+    let rows: usize = cases.iter().map(|case| case.rows.len()).sum();
+    let main = format!(
+        "#include \"port.h\"\n#include <stdio.h>\n#include <string.h>\n\n\
+         typedef {vector} vector;\nenum {{ LANES = sizeof(vector) / sizeof(unsigned), ROWS = {rows} }};\n\
+         static const struct {{ vector (*function)(vector, vector, vector); const char *name; }} functions[] = {{\n{names}}};\n\
+         static unsigned rows[ROWS][5];\n\nint main(void)\n{{\n    \
+         FILE *file = fopen(\"rows.bin\", \"rb\");\n    \
+         if (!file || fread(rows, sizeof rows[0], ROWS, file) != ROWS) return 2;\n    fclose(file);\n    int wrong = 0;\n    \
+         for (int first = 0; first < ROWS;) {{\n        const unsigned number = rows[first][0];\n        \
+         unsigned words[4][LANES];\n        vector given[3], d;\n        int count = 0;\n        \
+         for (int lane = 0; lane < LANES; lane++) {{\n            \
+         if (first + lane < ROWS && rows[first + lane][0] == number) count = lane + 1;\n            \
+         for (int i = 0; i < 4; i++) words[i][lane] = rows[first + count - 1][i + 1];\n        }}\n        \
+         memcpy(given, words, sizeof given);\n        \
+         d = functions[number].function(given[0], given[1], given[2]);\n        \
+         unsigned results[LANES];\n        memcpy(results, &d, sizeof results);\n        \
+         for (int lane = 0; lane < LANES; lane++)\n            \
+         if (results[lane] != words[3][lane] && wrong++ < 20)\n                \
+         printf(\"%s(%#x, %#x, %#x) = %#x, not %#x\\n\", functions[number].name, words[0][lane], words[1][lane], words[2][lane], \
+         results[lane], words[3][lane]);\n        first += count;\n    }}\n    return wrong != 0;\n}}\n"
+    );
+    std::fs::write(folder.join("main.c"), main)?;
+    let alone: String = cases.iter().map(|case| case.port.text()).collect();
+    std::fs::write(folder.join("alone.c"), alone)?;
+    write_rows(folder, cases)?;
+    let compiler = tool(variable, default);
+    if !starts(&compiler, "--version") {
+        return Ok(vec![format!("not by {default}, which is missing")]);
+    }
+    let mut command = Command::new(&compiler);
+    command.current_dir(folder).args(["-std=c99", "-O1"]).args(WARNINGS).args(SANITIZED).args(flags);
+    runs(command.args(["-o", "main", "main.c"]))?;
+    let mut command = Command::new(&compiler);
+    command.current_dir(folder).args(["-std=c99", "-fsyntax-only"]).args(WARNINGS).args(flags);
+    runs(command.arg("alone.c"))?;
+    let mut lines = vec![format!("compiled by {default} with the sanitizer of undefined behaviour")];
+    if !can_run() {
+        lines.push("not run: this machine does not have the instructions, or their emulator is missing".into());
+        return Ok(lines);
+    }
+    let program = folder.join("main");
+    let mut command = match emulator {
+        Some(emulator) => {
+            let mut command = Command::new(emulator);
+            command.arg(&program);
+            command
+        }
+        None => Command::new(&program),
+    };
+    runs(command.current_dir(folder))?;
+    let by = emulator.map(|emulator| format!(" by {emulator}")).unwrap_or_default();
+    lines.push(format!("run{by}: all rows, in vectors of {vector}"));
+    Ok(lines)
+}
+
 /// CUDA's and HIP's text as code of the host, without their keywords.
 fn as_host(folder: &Path, cases: &[Case], header: &str) -> Checked {
     std::fs::write(folder.join(header), file(cases))?;
@@ -315,13 +423,67 @@ fn cuda(folder: &Path, cases: &[Case]) -> Checked {
     Ok(lines)
 }
 
+/// What AMD's instructions compute, as their manual says, in C++: what clang's built-in functions are named after.
+const AMDGCN: &str = "\
+static unsigned vop_byte(unsigned x, unsigned i) { return x >> 8 * i & 0xff; }
+// V_PERM_B32: bytes of the second operand are 0 to 3, of the first 4 to 7.
+static unsigned __builtin_amdgcn_perm(unsigned s0, unsigned s1, unsigned selector)
+{
+    const unsigned long long in = (unsigned long long)s0 << 32 | s1;
+    unsigned d = 0;
+    for (int i = 0; i < 4; i++) {
+        const unsigned n = vop_byte(selector, i);
+        unsigned byte;
+        if (n >= 13) byte = 0xff;
+        else if (n == 12) byte = 0;
+        else if (n >= 8) byte = in >> (16 * (n - 8) + 15) & 1 ? 0xff : 0;
+        else byte = in >> 8 * n & 0xff;
+        d |= byte << 8 * i;
+    }
+    return d;
+}
+// V_LERP_U8: bit 0 of each byte of the third operand says how a half is rounded.
+static unsigned __builtin_amdgcn_lerp(unsigned s0, unsigned s1, unsigned s2)
+{
+    unsigned d = 0;
+    for (int i = 0; i < 4; i++) d |= ((vop_byte(s0, i) + vop_byte(s1, i) + (vop_byte(s2, i) & 1)) >> 1) << 8 * i;
+    return d;
+}
+// V_SAD_U8, V_SAD_U16
+static unsigned __builtin_amdgcn_sad_u8(unsigned s0, unsigned s1, unsigned s2)
+{
+    for (int i = 0; i < 4; i++) {
+        const unsigned x = vop_byte(s0, i), y = vop_byte(s1, i);
+        s2 += x > y ? x - y : y - x;
+    }
+    return s2;
+}
+static unsigned __builtin_amdgcn_sad_u16(unsigned s0, unsigned s1, unsigned s2)
+{
+    for (int i = 0; i < 2; i++) {
+        const unsigned x = s0 >> 16 * i & 0xffff, y = s1 >> 16 * i & 0xffff;
+        s2 += x > y ? x - y : y - x;
+    }
+    return s2;
+}
+";
+
+/// A clang that is new enough for the built-in functions that HIP's text asks for.
+fn new_clang() -> Option<String> {
+    let known = ["clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16"];
+    let all = std::env::var("CLANG").into_iter().chain(known.map(String::from)).chain(["clang".to_string()]);
+    let is_new = |clang: &String| {
+        let program = "#if !__has_builtin(__builtin_elementwise_add_sat)\n#error\n#endif\n";
+        let Ok(folder) = tempfile::tempdir() else { return false };
+        let file = folder.path().join("has.c");
+        let written = std::fs::write(&file, program).is_ok();
+        written && Command::new(clang).arg("-fsyntax-only").arg(&file).output().is_ok_and(|output| output.status.success())
+    };
+    all.into_iter().find(is_new)
+}
+
 fn hip(folder: &Path, cases: &[Case]) -> Checked {
     let mut lines = as_host(folder, cases, "port.hip.h")?;
-    let clang = tool("CLANG", "clang");
-    if !starts(&clang, "--version") {
-        lines.push("not by clang, which is missing".into());
-        return Ok(lines);
-    }
     let kernels = kernels(
         cases,
         "extern \"C\" __attribute__((global))",
@@ -330,12 +492,39 @@ fn hip(folder: &Path, cases: &[Case]) -> Checked {
     );
     let macros = "#define __host__ __attribute__((host))\n#define __device__ __attribute__((device))\n";
     std::fs::write(folder.join("port.hip"), format!("{macros}#include \"port.hip.h\"\n{kernels}"))?;
-    for model in ["gfx90a", "gfx1030"] {
-        let mut command = Command::new(&clang);
-        command.current_dir(folder).args(["-x", "hip", "-nogpuinc", "-nogpulib", "--cuda-device-only", "-O1", "-S"]);
-        runs(command.arg(format!("--offload-arch={model}")).args(["-o", &format!("{model}.s"), "port.hip"]))?;
+    let clang = tool("CLANG", "clang");
+    let compile = |clang: &str, models: &[&str]| -> Result<(), Failure> {
+        for model in models {
+            let mut command = Command::new(clang);
+            command.current_dir(folder).args(["-x", "hip", "-nogpuinc", "-nogpulib", "--cuda-device-only", "-O1", "-S"]);
+            runs(command.arg(format!("--offload-arch={model}")).args(["-o", &format!("{model}.s"), "port.hip"]))?;
+        }
+        Ok(())
+    };
+    let many = cases.iter().filter(|case| case.port.device_code().is_some()).count();
+    if !starts(&clang, "--version") {
+        lines.push("not by clang, which is missing".into());
+    } else {
+        compile(&clang, &["gfx90a", "gfx1030"])?;
+        lines.push("compiled by clang to machine code of gfx90a and gfx1030: all functions; not run on a GPU".into());
     }
-    lines.push("compiled by clang to machine code of gfx90a and gfx1030: all functions; not run on a GPU".into());
+    let Some(clang) = new_clang() else {
+        lines.push("built-in functions not by clang 16 or later, which is missing".into());
+        return Ok(lines);
+    };
+    compile(&clang, &["gfx90a", "gfx1100", "gfx1200"])?;
+    lines.push(format!("compiled by {clang} to machine code of gfx90a, gfx1100 and gfx1200: all functions, {many} with built-in functions"));
+    // The device's text on the host, where the device's built-in functions are what their manual says.
+    let include = format!(
+        "#define __host__\n#define __device__\n#define __HIP_DEVICE_COMPILE__ 1\n#define __AMDGCN__ 1\n{AMDGCN}#include \"port.hip.h\"\n\
+         #ifndef VOP_PORT_AMDGCN\n#error no built-in functions\n#endif\n#undef __host__\n#undef __device__"
+    );
+    std::fs::write(folder.join("device.cpp"), main_of_c(&include, cases))?;
+    let mut command = Command::new(&clang);
+    command.current_dir(folder).args(["-std=c++17", "-O1"]).args(SANITIZED);
+    runs(command.args(["-o", "device", "device.cpp"]))?;
+    runs(Command::new(folder.join("device")).current_dir(folder))?;
+    lines.push("the text for AMD's GPUs compiled for the host with what AMD's manual says of the built-in functions, run: all rows".into());
     Ok(lines)
 }
 

@@ -39,16 +39,20 @@ Examples:
 Targets:
   c       C99: portable, without undefined behaviour
   cpp     C++17: constexpr functions
+  avx2    C with AVX2: functions of eight words (`__m256i`)
+  avx512  C with AVX-512BW: functions of sixteen words (`__m512i`)
+  neon    C with NEON of AArch64: functions of four words (`uint32x4_t`)
   cuda    CUDA C++: plain operations, for host and device
-  hip     HIP C++: plain operations, for host and device
+  hip     HIP C++: plain operations, and on AMD's GPUs built-in functions
   sycl    SYCL: constexpr functions of C++17, which kernels call
   metal   Metal Shading Language
-  opencl  OpenCL C 1.2
+  opencl  OpenCL C 1.2: with its built-in functions on vectors
   rust    Rust: const functions, without the standard library
   llvm    LLVM IR: functions that are inlined
   numpy   Python with NumPy: functions of whole arrays
-  wgsl    WGSL: what needs no integers of 64 bits
-  glsl    GLSL: what needs no integers of 64 bits
+  julia   Julia: functions of UInt32, for values and by a dot for arrays
+  wgsl    WGSL: without integers of 64 bits
+  glsl    GLSL: without integers of 64 bits
 
 Sources in C's syntax can be ported to c, cpp, cuda, hip, sycl, metal and
 opencl, those in Rust to rust, and LLVM IR to llvm.

@@ -1,0 +1,200 @@
+//! [`Machine`]: which operations a target has, and what each costs.
+//!
+//! A cost is about the number of instructions. Constants are free: a compiler keeps them in registers or in the instruction.
+
+use vop::isa::range::Range;
+use vop::isa::types::Comparison;
+use vop::lower::{Op as Base, PackedOp};
+
+use crate::code::{Op, Width};
+use crate::extra::{Extra, byte};
+
+/// The operations of a target.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// What an operation costs; `None` if the target does not have it.
+    pub(crate) cost: fn(Op) -> Option<u32>,
+}
+
+impl Machine {
+    /// Whether it has an operation beside the plain ones.
+    pub(crate) fn has(&self, extra: Extra) -> bool {
+        (self.cost)(Op::Extra(extra)).is_some()
+    }
+}
+
+/// Plain operations of C and its kin.
+pub(crate) static PLAIN: Machine = Machine { cost: plain };
+
+/// Plain operations on words alone.
+pub(crate) static WORDS: Machine = Machine { cost: |op| if op.is_long() { None } else { plain(op) } };
+
+/// Plain operations, and built-in functions on vectors in a word: OpenCL C.
+pub(crate) static OPENCL: Machine = Machine { cost: opencl };
+
+/// AMD's GPUs: packed half-words, and some instructions for bytes.
+pub(crate) static AMDGCN: Machine = Machine { cost: amdgcn };
+
+/// Vectors of words on x86 with AVX2.
+pub(crate) static AVX2: Machine = Machine { cost: avx2 };
+
+/// Vectors of words on x86 with AVX-512F and AVX-512BW.
+pub(crate) static AVX512: Machine = Machine { cost: avx512 };
+
+/// Vectors of words on Arm with NEON, as every AArch64 has it.
+pub(crate) static NEON: Machine = Machine { cost: neon };
+
+/// All of them, plain ones first.
+pub(crate) static ALL: [&Machine; 7] = [&PLAIN, &WORDS, &OPENCL, &AMDGCN, &AVX2, &AVX512, &NEON];
+
+fn plain(op: Op) -> Option<u32> {
+    match op {
+        Op::Extra(_) => None,
+        op if op.is_conversion() => Some(0),
+        _ => Some(1),
+    }
+}
+
+/// Packed operations of lanes as narrow as these.
+fn packed(extra: Extra) -> Option<(PackedOp, Range)> {
+    match extra {
+        Extra::Base(Base::Packed(op, lanes)) => Some((op, lanes)),
+        _ => None,
+    }
+}
+
+/// What bytes are taken: whether of a second word, signs, and ones.
+struct Bytes {
+    of_second: bool,
+    signs: bool,
+    even_signs: bool,
+    ones: bool,
+}
+
+fn bytes(places: [u8; 4]) -> Bytes {
+    let taken = places.into_iter().filter(|place| *place < byte::ZERO);
+    let is_sign = |place: &u8| *place >= byte::SIGN;
+    Bytes {
+        of_second: taken.clone().any(|place| place & 4 != 0),
+        signs: taken.clone().any(|place| is_sign(&place)),
+        even_signs: taken.clone().any(|place| is_sign(&place) && place & 1 == 0),
+        ones: places.contains(&byte::ONES),
+    }
+}
+
+const fn is_relu(op: PackedOp) -> bool {
+    matches!(op, PackedOp::MinRelu | PackedOp::MaxRelu)
+}
+
+fn opencl(op: Op) -> Option<u32> {
+    let Op::Extra(extra) = op else { return plain(op) };
+    match extra {
+        Extra::Base(Base::Packed(op, _)) => (!is_relu(op)).then_some(1),
+        Extra::Base(Base::AddSat | Base::SubSat | Base::AddSatUnsigned | Base::Min(_) | Base::Max(_)) => Some(1),
+        Extra::Absdiff(_) | Extra::Average(_) | Extra::Compare(..) => Some(1),
+        Extra::Bytes(places) => {
+            let of = bytes(places);
+            (!of.signs && !of.ones).then_some(1)
+        }
+        Extra::Shift(_) | Extra::Sum(_) | Extra::Sad(_) | Extra::Base(_) => None,
+    }
+}
+
+fn amdgcn(op: Op) -> Option<u32> {
+    let Op::Extra(extra) = op else {
+        return match op {
+            Op::Mul(Width::Word) => Some(3),
+            Op::Mul(Width::Long) => Some(8),
+            op if op.is_long() => plain(op).map(|cost| 2 * cost),
+            op => plain(op),
+        };
+    };
+    match extra {
+        Extra::Base(Base::Packed(op, lanes)) => (lanes.bits == 16 && !is_relu(op)).then_some(1),
+        Extra::Base(Base::AddSat | Base::SubSat | Base::AddSatUnsigned | Base::Min(_) | Base::Max(_)) => Some(1),
+        Extra::Base(Base::Dp4a(x, y)) => (x == y).then_some(1),
+        // Bits of one or the other; and both or a third; any of three.
+        Extra::Base(Base::Lop3(0xca | 0xea | 0xfe)) => Some(1),
+        Extra::Bytes(places) => (!bytes(places).even_signs).then_some(1),
+        Extra::Shift(_) | Extra::Average(8) | Extra::Sad(8 | 16) => Some(1),
+        _ => None,
+    }
+}
+
+fn avx2(op: Op) -> Option<u32> {
+    let Op::Extra(extra) = op else {
+        return match op {
+            op if op.is_long() => None,
+            Op::Narrow | Op::Widen | Op::WidenSigned => None,
+            Op::Mul(_) | Op::Select(_) => Some(2),
+            Op::Compare(Comparison::Eq, _) => Some(1),
+            Op::CompareSigned(Comparison::Gt | Comparison::Lt, _) => Some(1),
+            Op::Compare(Comparison::Gt | Comparison::Lt, _) => Some(3),
+            Op::Compare(..) | Op::CompareSigned(..) => Some(2),
+            _ => Some(1),
+        };
+    };
+    match extra {
+        Extra::Compare(Comparison::Eq, _) => Some(1),
+        Extra::Compare(Comparison::Gt | Comparison::Lt, Range { signed: true, .. }) => Some(1),
+        other => x86(other),
+    }
+}
+
+/// What AVX2 and AVX-512BW have both.
+fn x86(extra: Extra) -> Option<u32> {
+    if let Some((op, _)) = packed(extra) {
+        return (!is_relu(op)).then_some(1);
+    }
+    match extra {
+        Extra::Base(Base::Min(_) | Base::Max(_)) | Extra::Average(8 | 16) | Extra::Shift(_) => Some(1),
+        Extra::Bytes(places) => {
+            let of = bytes(places);
+            (!of.of_second && !of.signs && !of.ones).then_some(1)
+        }
+        Extra::Sum(Range { bits: 8, .. }) => Some(2),
+        Extra::Sum(Range { bits: 16, signed: true }) => Some(1),
+        _ => None,
+    }
+}
+
+fn avx512(op: Op) -> Option<u32> {
+    let Op::Extra(extra) = op else {
+        return match op {
+            op if op.is_long() => None,
+            Op::Narrow | Op::Widen | Op::WidenSigned => None,
+            Op::Mul(_) => Some(2),
+            _ => Some(1),
+        };
+    };
+    match extra {
+        Extra::Compare(..) => Some(2),
+        Extra::Base(Base::Lop3(_)) => Some(1),
+        other => x86(other),
+    }
+}
+
+fn neon(op: Op) -> Option<u32> {
+    let Op::Extra(extra) = op else {
+        return match op {
+            op if op.is_long() => None,
+            Op::Narrow | Op::Widen | Op::WidenSigned => None,
+            Op::Compare(Comparison::Ne, _) | Op::CompareSigned(Comparison::Ne, _) => Some(2),
+            _ => Some(1),
+        };
+    };
+    match extra {
+        Extra::Base(Base::Packed(op, _)) => (!is_relu(op)).then_some(1),
+        Extra::Base(Base::AddSat | Base::SubSat | Base::AddSatUnsigned | Base::Min(_) | Base::Max(_)) => Some(1),
+        Extra::Base(Base::Lop3(0xca)) => Some(1),
+        Extra::Base(_) | Extra::Sad(_) => None,
+        Extra::Absdiff(_) | Extra::Average(_) | Extra::Shift(_) => Some(1),
+        Extra::Compare(Comparison::Ne, _) => Some(2),
+        Extra::Compare(..) => Some(1),
+        Extra::Bytes(places) => {
+            let of = bytes(places);
+            (!of.signs && !of.ones).then_some(if of.of_second { 2 } else { 1 })
+        }
+        Extra::Sum(lanes) => Some(if lanes.bits == 8 { 2 } else { 1 }),
+    }
+}
