@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use vop::{Form, Mnemonic, Semantics};
-use vop_port::{Port, PortError, Target};
+use vop::{Form, Intrinsic, Mnemonic, Semantics};
+use vop_port::{Base, Port, PortError, Target};
 use vop_tests::{Random, edge_rows, golden};
 
 use super::Failure;
@@ -87,7 +87,8 @@ fn say(line: &str) -> Result<(), Failure> {
 /// What was checked, a line each, and what was not.
 type Checked = Result<Vec<String>, Failure>;
 
-/// The golden forms by the manual and, where it differs, by ptxas's code; and for each mnemonic some of the other forms.
+/// The golden forms by the manual and, where it differs, by ptxas's code; for each mnemonic some of the other forms; and all base
+/// instructions and intrinsics of CUDA.
 fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
     let mut by_form: BTreeMap<(Form, bool), Vec<Row>> = BTreeMap::new();
     let mut last = ("", None);
@@ -122,6 +123,22 @@ fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
             Err(PortError::NeedsLong { .. }) => refused += 1,
             Err(error) => return Err(error.to_string().into()),
         }
+    }
+    // Intrinsics by the lane-by-lane definition, and base instructions by the rows that they are, which the engine of `vop run` checks in
+    // tests/cases/port.rs.
+    let mut rows = |value: &dyn Fn(u32, u32, u32) -> u32| -> Vec<Row> {
+        let all = edge_rows(&mut random, args.rows).into_iter();
+        // Amounts and selectors that are small, too.
+        let all = all.flat_map(|[a, b, c]| [[a, b, c], [a, b, c % 40]]);
+        all.map(|[a, b, c]| ([a, b, c], value(a, b, c))).collect()
+    };
+    for intrinsic in Intrinsic::all() {
+        let rows = rows(&|a, b, c| intrinsic.eval(a, b, c));
+        cases.push(Case { port: vop_port::port_intrinsic(&intrinsic, target), rows });
+    }
+    for base in Base::samples() {
+        let rows = rows(&|a, b, c| base.sequence().eval(a, b, c));
+        cases.push(Case { port: vop_port::port_base(&base, target), rows });
     }
     Ok((cases, refused))
 }
