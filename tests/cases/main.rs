@@ -9,6 +9,7 @@ mod habits;
 mod lowering_scalar;
 mod lowering_simd;
 mod patches;
+mod port;
 mod ptxas;
 mod rewrite;
 

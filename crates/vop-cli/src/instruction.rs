@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use vop::{Instruction, Parser, Places, Semantics};
+use vop_port::RequestError;
 
 use crate::{Failure, output};
 
@@ -25,6 +26,17 @@ pub(crate) fn read_with_places(text: &str) -> Result<(Instruction<'_>, Places), 
         output::diagnostics(&faults, text);
         Failure::Said
     })
+}
+
+/// Says what is wrong with a text that was to be ported: drawn, if it was read as a video instruction.
+pub(crate) fn say_refused(error: &RequestError, text: &str) {
+    match error {
+        RequestError::Faults(faults) => output::diagnostics(faults, text),
+        other => {
+            let help = other.help().map(|help| format!("; {help}")).unwrap_or_default();
+            output::error(&format!("{other}{help}"));
+        }
+    }
 }
 
 /// A register value: decimal, also negative, or hexadecimal (`0x`) or binary (`0b`), of 32 bits; `_` may group digits.

@@ -21,7 +21,7 @@ Examples:
 pub(crate) struct Args {
     /// A mnemonic, whose modifiers and selectors are shown.
     mnemonic: Option<String>,
-    /// List CUDA's SIMD intrinsics, each with the form that computes it or most of it.
+    /// List CUDA's intrinsics, SIMD and integer ones, each with the instruction that computes it or most of it.
     #[arg(long, conflicts_with = "mnemonic")]
     intrinsics: bool,
     /// `text` or `json`.
@@ -29,18 +29,23 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// CUDA's SIMD intrinsics. `*` marks those that need something beside the form.
+/// CUDA's intrinsics. `*` marks those that need something beside the instruction.
 fn intrinsics(format: Format) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
-    let all = vop_port::Intrinsic::all();
+    let all = vop::Intrinsic::all();
+    // A form without operands, which are those of every form.
+    let short = |one: &vop::Intrinsic| {
+        let text = one.instruction().unwrap_or_default();
+        text.split(' ').next().unwrap_or_default().to_owned()
+    };
     match format {
         Format::Json => {
             let all: Vec<Value> = all
                 .iter()
                 .map(|one| {
                     json!({
-                        "intrinsic": one.name(),
-                        "form": one.form().map(|form| form.opcode().to_string()),
+                        "intrinsic": one.to_string(),
+                        "form": one.instruction().map(|_| short(one)),
                         "difference": one.difference(),
                     })
                 })
@@ -49,9 +54,9 @@ fn intrinsics(format: Format) -> Result<Outcome, Failure> {
         }
         Format::Text => {
             for one in &all {
-                let form = one.form().map(|form| form.opcode().to_string()).unwrap_or_default();
                 let mark = if one.difference().is_some() { " *" } else { "" };
-                writeln!(out, "{:<25} {form}{mark}", one.name())?;
+                let line = format!("{:<25} {}{mark}", one.to_string(), short(one));
+                writeln!(out, "{}", line.trim_end())?;
             }
             writeln!(out, "\n* and something beside it: `vop explain` says what.")?;
         }

@@ -112,7 +112,8 @@ pub(crate) fn extra(extra: Extra, at: &[Expression]) -> Expression {
 fn helper(extra: Extra) -> Option<String> {
     let before = "static inline __device__ unsigned";
     let (name, text) = if let Some(Call { name, lane, is_vector, value }) = call(extra) {
-        let parameters = if matches!(extra, Extra::Shift(_)) { "unsigned a, unsigned n" } else { "unsigned a, unsigned b" };
+        let parameters =
+            if matches!(extra, Extra::Shift(_)) { "unsigned a, unsigned n" } else { "unsigned a, unsigned b" };
         let second = if matches!(extra, Extra::Shift(_)) { "n" } else { "b" };
         let body = match (is_vector, second) {
             (false, _) => format!("    const {lane} x = ({lane})a, y = ({lane})b;\n    return (unsigned)({value});\n"),
@@ -163,9 +164,9 @@ fn dot(before: &str, signed: bool) -> (String, String) {
             "#if {new}\n    return (unsigned)__builtin_amdgcn_sudot4(true, (int)a, true, (int)b, (int)c, false);\n\
              #elif {old}\n    return (unsigned)__builtin_amdgcn_sdot4((int)a, (int)b, (int)c, false);\n#else\n{by_lanes}#endif\n"
         ),
-        false => format!(
-            "#if {new} || {old}\n    return __builtin_amdgcn_udot4(a, b, c, false);\n#else\n{by_lanes}#endif\n"
-        ),
+        false => {
+            format!("#if {new} || {old}\n    return __builtin_amdgcn_udot4(a, b, c, false);\n#else\n{by_lanes}#endif\n")
+        }
     };
     (name.to_string(), format!("{before} {name}(unsigned a, unsigned b, unsigned c)\n{{\n{body}}}\n"))
 }

@@ -1,19 +1,148 @@
-//! Base instructions of PTX, by their text, as plain operations: what stands beside video instructions in an `asm`.
+//! Base instructions of PTX, by their text, as plain operations: those that stand beside video instructions in an `asm`, and those that are
+//! ported for themselves.
 //!
 //! An instruction becomes a [`Sequence`] of the rows of the table of base instructions ([`vop::lower::Op`]), and that becomes plain
 //! operations as a lowered form does. So one translation, which is proved, serves both.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
 
 use vop::isa::range::Range;
 use vop::isa::types::{Comparison, Type};
 use vop::lower::{Op, PackedOp, Sequence, Value};
 
+use crate::cheapest;
 use crate::code::Code;
-use crate::machine::{Machine, PLAIN};
-use crate::translate::translate;
+use crate::machine::{self, Machine, PLAIN};
 
 const A: Value = Value::A;
 const B: Value = Value::B;
 const C: Value = Value::C;
+
+/// A mnemonic, with what the PTX ISA manual says of it.
+struct Row {
+    /// The opcodes of integers of 32 bits and of predicates: `{x,y}` is one of these or nothing, `[x,y]` one of these.
+    opcodes: &'static str,
+    /// The number of source operands.
+    arity: usize,
+    /// The section of the manual.
+    section: &'static str,
+    /// What it computes. `$` stands for `signed` or `unsigned`, as the type says; `@` for what a modifier means.
+    words: &'static str,
+}
+
+/// A row for each mnemonic, or several where the operands or the words differ.
+#[rustfmt::skip]
+static ROWS: &[Row] = &[
+    Row { opcodes: "mov.[b32,u32,s32]",                       arity: 1, section: "9.7.9.3",  words: "a." },
+    Row { opcodes: "mov.pred",                                arity: 1, section: "9.7.9.3",  words: "The predicate a." },
+    Row { opcodes: "add.[u32,s32]",                           arity: 2, section: "9.7.1.1",  words: "The sum of a and b, modulo 2^32." },
+    Row { opcodes: "add.sat.s32",                             arity: 2, section: "9.7.1.1",  words: "The sum of a and b, signed, clamped to -2147483648 to 2147483647." },
+    Row { opcodes: "add{.sat}.[u8x4,s8x4,u16x2,s16x2]",       arity: 2, section: "9.7.1.1",  words: "The sums of a's and b's @." },
+    Row { opcodes: "sub.[u32,s32]",                           arity: 2, section: "9.7.1.2",  words: "The difference of a and b, modulo 2^32." },
+    Row { opcodes: "sub.sat.s32",                             arity: 2, section: "9.7.1.2",  words: "The difference of a and b, signed, clamped to -2147483648 to 2147483647." },
+    Row { opcodes: "sub{.sat}.[u8x4,s8x4,u16x2,s16x2]",       arity: 2, section: "9.7.1.2",  words: "The differences of a's and b's @." },
+    Row { opcodes: "mul.lo.[u32,s32]",                        arity: 2, section: "9.7.1.3",  words: "The lower 32 bits of the product of a and b." },
+    Row { opcodes: "mul.hi.[u32,s32]",                        arity: 2, section: "9.7.1.3",  words: "The upper 32 bits of the product of a and b, $." },
+    Row { opcodes: "mad.lo.[u32,s32]",                        arity: 3, section: "9.7.1.4",  words: "The lower 32 bits of the product of a and b, and c, modulo 2^32." },
+    Row { opcodes: "mad.hi.[u32,s32]",                        arity: 3, section: "9.7.1.4",  words: "The upper 32 bits of the product of a and b, $, and c, modulo 2^32." },
+    Row { opcodes: "mul24.lo.[u32,s32]",                      arity: 2, section: "9.7.1.5",  words: "The lower 32 bits of the product of a's and b's lower 24 bits, $." },
+    Row { opcodes: "mad24.lo.[u32,s32]",                      arity: 3, section: "9.7.1.6",  words: "The lower 32 bits of the product of a's and b's lower 24 bits, $, and c, modulo 2^32." },
+    Row { opcodes: "sad.[u32,s32]",                           arity: 3, section: "9.7.1.7",  words: "The sum of c and the absolute difference of a and b, $." },
+    Row { opcodes: "abs.s32",                                 arity: 1, section: "9.7.1.10", words: "The absolute value of a, signed; the least number stays as it is." },
+    Row { opcodes: "neg.s32",                                 arity: 1, section: "9.7.1.11", words: "Minus a, modulo 2^32." },
+    Row { opcodes: "min.[u32,s32]",                           arity: 2, section: "9.7.1.12", words: "The lesser of a and b, $." },
+    Row { opcodes: "min.relu.s32",                            arity: 2, section: "9.7.1.12", words: "The lesser of a and b, signed, but no less than 0." },
+    Row { opcodes: "min.[u8x4,s8x4,u16x2,s16x2]",             arity: 2, section: "9.7.1.12", words: "The lesser in each lane of a's and b's @." },
+    Row { opcodes: "min.relu.[s8x4,s16x2]",                   arity: 2, section: "9.7.1.12", words: "The lesser in each lane of a's and b's @, but no less than 0." },
+    Row { opcodes: "max.[u32,s32]",                           arity: 2, section: "9.7.1.13", words: "The greater of a and b, $." },
+    Row { opcodes: "max.relu.s32",                            arity: 2, section: "9.7.1.13", words: "The greater of a and b, signed, but no less than 0." },
+    Row { opcodes: "max.[u8x4,s8x4,u16x2,s16x2]",             arity: 2, section: "9.7.1.13", words: "The greater in each lane of a's and b's @." },
+    Row { opcodes: "max.relu.[s8x4,s16x2]",                   arity: 2, section: "9.7.1.13", words: "The greater in each lane of a's and b's @, but no less than 0." },
+    Row { opcodes: "popc.b32",                                arity: 1, section: "9.7.1.14", words: "The number of ones in a." },
+    Row { opcodes: "clz.b32",                                 arity: 1, section: "9.7.1.15", words: "The number of zeros above the highest one of a: 32 if there is none." },
+    Row { opcodes: "bfind.u32",                               arity: 1, section: "9.7.1.16", words: "The place of the highest one of a, from 0: 0xffffffff if there is none." },
+    Row { opcodes: "brev.b32",                                arity: 1, section: "9.7.1.18", words: "The bits of a in the opposite order." },
+    Row { opcodes: "bfe.u32",                                 arity: 3, section: "9.7.1.19", words: "The field of a from bit b on, c bits long, with zeros above. b and c are modulo 256." },
+    Row { opcodes: "bfe.s32",                                 arity: 3, section: "9.7.1.19", words: "The field of a from bit b on, c bits long, with copies of its highest bit above. b and c are modulo 256." },
+    Row { opcodes: "bfi.b32",                                 arity: 4, section: "9.7.1.20", words: "b with a's lower bits in a field: the third operand is its lowest bit, the fourth its length, both modulo 256." },
+    Row { opcodes: "dp4a.[u32,s32].[u32,s32]",                arity: 3, section: "9.7.1.23", words: "The sum of c and the four products of bytes of a and b, modulo 2^32: @." },
+    Row { opcodes: "dp2a.[lo,hi].[u32,s32].[u32,s32]",        arity: 3, section: "9.7.1.24", words: "The sum of c and the two products of half-words of a and @, modulo 2^32." },
+    Row { opcodes: "set.[eq,ne].[u32,s32].[b32,u32,s32]",     arity: 2, section: "9.7.6.1",  words: "All ones if a @ b, else 0." },
+    Row { opcodes: "set.[lt,le,gt,ge].[u32,s32].[u32,s32]",   arity: 2, section: "9.7.6.1",  words: "All ones if a @ b, $, else 0." },
+    Row { opcodes: "set.[lo,ls,hi,hs].[u32,s32].u32",         arity: 2, section: "9.7.6.1",  words: "All ones if a @ b, $, else 0." },
+    Row { opcodes: "setp.[eq,ne].[b32,u32,s32]",              arity: 2, section: "9.7.6.2",  words: "1 if a @ b, else 0." },
+    Row { opcodes: "setp.[lt,le,gt,ge].[u32,s32]",            arity: 2, section: "9.7.6.2",  words: "1 if a @ b, $, else 0." },
+    Row { opcodes: "setp.[lo,ls,hi,hs].u32",                  arity: 2, section: "9.7.6.2",  words: "1 if a @ b, $, else 0." },
+    Row { opcodes: "selp.[b32,u32,s32]",                      arity: 3, section: "9.7.6.3",  words: "a if c is not 0, else b." },
+    Row { opcodes: "slct.[b32,u32,s32].s32",                  arity: 3, section: "9.7.6.4",  words: "a if c, signed, is at least 0, else b." },
+    Row { opcodes: "and.[b32,pred]",                          arity: 2, section: "9.7.8.1",  words: "The bits that a and b have." },
+    Row { opcodes: "or.[b32,pred]",                           arity: 2, section: "9.7.8.2",  words: "The bits that a or b has." },
+    Row { opcodes: "xor.[b32,pred]",                          arity: 2, section: "9.7.8.3",  words: "The bits in which a and b differ." },
+    Row { opcodes: "not.b32",                                 arity: 1, section: "9.7.8.4",  words: "The bits that a does not have." },
+    Row { opcodes: "not.pred",                                arity: 1, section: "9.7.8.4",  words: "1 if a is 0, else 0." },
+    Row { opcodes: "lop3.b32",                                arity: 4, section: "9.7.8.6",  words: "A function of three bits in each bit of a, b and c: bit 4a + 2b + c of the table." },
+    Row { opcodes: "shf.[l,r].[wrap,clamp].b32",              arity: 3, section: "9.7.8.7",  words: "The @." },
+    Row { opcodes: "shl.b32",                                 arity: 2, section: "9.7.8.8",  words: "a shifted left by b bits: 0 from 32 on." },
+    Row { opcodes: "shr.[b32,u32]",                           arity: 2, section: "9.7.8.9",  words: "a shifted right by b bits: 0 from 32 on." },
+    Row { opcodes: "shr.s32",                                 arity: 2, section: "9.7.8.9",  words: "a, signed, shifted right by b bits: its sign in all bits from 31 on." },
+    Row { opcodes: "prmt.b32{.f4e,.b4e,.rc8,.ecl,.ecr,.rc16}", arity: 3, section: "9.7.9.7", words: "Bytes of a and b: @." },
+    Row { opcodes: "cvt.[u8,u16,u32,s8,s16,s32].[u8,u16,u32,s8,s16,s32]", arity: 1, section: "9.7.9.21", words: "a's @." },
+    Row { opcodes: "cvt.sat.[u8,u16,u32,s8,s16,s32].[u8,u16,u32,s8,s16,s32]", arity: 1, section: "9.7.9.21", words: "a's @." },
+    Row { opcodes: "cvt.pack.sat.[u16,s16].s32",              arity: 2, section: "9.7.9.22", words: "a and b, signed, clamped to @, b in the lower half." },
+    Row { opcodes: "cvt.pack.sat.[u8,s8].s32.b32",            arity: 3, section: "9.7.9.22", words: "a and b, signed, clamped to @, b in the lowest byte and a above it, and c's lower half above both." },
+];
+
+/// The texts that a pattern of [`Row::opcodes`] stands for.
+fn expanded(pattern: &str) -> Vec<String> {
+    let Some(at) = pattern.find(['[', '{']) else { return vec![pattern.to_string()] };
+    let (before, rest) = pattern.split_at(at);
+    let end = rest.find([']', '}']).unwrap_or(rest.len() - 1);
+    let nothing = rest.starts_with('{').then_some("");
+    let rests = expanded(&rest[end + 1..]);
+    let choices = nothing.into_iter().chain(rest[1..end].split(','));
+    choices.flat_map(|choice| rests.iter().map(move |rest| format!("{before}{choice}{rest}"))).collect()
+}
+
+/// The rows by opcode.
+fn rows() -> &'static HashMap<String, &'static Row> {
+    static KNOWN: OnceLock<HashMap<String, &'static Row>> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        ROWS.iter().flat_map(|row| expanded(row.opcodes).into_iter().map(move |opcode| (opcode, row))).collect()
+    })
+}
+
+/// Why a text is no base instruction that is ported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BaseError {
+    /// The opcode is not known.
+    Opcode,
+    /// It has another number of source operands, which is this.
+    Operands(usize),
+    /// This operand, from 0 for a, must be a constant.
+    Constant(usize),
+    /// It reads four registers, and functions have three parameters.
+    FourRegisters,
+}
+
+impl fmt::Display for BaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaseError::Opcode => f.write_str("it is not among the base instructions that are ported"),
+            BaseError::Operands(count) => {
+                write!(f, "it has {count} source operand{}", if *count == 1 { "" } else { "s" })
+            }
+            BaseError::Constant(at) => write!(f, "its source operand {} must be a constant up to 255", at + 1),
+            BaseError::FourRegisters => f.write_str(
+                "it reads four registers, and functions have three parameters: give one of the last two as a constant",
+            ),
+        }
+    }
+}
+
+impl core::error::Error for BaseError {}
 
 /// A base instruction: what it computes of the registers a, b and c. A predicate is a word, 1 or 0.
 ///
@@ -26,7 +155,8 @@ const C: Value = Value::C;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
     opcode: String,
-    sequence: Sequence,
+    /// With the operations on long words that are shortest, and without any.
+    sequences: [Sequence; 2],
     arity: usize,
     /// The source operands that are constants of the function, and their values.
     fixed: Vec<(usize, u32)>,
@@ -36,15 +166,82 @@ impl Base {
     /// The instruction of an opcode with its modifiers, `shf.l.wrap.b32`, and of source operands of which some are constants. `None` if it
     /// has no such source operands, or is none of those that are known: those of 32-bit integers and of predicates.
     pub fn read(opcode: &str, constants: &[Option<u32>]) -> Option<Base> {
-        let parts: Vec<&str> = opcode.split('.').collect();
-        let mut reader = Reader { sequence: Sequence::default(), constants, fixed: Vec::new() };
-        let (arity, result) = reader.read(parts[0], &parts[1..])?;
+        Base::try_read(opcode, constants).ok()
+    }
+
+    /// As [`Base::read`].
+    ///
+    /// # Errors
+    /// Why there is no such instruction.
+    pub fn try_read(opcode: &str, constants: &[Option<u32>]) -> Result<Base, BaseError> {
+        let arity = rows().get(opcode).ok_or(BaseError::Opcode)?.arity;
         if arity != constants.len() {
-            return None;
+            return Err(BaseError::Operands(arity));
         }
-        let Reader { mut sequence, fixed, .. } = reader;
-        sequence.set_result(result);
-        Some(Base { opcode: opcode.to_string(), sequence, arity, fixed })
+        let parts: Vec<&str> = opcode.split('.').collect();
+        let written = |has_long: bool| {
+            let mut reader = Reader { sequence: Sequence::default(), constants, fixed: Vec::new(), has_long };
+            let result = reader.read(parts[0], &parts[1..])?;
+            reader.sequence.set_result(result);
+            Ok((reader.sequence, reader.fixed))
+        };
+        let (sequence, fixed) = written(true)?;
+        let sequences = [sequence, written(false)?.0];
+        Ok(Base { opcode: opcode.to_string(), sequences, arity, fixed })
+    }
+
+    /// The opcodes that are known, in the order of the manual; those of a mnemonic alone, if one is given.
+    ///
+    /// ```
+    /// assert_eq!(vop_port::Base::opcodes(Some("clz")), ["clz.b32"]);
+    /// ```
+    pub fn opcodes(mnemonic: Option<&str>) -> Vec<String> {
+        let is_wanted = |row: &&Row| mnemonic.is_none_or(|mnemonic| row.mnemonic() == mnemonic);
+        ROWS.iter().filter(is_wanted).flat_map(|row| expanded(row.opcodes)).collect()
+    }
+
+    /// Whether a word is the mnemonic of base instructions that are known.
+    pub fn is_mnemonic(word: &str) -> bool {
+        ROWS.iter().any(|row| row.mnemonic() == word)
+    }
+
+    /// The number of source operands of an opcode that is known.
+    pub fn arity_of(opcode: &str) -> Option<usize> {
+        rows().get(opcode).map(|row| row.arity)
+    }
+
+    /// The instruction of an opcode with registers as its operands, and with some constant where it needs one.
+    pub fn sample(opcode: &str) -> Option<Base> {
+        let mut constants = vec![None; Base::arity_of(opcode)?];
+        if let Some(last) = constants.get_mut(3) {
+            *last = Some(if opcode.starts_with("lop3") { 0x96 } else { 8 });
+        }
+        Base::read(opcode, &constants)
+    }
+
+    /// Instructions for tests and proofs: one for each opcode, and where constants are a part of the function, several.
+    pub fn samples() -> Vec<Base> {
+        let mut all: Vec<Base> = Base::opcodes(None).iter().filter_map(|opcode| Base::sample(opcode)).collect();
+        let mut add = |opcode: &str, constants: &[Option<u32>]| all.extend(Base::read(opcode, constants));
+        for table in 0..=255 {
+            add("lop3.b32", &[None, None, None, Some(table)]);
+        }
+        for selector in [0x3210, 0x0123, 0x5410, 0x7632, 0x6543, 0x1032, 0x0000, 0xbbaa, 0x9180, 0xfedc, 0x4_4440] {
+            add("prmt.b32", &[None, None, Some(selector)]);
+        }
+        for mode in ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"] {
+            (0..5).for_each(|c| add(&format!("prmt.b32.{mode}"), &[None, None, Some(c)]));
+        }
+        for place in [0, 1, 8, 31, 32, 255, 256] {
+            for count in [0, 1, 8, 24, 32, 255, 264] {
+                add("bfi.b32", &[None, None, Some(place), Some(count)]);
+            }
+            add("bfi.b32", &[None, None, Some(place), None]);
+            add("bfi.b32", &[None, None, None, Some(place)]);
+        }
+        let mut seen = std::collections::HashSet::new();
+        all.retain(|base| seen.insert(base.name()));
+        all
     }
 
     /// The instruction of a text as [`Base::text`] gives it.
@@ -68,9 +265,14 @@ impl Base {
         self.arity
     }
 
+    /// The value of a source operand that is a part of the function.
+    pub fn constant(&self, at: usize) -> Option<u32> {
+        self.fixed.iter().find(|(of, _)| *of == at).map(|(_, value)| *value)
+    }
+
     /// The source operands that the function has as parameters: the others are a part of it.
     pub fn parameters(&self) -> impl Iterator<Item = usize> {
-        (0..self.arity).filter(|i| self.fixed.iter().all(|(at, _)| at != i))
+        (0..self.arity).filter(|&i| self.constant(i).is_none())
     }
 
     /// The instruction with its operands as the function has them: `lop3.b32 d, a, b, c, 0x96`.
@@ -78,19 +280,34 @@ impl Base {
         let mut text = format!("{} d", self.opcode);
         let mut names = ["a", "b", "c"].into_iter();
         for i in 0..self.arity {
-            match self.fixed.iter().find(|(at, _)| *at == i) {
-                Some((_, value)) if *value < 10 => text.push_str(&format!(", {value}")),
-                Some((_, value)) => text.push_str(&format!(", {value:#x}")),
+            match self.constant(i) {
+                Some(value) if value < 10 => text.push_str(&format!(", {value}")),
+                Some(value) => text.push_str(&format!(", {value:#x}")),
                 None => text.push_str(&format!(", {}", names.next().unwrap_or("?"))),
             }
         }
         text
     }
 
-    /// The function's name: `ptx_lop3_b32_96`.
+    /// The function's name: `ptx_lop3_b32_96`. It has the constants from the first one on; a register among them is an `r`.
     pub fn name(&self) -> String {
-        let fixed: String = self.fixed.iter().map(|(_, value)| format!("_{value:x}")).collect();
-        format!("ptx_{}{fixed}", self.opcode.replace('.', "_"))
+        let first = self.fixed.iter().map(|(at, _)| *at).min().unwrap_or(self.arity);
+        let fixed = (first..self.arity)
+            .map(|i| self.constant(i).map_or_else(|| "_r".to_string(), |value| format!("_{value:x}")));
+        format!("ptx_{}{}", self.opcode.replace('.', "_"), fixed.collect::<String>())
+    }
+
+    /// The section of the PTX ISA manual.
+    pub fn section(&self) -> &'static str {
+        rows().get(&self.opcode).map_or("", |row| row.section)
+    }
+
+    /// What it does, in one sentence.
+    pub fn describe(&self) -> String {
+        let Some(row) = rows().get(&self.opcode) else { return String::new() };
+        let ty = self.opcode.rsplit('.').next().unwrap_or_default();
+        let sign = if ty.starts_with('s') { "signed" } else { "unsigned" };
+        row.words.replace('$', sign).replace('@', &modifier_words(&self.opcode))
     }
 
     /// Whether all of its operands are words, none a predicate.
@@ -103,14 +320,100 @@ impl Base {
         self.code_on(&PLAIN)
     }
 
-    /// The operations on a machine.
+    /// The plain operations: the fewest, or the fewest without long words.
+    pub fn code_with(&self, has_long: bool) -> Code {
+        self.code_on(machine::plain_with(has_long))
+    }
+
+    /// The cheapest operations on a machine.
     pub(crate) fn code_on(&self, machine: &'static Machine) -> Code {
-        translate(&self.sequence, machine)
+        cheapest(&self.sequences, machine).unwrap_or_default()
     }
 
     /// The rows of the table of base instructions that it is.
     pub fn sequence(&self) -> &Sequence {
-        &self.sequence
+        &self.sequences[0]
+    }
+
+    /// The rows of the table of base instructions that it is, none of which has long words.
+    pub fn sequence_of_words(&self) -> &Sequence {
+        &self.sequences[1]
+    }
+}
+
+impl Row {
+    fn mnemonic(&self) -> &'static str {
+        self.opcodes.split('.').next().unwrap_or_default().split('{').next().unwrap_or_default()
+    }
+}
+
+/// What an opcode's modifiers mean.
+fn modifier_words(opcode: &str) -> String {
+    let parts: Vec<&str> = opcode.split('.').collect();
+    let (name, last) = (parts[0], parts[parts.len() - 1]);
+    let of_range = |range: Range| format!("{} to {}", range.min(), range.max());
+    let sign = |ty: &str| if ty.starts_with('s') { "signed" } else { "unsigned" };
+    if let Some(lanes) = lanes(last) {
+        let count = if lanes.bits == 8 { "four" } else { "two" };
+        let kind = if lanes.bits == 8 { "bytes" } else { "half-words" };
+        let clamped = if parts.contains(&"sat") { format!(", clamped to {}", of_range(lanes)) } else { String::new() };
+        return format!("{count} {} {kind}{clamped}", sign(last));
+    }
+    match (name, &parts[1..]) {
+        ("dp4a", [x, y]) => format!("a's are {}, b's {}", sign(x), sign(y)),
+        ("dp2a", [half, x, y]) => {
+            let half = if *half == "lo" { "lower" } else { "upper" };
+            format!("b's {half} bytes: a's are {}, b's {}", sign(x), sign(y))
+        }
+        ("set" | "setp", [by, ..]) => match *by {
+            "eq" => "equals",
+            "ne" => "differs from",
+            "lt" | "lo" => "is less than",
+            "le" | "ls" => "is at most",
+            "gt" | "hi" => "is greater than",
+            _ => "is at least",
+        }
+        .to_string(),
+        ("shf", [direction, mode, _]) => {
+            let (word, direction) = if *direction == "l" { ("upper", "left") } else { ("lower", "right") };
+            let amount = if *mode == "clamp" { "c bits, but no more than 32" } else { "c modulo 32 bits" };
+            format!("{word} word of the 64 bits with the lower word a and the upper word b, shifted {direction} by {amount}")
+        }
+        ("prmt", [_]) => "each of c's four lower hexadecimal digits selects one, 0 to 3 of a, 4 to 7 of b; digits from 8 on take the \
+                          sign of that byte in all bits"
+            .to_string(),
+        ("prmt", [_, mode]) => match *mode {
+            "f4e" => "four from byte c modulo 4 on, upwards",
+            "b4e" => "four from byte c modulo 4 on, downwards, b's highest below a's lowest",
+            "rc8" => "byte c modulo 4 of a, four times",
+            "ecl" => "those of a, but byte c modulo 4 in the place of all below it",
+            "ecr" => "those of a, but byte c modulo 4 in the place of all above it",
+            _ => "half-word c modulo 2 of a, twice",
+        }
+        .to_string(),
+        ("cvt", ["pack", "sat", to, ..]) => range_of(to).map(of_range).unwrap_or_default(),
+        ("cvt", [rest @ .., to, from]) => {
+            let bits = |name: &str| name[1..].to_string();
+            let part = match bits(from).as_str() {
+                "32" => format!("word, {}", sign(from)),
+                count => format!("lower {count} bits, {}", sign(from)),
+            };
+            match (rest.is_empty(), range_of(to)) {
+                (false, Some(to)) => format!("{part}, clamped to {}", of_range(to)),
+                _ => format!("{part}, as {} bits that are {}", bits(to), sign(to)),
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+/// The range of a type of at most 32 bits.
+pub(crate) fn range_of(name: &str) -> Option<Range> {
+    let bits = name.get(1..)?.parse().ok().filter(|bits| [8, 16, 32].contains(bits))?;
+    match &name[..1] {
+        "u" => Some(Range::new(false, bits)),
+        "s" => Some(Range::new(true, bits)),
+        _ => None,
     }
 }
 
@@ -118,6 +421,8 @@ struct Reader<'c> {
     sequence: Sequence,
     constants: &'c [Option<u32>],
     fixed: Vec<(usize, u32)>,
+    /// Whether rows of long words may be written.
+    has_long: bool,
 }
 
 fn signed(name: &str) -> Option<Type> {
@@ -177,7 +482,12 @@ impl Reader<'_> {
     }
 
     /// An operand that must be a constant, which becomes a part of the function.
-    fn constant(&mut self, at: usize) -> Option<u32> {
+    fn constant(&mut self, at: usize) -> Result<u32, BaseError> {
+        self.constant_if_any(at).ok_or(BaseError::Constant(at))
+    }
+
+    /// An operand that becomes a part of the function if it is a constant.
+    fn constant_if_any(&mut self, at: usize) -> Option<u32> {
         let value = self.constants.get(at).copied().flatten()?;
         self.fixed.push((at, value));
         Some(value)
@@ -192,105 +502,23 @@ impl Reader<'_> {
         self.push(Op::Selp, &[word(yes), word(0), predicate])
     }
 
-    /// The number of source operands, and the result.
-    fn read(&mut self, name: &str, modifiers: &[&str]) -> Option<(usize, Value)> {
-        let found = match (name, modifiers) {
-            ("mov", ["b32" | "u32" | "s32"]) => (1, A),
-            ("mov", ["pred"]) => (1, A),
-            ("add", ["u32" | "s32" | "b32"]) => (2, self.push(Op::Add, &[A, B])),
-            ("sub", ["u32" | "s32" | "b32"]) => (2, self.push(Op::Sub, &[A, B])),
-            ("add", ["sat", "s32"]) => (2, self.push(Op::AddSat, &[A, B])),
-            ("sub", ["sat", "s32"]) => (2, self.push(Op::SubSat, &[A, B])),
-            ("mul", ["lo", "u32" | "s32"]) => (2, self.push(Op::Mul, &[A, B])),
-            ("mul", ["hi", ty]) => {
-                let product = self.push(Op::MulWide(signed(ty).filter(|_| *ty != "b32")?), &[A, B]);
-                (2, self.push(Op::High, &[product]))
-            }
-            ("mad", ["lo", "u32" | "s32"]) => (3, self.push(Op::Mad, &[A, B, C])),
-            ("mad", ["hi", ty]) => {
-                let product = self.push(Op::MulWide(signed(ty).filter(|_| *ty != "b32")?), &[A, B]);
-                let high = self.push(Op::High, &[product]);
-                (3, self.push(Op::Add, &[high, C]))
-            }
-            ("min", [ty @ ("u32" | "s32")]) => (2, self.push(Op::Min(signed(ty)?), &[A, B])),
-            ("max", [ty @ ("u32" | "s32")]) => (2, self.push(Op::Max(signed(ty)?), &[A, B])),
-            ("abs", ["s32"]) => (1, self.push(Op::Abs, &[A])),
-            ("neg", ["s32"]) => (1, self.push(Op::Sub, &[word(0), A])),
-            ("sad", [ty @ ("u32" | "s32")]) => (3, self.push(Op::Sad(signed(ty)?), &[A, B, C])),
-            ("and", ["b32" | "pred"]) => (2, self.logic(AND, A, B)),
-            ("or", ["b32" | "pred"]) => (2, self.logic(OR, A, B)),
-            ("xor", ["b32" | "pred"]) => (2, self.logic(XOR, A, B)),
-            ("not", ["b32"]) => (1, self.logic(XOR, A, word(u32::MAX))),
-            ("not", ["pred"]) => (1, self.logic(XOR, A, word(1))),
-            ("lop3", ["b32"]) => {
-                let table = self.constant(3)?;
-                (4, self.push(Op::Lop3(u8::try_from(table).ok()?), &[A, B, C]))
-            }
-            ("shl", ["b32"]) => (2, self.push(Op::Shl, &[A, B])),
-            ("shr", [ty]) => (2, self.push(Op::Shr(signed(ty)?), &[A, B])),
-            ("shf", [direction @ ("l" | "r"), mode @ ("wrap" | "clamp"), "b32"]) => {
-                let amount = match *mode {
-                    "wrap" => self.and(C, 31),
-                    _ => self.push(Op::Min(Type::U32), &[C, word(32)]),
-                };
-                let long = self.push(Op::Join, &[A, B]);
-                let shifted = match *direction {
-                    "l" => self.push(Op::ShlLong, &[long, amount]),
-                    _ => self.push(Op::ShrLong(Type::U32), &[long, amount]),
-                };
-                (3, self.push(if *direction == "l" { Op::High } else { Op::Low }, &[shifted]))
-            }
-            ("prmt", ["b32"]) if self.constants.get(2).copied().flatten().is_none() => (3, self.permuted()),
-            ("prmt", ["b32"]) => {
-                let selector = self.constant(2)?;
-                (3, self.push(Op::Prmt(selector as u16), &[A, B]))
-            }
-            ("slct", ["b32" | "u32" | "s32", "s32"]) => {
-                let holds = self.push(Op::Setp(Comparison::Ge, Type::S32), &[C, word(0)]);
-                (3, self.push(Op::Selp, &[A, B, holds]))
-            }
-            ("bfe", [ty @ ("u32" | "s32")]) => (3, self.extracted(signed(ty)? == Type::S32)),
-            ("bfi", ["b32"]) => {
-                // What the manual says of bits, pos and len being the lowest bytes of words.
-                let (at, count) = (self.constant(2)? & 255, self.constant(3)? & 255);
-                let ones = if count >= 32 { u32::MAX } else { (1 << count) - 1 };
-                let mask = ones.checked_shl(at).unwrap_or(0);
-                let shifted = self.push(Op::Shl, &[A, word(at)]);
-                (4, self.push(Op::Lop3(AND | (0xaa & !0xcc)), &[shifted, word(mask), B]))
-            }
-            ("selp", ["b32" | "u32" | "s32"]) => {
-                let holds = self.holds(C);
-                (3, self.push(Op::Selp, &[A, B, holds]))
-            }
-            ("setp", [by, ty]) => {
-                let (by, ty) = comparison(by, signed(ty)?)?;
-                let holds = self.push(Op::Setp(by, ty), &[A, B]);
-                (2, self.number(holds, 1))
-            }
-            ("set", [by, "u32" | "s32", ty]) => {
-                let (by, ty) = comparison(by, signed(ty)?)?;
-                let holds = self.push(Op::Setp(by, ty), &[A, B]);
-                (2, self.number(holds, u32::MAX))
-            }
-            ("cvt", ["pack", "sat", to, "s32"]) => self.packed(to, false)?,
-            ("cvt", ["pack", "sat", to, "s32", "b32"]) => self.packed(to, true)?,
-            ("cvt", [to, from]) => (1, self.converted(to, from, false)?),
-            ("cvt", ["sat", to, from]) => (1, self.converted(to, from, true)?),
-            ("dp4a", [x, y]) => (3, self.push(Op::Dp4a(typed(x)?, typed(y)?), &[A, B, C])),
-            ("dp2a", [half @ ("lo" | "hi"), x, y]) => {
-                let op = Op::Dp2a { high: *half == "hi", x: typed(x)?, y: typed(y)? };
-                (3, self.push(op, &[A, B, C]))
-            }
-            ("popc", ["b32"]) => (1, self.ones(A)),
-            ("clz", ["b32"]) => {
-                let bits = self.length();
-                (1, self.push(Op::Sub, &[word(32), bits]))
-            }
-            ("bfind", ["u32"]) => {
-                let bits = self.length();
-                (1, self.push(Op::Sub, &[bits, word(1)]))
-            }
-            ("brev", ["b32"]) => (1, self.reversed()),
+    /// The result.
+    fn read(&mut self, name: &str, modifiers: &[&str]) -> Result<Value, BaseError> {
+        if let ("lop3", _) = (name, modifiers) {
+            let table = self.constant(3)?;
+            let table = u8::try_from(table).map_err(|_| BaseError::Constant(3))?;
+            return Ok(self.push(Op::Lop3(table), &[A, B, C]));
+        }
+        if name == "bfi" {
+            return self.inserted();
+        }
+        self.value(name, modifiers).ok_or(BaseError::Opcode)
+    }
+
+    /// The result of an instruction that takes registers as all of its operands.
+    fn value(&mut self, name: &str, modifiers: &[&str]) -> Option<Value> {
+        Some(match (name, modifiers) {
+            ("mov", _) => A,
             ("add" | "sub" | "min" | "max", [.., ty]) if lanes(ty).is_some() => {
                 let op = match (name, &modifiers[..modifiers.len() - 1]) {
                     ("add", []) => PackedOp::Add,
@@ -299,13 +527,253 @@ impl Reader<'_> {
                     ("sub", ["sat"]) => PackedOp::SubSat,
                     ("min", []) => PackedOp::Min,
                     ("max", []) => PackedOp::Max,
+                    ("min", ["relu"]) => PackedOp::MinRelu,
+                    ("max", ["relu"]) => PackedOp::MaxRelu,
                     _ => return None,
                 };
-                (2, self.push(Op::Packed(op, lanes(ty)?), &[A, B]))
+                self.push(Op::Packed(op, lanes(ty)?), &[A, B])
+            }
+            ("add" | "sub", ["sat", _]) => self.clamped_sum(name == "sub"),
+            ("add", _) => self.push(Op::Add, &[A, B]),
+            ("sub", _) => self.push(Op::Sub, &[A, B]),
+            ("mul", ["lo", _]) => self.push(Op::Mul, &[A, B]),
+            ("mul", ["hi", ty]) => self.high_product(signed(ty)?),
+            ("mad", ["lo", _]) => self.push(Op::Mad, &[A, B, C]),
+            ("mad", ["hi", ty]) => {
+                let high = self.high_product(signed(ty)?);
+                self.push(Op::Add, &[high, C])
+            }
+            ("mul24", ["lo", ty]) => {
+                let [x, y] = self.lower_24(signed(ty)?);
+                self.push(Op::Mul, &[x, y])
+            }
+            ("mad24", ["lo", ty]) => {
+                let [x, y] = self.lower_24(signed(ty)?);
+                self.push(Op::Mad, &[x, y, C])
+            }
+            ("min", [.., ty]) => {
+                let least = self.push(Op::Min(signed(ty)?), &[A, B]);
+                self.relu(least, modifiers)
+            }
+            ("max", [.., ty]) => {
+                let most = self.push(Op::Max(signed(ty)?), &[A, B]);
+                self.relu(most, modifiers)
+            }
+            ("abs", _) => self.push(Op::Abs, &[A]),
+            ("neg", _) => self.push(Op::Sub, &[word(0), A]),
+            ("sad", [ty]) => self.push(Op::Sad(signed(ty)?), &[A, B, C]),
+            ("and", _) => self.logic(AND, A, B),
+            ("or", _) => self.logic(OR, A, B),
+            ("xor", _) => self.logic(XOR, A, B),
+            ("not", ["b32"]) => self.logic(XOR, A, word(u32::MAX)),
+            ("not", ["pred"]) => self.logic(XOR, A, word(1)),
+            ("shl", _) => self.push(Op::Shl, &[A, B]),
+            ("shr", [ty]) => self.push(Op::Shr(signed(ty)?), &[A, B]),
+            ("shf", [direction, mode, _]) => self.funnel(*direction == "l", *mode == "clamp"),
+            ("prmt", [_]) => match self.constant_if_any(2) {
+                Some(selector) => self.push(Op::Prmt(selector as u16), &[A, B]),
+                None => self.permuted(true),
+            },
+            ("prmt", [_, mode]) => self.permuted_by_mode(mode)?,
+            ("slct", _) => {
+                let holds = self.push(Op::Setp(Comparison::Ge, Type::S32), &[C, word(0)]);
+                self.push(Op::Selp, &[A, B, holds])
+            }
+            ("bfe", [ty]) => self.extracted(signed(ty)? == Type::S32),
+            ("selp", _) => {
+                let holds = self.holds(C);
+                self.push(Op::Selp, &[A, B, holds])
+            }
+            ("setp", [by, ty]) => {
+                let (by, ty) = comparison(by, signed(ty)?)?;
+                let holds = self.push(Op::Setp(by, ty), &[A, B]);
+                self.number(holds, 1)
+            }
+            ("set", [by, _, ty]) => {
+                let (by, ty) = comparison(by, signed(ty)?)?;
+                let holds = self.push(Op::Setp(by, ty), &[A, B]);
+                self.number(holds, u32::MAX)
+            }
+            ("cvt", ["pack", "sat", to, rest @ ..]) => {
+                let operands = [A, B, C];
+                self.push(Op::Pack { to: range_of(to)? }, &operands[..1 + rest.len()])
+            }
+            ("cvt", [to, from]) => self.converted(to, from, false)?,
+            ("cvt", ["sat", to, from]) => self.converted(to, from, true)?,
+            ("dp4a", [x, y]) => self.push(Op::Dp4a(signed(x)?, signed(y)?), &[A, B, C]),
+            ("dp2a", [half, x, y]) => {
+                let op = Op::Dp2a { high: *half == "hi", x: signed(x)?, y: signed(y)? };
+                self.push(op, &[A, B, C])
+            }
+            ("popc", _) => self.ones(A),
+            ("clz", _) => {
+                let bits = self.length();
+                self.push(Op::Sub, &[word(32), bits])
+            }
+            ("bfind", _) => {
+                let bits = self.length();
+                self.push(Op::Sub, &[bits, word(1)])
+            }
+            ("brev", _) => self.reversed(),
+            _ => return None,
+        })
+    }
+
+    /// The greater of a value and 0, if the modifiers say so.
+    fn relu(&mut self, x: Value, modifiers: &[&str]) -> Value {
+        if modifiers.contains(&"relu") { self.push(Op::Max(Type::S32), &[x, word(0)]) } else { x }
+    }
+
+    /// The sum or difference of signed words, clamped. Without long words: where it has another sign than it must have, the nearest bound.
+    fn clamped_sum(&mut self, sub: bool) -> Value {
+        if self.has_long {
+            return self.push(if sub { Op::SubSat } else { Op::AddSat }, &[A, B]);
+        }
+        let sum = self.push(if sub { Op::Sub } else { Op::Add }, &[A, B]);
+        // a, b, the sum: b's sign is turned for a difference.
+        let over = if sub { (0xf0 ^ 0xcc) & (0xf0 ^ 0xaa) } else { (0xf0 ^ 0xaa) & (0xcc ^ 0xaa) };
+        let over = self.push(Op::Lop3(over), &[A, B, sum]);
+        let over = self.push(Op::Setp(Comparison::Lt, Type::S32), &[over, word(0)]);
+        let sign = self.push(Op::Shr(Type::S32), &[A, word(31)]);
+        let bound = self.logic(XOR, sign, word(i32::MAX as u32));
+        self.push(Op::Selp, &[bound, sum, over])
+    }
+
+    /// The upper word of the product of a and b. Without long words: of products of half-words, and for signed words less b where a is
+    /// negative, and less a where b is.
+    fn high_product(&mut self, ty: Type) -> Value {
+        if self.has_long {
+            let product = self.push(Op::MulWide(ty), &[A, B]);
+            return self.push(Op::High, &[product]);
+        }
+        let [[x0, x1], [y0, y1]] = [A, B].map(|x| [self.and(x, 0xffff), self.push(Op::Shr(Type::U32), &[x, word(16)])]);
+        let down = |reader: &mut Self, x: Value| reader.push(Op::Shr(Type::U32), &[x, word(16)]);
+        let least = self.push(Op::Mul, &[x0, y0]);
+        let least = down(self, least);
+        // At most (2^16 - 1)^2 + 2^16 - 1, which is less than 2^32.
+        let middle = self.push(Op::Mad, &[x1, y0, least]);
+        let middle_lower = self.and(middle, 0xffff);
+        let other = self.push(Op::Mad, &[x0, y1, middle_lower]);
+        let (middle, other) = (down(self, middle), down(self, other));
+        let high = self.push(Op::Mad, &[x1, y1, middle]);
+        let mut high = self.push(Op::Add, &[high, other]);
+        if ty == Type::S32 {
+            for (x, y) in [(A, B), (B, A)] {
+                let sign = self.push(Op::Shr(Type::S32), &[x, word(31)]);
+                let less = self.logic(AND, sign, y);
+                high = self.push(Op::Sub, &[high, less]);
+            }
+        }
+        high
+    }
+
+    /// The lower 24 bits of a and b, extended.
+    fn lower_24(&mut self, ty: Type) -> [Value; 2] {
+        [A, B].map(|x| match ty {
+            Type::U32 => self.and(x, 0x00ff_ffff),
+            Type::S32 => {
+                let top = self.push(Op::Shl, &[x, word(8)]);
+                self.push(Op::Shr(Type::S32), &[top, word(8)])
+            }
+        })
+    }
+
+    /// `shf`: a word of the long word b, a.
+    fn funnel(&mut self, left: bool, clamps: bool) -> Value {
+        let amount = if clamps { self.push(Op::Min(Type::U32), &[C, word(32)]) } else { self.and(C, 31) };
+        self.window(left, amount, clamps)
+    }
+
+    /// The upper word of the long word b, a, shifted left; or its lower word, shifted right. The amount is up to 31, or up to 32.
+    fn window(&mut self, left: bool, amount: Value, to_32: bool) -> Value {
+        if self.has_long {
+            let long = self.push(Op::Join, &[A, B]);
+            let op = if left { Op::ShlLong } else { Op::ShrLong(Type::U32) };
+            let shifted = self.push(op, &[long, amount]);
+            return self.push(if left { Op::High } else { Op::Low }, &[shifted]);
+        }
+        let (here, there) = if left { (B, A) } else { (A, B) };
+        let (toward, from) = if left { (Op::Shl, Op::Shr(Type::U32)) } else { (Op::Shr(Type::U32), Op::Shl) };
+        let shifted = self.push(toward, &[here, amount]);
+        let others = if to_32 {
+            let rest = self.push(Op::Sub, &[word(32), amount]);
+            self.push(from, &[there, rest])
+        } else {
+            // By one and then by 31 - amount, so that no shift is by 32.
+            let one = self.push(from, &[there, word(1)]);
+            let rest = self.logic(XOR, amount, word(31));
+            self.push(from, &[one, rest])
+        };
+        self.logic(OR, shifted, others)
+    }
+
+    /// `bfi`: b with a's lower bits in a field. Its place and its length are the lowest bytes of words. One of them may be a register,
+    /// which is the function's third.
+    fn inserted(&mut self) -> Result<Value, BaseError> {
+        let (at, count) = match (self.constant_if_any(2), self.constant_if_any(3)) {
+            (Some(at), Some(count)) => {
+                let (at, count) = (at & 255, count & 255);
+                let ones = if count >= 32 { u32::MAX } else { (1 << count) - 1 };
+                let mask = ones.checked_shl(at).unwrap_or(0);
+                let shifted = self.push(Op::Shl, &[A, word(at)]);
+                return Ok(self.push(Op::Lop3(AND | (0xaa & !0xcc)), &[shifted, word(mask), B]));
+            }
+            (Some(at), None) => (word(at & 255), self.and(C, 255)),
+            (None, Some(count)) => (self.and(C, 255), word(count & 255)),
+            (None, None) => return Err(BaseError::FourRegisters),
+        };
+        let above = self.push(Op::Shl, &[word(1), count]);
+        let ones = self.push(Op::Sub, &[above, word(1)]);
+        let mask = self.push(Op::Shl, &[ones, at]);
+        let shifted = self.push(Op::Shl, &[A, at]);
+        // mask ? shifted : b
+        Ok(self.push(Op::Lop3(AND | (0xaa & !0xcc)), &[shifted, mask, B]))
+    }
+
+    /// `prmt` with a mode: the lowest two bits of c choose among four selectors.
+    fn permuted_by_mode(&mut self, mode: &str) -> Option<Value> {
+        if let Some(c) = self.constant_if_any(2) {
+            let selectors = selectors_of(mode)?;
+            return Some(self.push(Op::Prmt(selectors[(c & 3) as usize]), &[A, B]));
+        }
+        let by = self.and(C, if mode == "rc16" { 1 } else { 3 });
+        let bits = self.push(Op::Shl, &[by, word(if mode == "rc16" { 4 } else { 3 })]);
+        let selected = self.push(Op::Shr(Type::U32), &[A, bits]);
+        let byte = self.and(selected, 255);
+        Some(match mode {
+            "f4e" => self.window(false, bits, false),
+            // Bytes n - 3 to n of b and a, a above b, turned around: from bit 8(n + 1) of them on.
+            "b4e" => {
+                let window = if self.has_long {
+                    let long = self.push(Op::Join, &[B, A]);
+                    let amount = self.push(Op::Add, &[bits, word(8)]);
+                    let shifted = self.push(Op::ShrLong(Type::U32), &[long, amount]);
+                    self.push(Op::Low, &[shifted])
+                } else {
+                    let lower = self.push(Op::Shr(Type::U32), &[B, word(8)]);
+                    let lower = self.push(Op::Shr(Type::U32), &[lower, bits]);
+                    // 24 - bits, which has no bits but these.
+                    let rest = self.logic(XOR, bits, word(24));
+                    let upper = self.push(Op::Shl, &[A, rest]);
+                    self.logic(OR, lower, upper)
+                };
+                self.push(Op::Prmt(0x0123), &[window, word(0)])
+            }
+            "rc8" => self.push(Op::Mul, &[byte, word(0x0101_0101)]),
+            "rc16" => {
+                let half = self.and(selected, 0xffff);
+                self.push(Op::Mul, &[half, word(0x0001_0001)])
+            }
+            "ecl" | "ecr" => {
+                let all = self.push(Op::Mul, &[byte, word(0x0101_0101)]);
+                let one = self.push(Op::Shl, &[word(1), bits]);
+                let below = self.push(Op::Sub, &[one, word(1)]);
+                // below ? all : a, and the other way around.
+                let [x, y] = if mode == "ecl" { [all, A] } else { [A, all] };
+                self.push(Op::Lop3(AND | (0xaa & !0xcc)), &[x, below, y])
             }
             _ => return None,
-        };
-        Some(found)
+        })
     }
 
     /// `bfe`: bits of a from b on, as many as c says; both are bytes. If signed, the highest of them, or of a, stands above.
@@ -331,30 +799,9 @@ impl Reader<'_> {
         self.push(Op::Lop3((0xf0 & 0xcc) | (0xaa & !0xcc)), &[moved, mask, sign])
     }
 
-    fn packed(&mut self, to: &str, three: bool) -> Option<(usize, Value)> {
-        let to = match to {
-            "u8" if three => Range::new(false, 8),
-            "s8" if three => Range::new(true, 8),
-            "u16" if !three => Range::new(false, 16),
-            "s16" if !three => Range::new(true, 16),
-            _ => return None,
-        };
-        let operands = [A, B, C];
-        let count = if three { 3 } else { 2 };
-        Some((count, self.push(Op::Pack { to }, &operands[..count])))
-    }
-
     /// `cvt` between integers of at most 32 bits, of which the narrower is the lowest part of its register.
     fn converted(&mut self, to: &str, from: &str, saturate: bool) -> Option<Value> {
-        let range = |name: &str| -> Option<Range> {
-            let bits = name.get(1..)?.parse().ok().filter(|bits| [8, 16, 32].contains(bits))?;
-            match &name[..1] {
-                "u" => Some(Range::new(false, bits)),
-                "s" => Some(Range::new(true, bits)),
-                _ => None,
-            }
-        };
-        let (to, from) = (range(to)?, range(from)?);
+        let (to, from) = (range_of(to)?, range_of(from)?);
         let mut value = self.narrowed(A, from);
         if saturate {
             // As numbers of the source's type; a bound that is no such number does not bind.
@@ -406,21 +853,37 @@ impl Reader<'_> {
         self.push(Op::Prmt(0x0123), &[x, word(0)])
     }
 
-    /// `prmt` with a selector in c: each nibble picks a byte of the eight, or, if its highest bit is set, that byte's sign.
-    fn permuted(&mut self) -> Value {
-        let bytes = self.push(Op::Join, &[A, B]);
+    /// `prmt` with a selector in c: each nibble picks a byte of the eight, or, if its highest bit is set and counts, that byte's sign.
+    fn permuted(&mut self, signs: bool) -> Value {
+        let bytes = if self.has_long { Some(self.push(Op::Join, &[A, B])) } else { None };
         let mut d = word(0);
         for i in 0..4 {
             let nibble = self.push(Op::Shr(Type::U32), &[C, word(4 * i)]);
-            let number = self.and(nibble, 7);
-            let down = self.push(Op::Shl, &[number, word(3)]);
-            let byte = self.push(Op::ShrLong(Type::U32), &[bytes, down]);
-            let byte = self.push(Op::Low, &[byte]);
-            let top = self.push(Op::Shl, &[byte, word(24)]);
-            let sign = self.push(Op::Shr(Type::S32), &[top, word(31)]);
-            let wants = self.and(nibble, 8);
-            let wants = self.holds(wants);
-            let byte = self.push(Op::Selp, &[sign, byte, wants]);
+            let byte = match bytes {
+                Some(bytes) => {
+                    let number = self.and(nibble, 7);
+                    let down = self.push(Op::Shl, &[number, word(3)]);
+                    let byte = self.push(Op::ShrLong(Type::U32), &[bytes, down]);
+                    self.push(Op::Low, &[byte])
+                }
+                None => {
+                    let number = self.and(nibble, 3);
+                    let down = self.push(Op::Shl, &[number, word(3)]);
+                    let second = self.and(nibble, 4);
+                    let second = self.holds(second);
+                    let of = self.push(Op::Selp, &[B, A, second]);
+                    self.push(Op::Shr(Type::U32), &[of, down])
+                }
+            };
+            let byte = if signs {
+                let top = self.push(Op::Shl, &[byte, word(24)]);
+                let sign = self.push(Op::Shr(Type::S32), &[top, word(31)]);
+                let wants = self.and(nibble, 8);
+                let wants = self.holds(wants);
+                self.push(Op::Selp, &[sign, byte, wants])
+            } else {
+                byte
+            };
             let byte = self.and(byte, 255);
             let byte = self.push(Op::Shl, &[byte, word(8 * i)]);
             d = self.logic(OR, d, byte);
@@ -444,8 +907,65 @@ impl Reader<'_> {
     }
 }
 
-fn typed(name: &str) -> Option<Type> {
-    signed(name).filter(|_| name != "b32")
+/// The selectors of a mode of `prmt`, by the lowest two bits of c.
+pub(crate) fn selectors_of(mode: &str) -> Option<[u16; 4]> {
+    Some(match mode {
+        "f4e" => [0x3210, 0x4321, 0x5432, 0x6543],
+        "b4e" => [0x5670, 0x6701, 0x7012, 0x0123],
+        "rc8" => [0x0000, 0x1111, 0x2222, 0x3333],
+        "ecl" => [0x3210, 0x3211, 0x3222, 0x3333],
+        "ecr" => [0x0000, 0x1110, 0x2210, 0x3210],
+        "rc16" => [0x1010, 0x3232, 0x1010, 0x3232],
+        _ => return None,
+    })
+}
+
+/// What no single instruction of the table is, for intrinsics of CUDA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Idiom {
+    /// `prmt` that takes no signs.
+    Bytes,
+    /// The place of the lowest one, from 1.
+    FirstOne,
+}
+
+/// The rows that an idiom is.
+pub(crate) fn idiom(idiom: Idiom, has_long: bool) -> Sequence {
+    let mut reader = Reader { sequence: Sequence::default(), constants: &[], fixed: Vec::new(), has_long };
+    let result = match idiom {
+        Idiom::Bytes => reader.permuted(false),
+        Idiom::FirstOne => {
+            // The lowest one and all below it are counted.
+            let less = reader.push(Op::Sub, &[A, word(1)]);
+            let bits = reader.logic(XOR, A, less);
+            let count = reader.ones(bits);
+            let any = reader.holds(A);
+            reader.push(Op::Selp, &[count, word(0), any])
+        }
+    };
+    reader.sequence.set_result(result);
+    reader.sequence
+}
+
+/// A constant of PTX, as its lower 32 bits.
+pub(crate) fn constant(text: &str) -> Option<u32> {
+    let (minus, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest.trim_start()));
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let digits = digits.strip_suffix(['u', 'U']).unwrap_or(digits);
+    let lower = digits.to_ascii_lowercase();
+    let value = if let Some(hex) = lower.strip_prefix("0x") {
+        u64::from_str_radix(hex, 16)
+    } else if let Some(binary) = lower.strip_prefix("0b") {
+        u64::from_str_radix(binary, 2)
+    } else if lower.len() > 1 && lower.starts_with('0') {
+        u64::from_str_radix(&lower, 8)
+    } else {
+        lower.parse()
+    };
+    let value = value.ok()? as u32;
+    Some(if minus { value.wrapping_neg() } else { value })
 }
 
 #[cfg(test)]
@@ -457,6 +977,8 @@ mod tests {
         let [a, b, c] = at;
         let value = base.code().eval(a, b, c);
         assert_eq!(base.sequence().eval(a, b, c), value, "{opcode} {at:x?}");
+        assert_eq!(base.sequence_of_words().eval(a, b, c), value, "{opcode} {at:x?}");
+        assert_eq!(base.code_with(false).eval(a, b, c), value, "{opcode} {at:x?}");
         value
     }
 
@@ -501,7 +1023,7 @@ mod tests {
                 }
                 let pair = [None, None];
                 assert_eq!(run("setp.lt.s32", &pair, [a, b, 0]), u32::from((a as i32) < b as i32));
-                assert_eq!(run("setp.lo.s32", &pair, [a, b, 0]), u32::from(a < b));
+                assert_eq!(run("setp.lo.u32", &pair, [a, b, 0]), u32::from(a < b));
                 assert_eq!(run("set.ge.u32.u32", &pair, [a, b, 0]), if a >= b { u32::MAX } else { 0 });
                 assert_eq!(run("add.sat.s32", &pair, [a, b, 0]), (a as i32).saturating_add(b as i32) as u32);
                 assert_eq!(run("shr.s32", &pair, [a, b, 0]), ((a as i32) >> b.min(31)) as u32);
@@ -532,7 +1054,11 @@ mod tests {
             ("add.u64", 2),
             ("add.u32", 3),
             ("mul.wide.u32", 2),
-            ("prmt.b32.f4e", 3),
+            ("prmt.b32.f8e", 3),
+            ("add.b32", 2),
+            ("setp.lo.s32", 2),
+            ("bfi.b32", 4),
+            ("lop3.b32", 4),
             ("cvt.rn.f32.s32", 1),
             ("cvt.u64.u32", 1),
             ("dp4a.b32.u32", 3),

@@ -33,6 +33,7 @@ mod machine;
 mod name;
 mod print;
 mod proof;
+mod request;
 mod rules;
 pub mod source;
 mod target;
@@ -45,12 +46,13 @@ use core::fmt;
 use code::Code;
 use machine::Machine;
 use vop::lower::{Candidate, LowerOptions, Sequence};
-use vop::{Form, Semantics};
+use vop::{Form, Intrinsic, Semantics};
 
-pub use base::Base;
-pub use intrinsic::Intrinsic;
+pub use base::{Base, BaseError};
+pub use intrinsic::code_of_intrinsic;
 pub use name::name;
 pub use proof::query_of_base;
+pub use request::{Request, RequestError};
 pub use target::{Target, UnknownTarget};
 
 /// GPUs of which each has base instructions that the others lack, or lacks some for which there are other rules then.
@@ -67,7 +69,7 @@ const MODELS: [&str; 4] = ["sm_75", "sm_90", "sm_120", "sm_120f"];
 /// assert_eq!(code.eval(0x01_80_05_ff, 0x02_7f_05_00, 0), 0x02_80_05_ff);
 /// ```
 pub fn code(form: Form, semantics: Semantics, has_long: bool) -> Option<Code> {
-    code_on(form, semantics, if has_long { &machine::PLAIN } else { &machine::WORDS })
+    code_on(form, semantics, machine::plain_with(has_long))
 }
 
 /// The cheapest operations that compute a form on a machine.
@@ -76,7 +78,7 @@ pub(crate) fn code_on(form: Form, semantics: Semantics, machine: &'static Machin
 }
 
 /// The cheapest operations on a machine that compute what each of the sequences does.
-fn cheapest(sequences: &[Sequence], machine: &'static Machine) -> Option<Code> {
+pub(crate) fn cheapest(sequences: &[Sequence], machine: &'static Machine) -> Option<Code> {
     let codes: Vec<Code> = sequences.iter().map(|sequence| translate::translate(sequence, machine)).collect();
     let least = |codes: &[Code]| {
         let costs = codes.iter().filter_map(|code| Some((code.cost(machine)?, code.long_operations(), code)));
@@ -135,7 +137,7 @@ impl core::error::Error for PortError {}
 pub enum Source {
     /// A form of a video instruction.
     Form(Form, Semantics),
-    /// A SIMD intrinsic of CUDA.
+    /// An intrinsic of CUDA.
     Intrinsic(Intrinsic),
     /// A base instruction of PTX.
     Base(Base),
@@ -181,18 +183,21 @@ pub fn codes(form: Form, semantics: Semantics) -> Vec<Code> {
 }
 
 /// An intrinsic as a function of a language, with the parameters a, b and c like a form's. Its name has no underscores in front, as such
-/// names belong to compilers.
+/// names belong to compilers; that of an integer intrinsic has `cuda_` in front, and its first type behind if it is overloaded.
 ///
 /// ```
-/// use vop_port::{Intrinsic, port_intrinsic};
-/// let intrinsic = Intrinsic::from_name("__vsubss4").unwrap();
-/// assert_eq!(intrinsic.form().unwrap().to_string(), "vsub4.s32.s32.s32.sat d, a, b, c");
-/// assert_eq!(port_intrinsic(&intrinsic, "c".parse().unwrap()).name(), "vsubss4");
+/// use vop::Intrinsic;
+/// use vop_port::port_intrinsic;
+/// let c = "c".parse().unwrap();
+/// assert_eq!(port_intrinsic(&Intrinsic::from_name("__vsubss4").unwrap(), c).name(), "vsubss4");
+/// assert_eq!(port_intrinsic(&Intrinsic::from_name("__dp4a(char4, char4, int)").unwrap(), c).name(), "cuda_dp4a_char4");
 /// ```
 pub fn port_intrinsic(intrinsic: &Intrinsic, target: Target) -> Port {
-    let name = intrinsic.name().trim_start_matches('_').to_string();
-    let code = intrinsic.code_on(target.machine());
-    Port::new(Source::Intrinsic(intrinsic.clone()), target, name, code, |machine| Some(intrinsic.code_on(machine)))
+    let code = intrinsic::code_on(intrinsic, target.machine());
+    let name = intrinsic::function_name(intrinsic);
+    Port::new(Source::Intrinsic(intrinsic.clone()), target, name, code, |machine| {
+        Some(intrinsic::code_on(intrinsic, machine))
+    })
 }
 
 /// A base instruction as a function of a language, with the parameters a, b and c like a form's.
@@ -224,7 +229,13 @@ impl PortForm for Form {
 }
 
 impl Port {
-    fn new(source: Source, target: Target, name: String, code: Code, on: impl Fn(&'static Machine) -> Option<Code>) -> Port {
+    fn new(
+        source: Source,
+        target: Target,
+        name: String,
+        code: Code,
+        on: impl Fn(&'static Machine) -> Option<Code>,
+    ) -> Port {
         let device = target.syntax().device().and_then(|device| {
             let other = on(device.machine)?;
             (other.cost(device.machine)? < code.cost(device.machine)?).then_some(other)
@@ -237,11 +248,11 @@ impl Port {
         &self.source
     }
 
-    /// The form's text, or the intrinsic's name.
+    /// The instruction's text, or the intrinsic's name, with the types of its parameters if it is overloaded.
     pub fn original(&self) -> String {
         match &self.source {
             Source::Form(form, _) => form.to_string(),
-            Source::Intrinsic(intrinsic) => intrinsic.name().to_string(),
+            Source::Intrinsic(intrinsic) => intrinsic.to_string(),
             Source::Base(base) => base.text(),
         }
     }
@@ -297,13 +308,18 @@ impl Port {
                 vec![form.to_string(), plain(&form.describe()), manual]
             }
             Source::Intrinsic(intrinsic) => {
-                let parameters = ["(a)", "(a, b)", "(a, b, c)"][intrinsic.parameters() - 1];
-                let manual = "CUDA Math API manual, SIMD intrinsics.";
-                vec![format!("{intrinsic}{parameters}"), intrinsic.describe(), manual.to_string()]
+                let parameters = match intrinsic.types() {
+                    Some(_) => "",
+                    None => ["(a)", "(a, b)", "(a, b, c)"][intrinsic.parameters() - 1],
+                };
+                let manual = format!(
+                    "CUDA Math API manual, {} intrinsics.",
+                    if intrinsic.is_simd() { "SIMD" } else { "integer" }
+                );
+                vec![format!("{intrinsic}{parameters}"), intrinsic.describe(), manual]
             }
             Source::Base(base) => {
-                let name = base.opcode().split('.').next().unwrap_or_default();
-                vec![base.text(), format!("PTX ISA manual, instruction {name}.")]
+                vec![base.text(), base.describe(), format!("PTX ISA manual, section {}.", base.section())]
             }
         }
     }
@@ -317,7 +333,8 @@ impl Port {
         };
         let syntax = self.target.syntax();
         let device = self.device.as_ref().zip(syntax.device()).map(|(code, device)| print::body(device.syntax, code));
-        let function = print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref(), device };
+        let function =
+            print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref(), device };
         print::function(syntax, &function, alone)
     }
 }
@@ -409,8 +426,10 @@ pub fn read_file(text: &str, target: Target) -> Option<(Vec<Port>, bool)> {
             let ports = Semantics::ALL.into_iter().filter_map(|semantics| port(form, target, semantics).ok());
             ports.filter(|port| text.contains(&format!(" {}(", port.name))).collect()
         } else {
-            let name = line.split_once('(').map_or(line, |(name, _)| name);
-            let intrinsic = Intrinsic::from_name(name).map(|intrinsic| port_intrinsic(&intrinsic, target));
+            // With types if it is overloaded, and otherwise with the names of its parameters.
+            let bare = line.split_once('(').map_or(line, |(name, _)| name);
+            let intrinsic = Intrinsic::from_name(line).or_else(|| Intrinsic::from_name(bare));
+            let intrinsic = intrinsic.map(|intrinsic| port_intrinsic(&intrinsic, target));
             intrinsic.or_else(|| Base::from_text(line).map(|base| port_base(&base, target))).into_iter().collect()
         };
         for port in found {

@@ -29,6 +29,11 @@ pub(crate) static PLAIN: Machine = Machine { cost: plain };
 /// Plain operations on words alone.
 pub(crate) static WORDS: Machine = Machine { cost: |op| if op.is_long() { None } else { plain(op) } };
 
+/// The machine of plain operations, with long words or without.
+pub(crate) fn plain_with(has_long: bool) -> &'static Machine {
+    if has_long { &PLAIN } else { &WORDS }
+}
+
 /// Plain operations, and built-in functions on vectors in a word: OpenCL C.
 pub(crate) static OPENCL: Machine = Machine { cost: opencl };
 

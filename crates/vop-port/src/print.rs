@@ -205,7 +205,8 @@ fn register(value: Value) -> &'static str {
 fn leaf(syntax: &dyn Syntax, op: Op, operand: usize, value: Value) -> Expression {
     match value {
         Value::Word(word) => {
-            let is_amount = operand == 1 && matches!(op, Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Extra(Extra::Shift(_)));
+            let is_amount =
+                operand == 1 && matches!(op, Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Extra(Extra::Shift(_)));
             let text = match is_amount {
                 true => syntax.amount(word),
                 false => syntax.literal(word.into(), Width::Word),

@@ -100,7 +100,8 @@ impl Translator<'_> {
                 self.select(WORD, negative, minus, at[0])
             }
             Base::Sad(ty) if self.machine.has(Extra::Base(Base::Max(ty))) => {
-                let [most, least] = [true, false].map(|greater| self.bound(greater, WORD, ty.is_signed(), at[0], at[1]));
+                let [most, least] =
+                    [true, false].map(|greater| self.bound(greater, WORD, ty.is_signed(), at[0], at[1]));
                 let difference = self.word(Op::Sub, most, least);
                 self.word(Op::Add, difference, at[2])
             }

@@ -12,6 +12,7 @@ use vop::isa::types::{Selector, Type};
 use vop::lower::{LowerOptions, Needs};
 use vop::{Code, Diagnostic, Form, Instruction, Mnemonic, Operand, Parser, Registers, Semantics, Severity, Target};
 use vop_draw::{Lines, SourceText};
+use vop_port::{Request, RequestError};
 use vop_ptx::find::{Language, PartialReason, may_contain};
 use vop_ptx::module::Module;
 use vop_ptx::rewrite::{RewriteError, RewriteOptions, rewrite};
@@ -413,6 +414,40 @@ pub(crate) fn lower_module<'py>(
     let warnings: PyResult<Vec<_>> =
         rewritten.warnings.iter().map(|one| diagnostic(py, one, drawn_on, &offsets)).collect();
     dict.set_item("warnings", warnings?)?;
+    Ok(dict)
+}
+
+/// The names of the languages that instructions are ported to, and what each is.
+#[pyfunction]
+pub(crate) fn port_targets() -> Vec<(&'static str, &'static str)> {
+    vop_port::Target::all().map(|target| (target.name(), target.description())).collect()
+}
+
+/// An instruction or an intrinsic of CUDA as a function of another language.
+#[pyfunction]
+pub(crate) fn port<'py>(py: Python<'py>, text: &str, to: &str, semantics: &str) -> PyResult<Bound<'py, PyDict>> {
+    let semantics = semantics_named(py, semantics)?;
+    let target = to.parse::<vop_port::Target>().map_err(|why| {
+        // Which there are.
+        let there_are = why.to_string();
+        let help = there_are.split_once("; ").map_or(&there_are[..], |(_, help)| help);
+        error(py, &format!("there is no language `{to}`"), Some(help))
+    })?;
+    let request = Request::read(text, semantics).map_err(|why| match &why {
+        RequestError::Faults(found) => faults(py, "ParseError", found, text, None),
+        other => {
+            let span = other.span().map(|span| Offsets::of_characters(text).of(&span));
+            raise(py, "ParseError", (other.to_string(), other.help(), span))
+        }
+    })?;
+    let ported = request.port(target).map_err(|why| raise(py, "PortError", (why.to_string(), None::<&str>)))?;
+    let dict = PyDict::new(py);
+    dict.set_item("form", ported.original())?;
+    dict.set_item("name", ported.name())?;
+    dict.set_item("code", ported.text())?;
+    dict.set_item("operations", ported.operations())?;
+    dict.set_item("notes", PyTuple::new(py, &request.notes)?)?;
+    dict.set_item("target", target.name())?;
     Ok(dict)
 }
 

@@ -17,7 +17,8 @@ mod _vop {
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use super::answers::{
-        check, cost, eval, explain, explain_code, language_of, lower, lower_module, mnemonics, parse,
+        check, cost, eval, explain, explain_code, language_of, lower, lower_module, mnemonics, parse, port,
+        port_targets,
     };
     #[pymodule_export]
     use super::answers::{ufunc, ufunc_form, ufunc_key};

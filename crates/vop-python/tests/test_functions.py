@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, words
 
 import vop
 
@@ -244,6 +245,70 @@ def test_lower_module() -> None:
     assert fault.value.span is not None and source.replace("sm_75", "sm_120")[slice(*fault.value.span)] == "sm_120"
 
 
+def test_port() -> None:
+    targets = vop.port_targets()
+    assert list(targets)[:2] == ["c", "cpp"] and targets["wgsl"].startswith("WGSL")
+    for target in targets:
+        port = vop.port("vadd4.s32.s32.s32.sat", to=target)
+        assert (port.form, port.target) == ("vadd4.s32.s32.s32.sat d, a, b, c", target)
+        assert port.name == "vadd4_s32_s32_s32_sat" and port.name in port.code and str(port) == port.code
+    form = vop.parse("vmin2.u32.s32.s32.sat d.h0, a, b, c").form
+    assert vop.port(form, "c") == vop.port(str(form), "c")
+    assert vop.port(vop.ufunc("vadd.u32.s32.s32.sat d.b0, a, b, c", semantics="ptxas"), "c").name.endswith("_ptxas")
+    assert vop.port("__vsubss4", "c").form == "__vsubss4" and vop.port("__vsubss4", "c").notes == ()
+    assert "is overloaded" in vop.port("__dp4a", "c").notes[0]
+    assert vop.port("__dp4a(char4, char4, int)", "c").notes == ()
+    assert vop.port("lop3.b32 d, a, b, c, 0x96", "c").operations == 2
+    assert "call it with b = 7" in vop.port("@p vadd.u32.u32.u32 d, a, 7", "c").notes[0]
+
+
+def test_ported_code_computes() -> None:
+    """The code for NumPy runs here, and gives what `eval` gives."""
+    names: dict[str, Any] = {}
+    text = "vabsdiff4.s32.u32.s32.sat d.b20, a, b.b0123, c"
+    port = vop.port(text, to="numpy")
+    exec(port.code, names)
+    a, b, c = (words(i, 200) for i in range(3))
+    np.testing.assert_array_equal(names[port.name](a, b, c), vop.ufunc(text)(a, b, c))
+
+
+def test_port_errors() -> None:
+    with pytest.raises(vop.VopError, match="there is no language `fortran`") as raised:
+        vop.port("vadd4.u32.u32.u32", to="fortran")
+    assert not isinstance(raised.value, vop.ParseError) and "rust" in (raised.value.help or "")
+    with pytest.raises(vop.PortError, match="needs integers of 64 bits"):
+        vop.port("vmad.s32.s32.s32.sat", to="wgsl")
+    with pytest.raises(vop.ParseError) as fault:
+        vop.port("vadd4.u32.u32", to="c")
+    assert fault.value.code == "V0203"
+    # Spans count characters.
+    text = "prmt.b32 é, a, b, c"
+    with pytest.raises(vop.ParseError, match="`é` is no register") as other:
+        vop.port(text, to="c")
+    assert other.value.span is not None and text[slice(*other.value.span)] == "é"
+    with pytest.raises(vop.ParseError, match="must be a constant"):
+        vop.port("lop3.b32", to="c")
+    with pytest.raises(vop.ParseError, match="results by reference") as reference:
+        vop.port("__vibmax_s32", to="c")
+    assert "setp.ge.s32" in (reference.value.help or "")
+    with pytest.raises(TypeError, match="an instruction is a str"):
+        vop.port(7, to="c")  # type: ignore[arg-type]
+
+
+def test_spans_count_code_points() -> None:
+    """Whatever stands before: marks, characters of two code units, combining ones, line ends of any kind."""
+    for before in ("é", "\ufeff", "😀😀", "e\u0301", "日本\r\n", "\u2028", "\x0b\x0c", "\0é", "a\rb"):
+        source = f"/* {before} */ vadd.u32.u32.u32 d, a, b.b9; // {before}\n/* {before} */ vmin4.u32.u32 d, a, b, c;"
+        first, second = vop.check(source, language="ptx")
+        assert source[slice(*first.span)].startswith("vadd.u32") and source[slice(*first.diagnostics[0].span)] == ".b9"
+        assert source[slice(*second.span)].startswith("vmin4.u32")
+        start = source.rindex("\n", 0, first.span[0]) + 1 if "\n" in source[: first.span[0]] else 0
+        assert first.column == first.span[0] - start + 1
+    quoted = 'x = "😀"; asm("vmin4.u32.u32 %0, %1, %2, %0;" : "+r"(d) : "r"(é), "r"(b));'
+    [use] = vop.check(quoted, language="cuda")
+    assert quoted[slice(*use.diagnostics[0].span)] == ".u32.u32" and use.diagnostics[0].column == quoted.index(".u32") + 1
+
+
 def test_errors() -> None:
     text = "vmin4.u32.u32 d.b00, a, 7, c"
     with pytest.raises(ValueError) as raised:
@@ -276,6 +341,6 @@ def test_errors() -> None:
 def test_results_pickle() -> None:
     for result in (
         vop.parse("vadd4.u32.u32.u32 d, a, b, c"), vop.explain("vadd4.u32.u32.u32"), vop.lower("vadd4.u32.u32.u32", "sm_90"),
-        vop.check("vadd4.u32.u32 d, a, b, c;", language="ptx"),
+        vop.port("vadd4.u32.u32.u32", "c"), vop.check("vadd4.u32.u32 d, a, b, c;", language="ptx"),
     ):  # fmt: skip
         assert pickle.loads(pickle.dumps(result)) == result

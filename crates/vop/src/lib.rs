@@ -20,10 +20,10 @@
 //!   everything follows.
 //!
 //! What most programs need is at the root. The modules have the rest: [`isa`] the table, the values of modifiers, ranges and
-//! scalar types; [`eval`] the stages of evaluation as data; [`interval`] which results a form can have; [`semantics`] the manual
-//! and ptxas; [`lower`] base instructions in the place of video instructions, and what there is to prove of them; [`smt`] terms
-//! for a solver; [`cost`] and [`target`] what ptxas spends on an instruction, and for which GPUs; `bulk` (a feature) many inputs
-//! at once. All of them are public API: structs that can grow are `non_exhaustive`.
+//! scalar types; [`eval`] the stages of evaluation as data; [`interval`] which results a form can have; [`intrinsic`] CUDA's
+//! intrinsics; [`semantics`] the manual and ptxas; [`lower`] base instructions in the place of video instructions, and what there is
+//! to prove of them; [`smt`] terms for a solver; [`cost`] and [`target`] what ptxas spends on an instruction, and for which GPUs;
+//! `bulk` (a feature) many inputs at once. All of them are public API: structs that can grow are `non_exhaustive`.
 //!
 //! ```
 //! let instruction = vop::parse("vabsdiff4.u32.u32.u32.add d, a, b, c;").unwrap();
@@ -52,6 +52,7 @@ pub mod eval;
 mod fold;
 mod instead;
 pub mod interval;
+pub mod intrinsic;
 pub mod isa;
 mod lint;
 pub mod lower;
@@ -64,6 +65,7 @@ mod text;
 
 pub use diagnostic::{Code, Diagnostic, RunErrorKind, Severity, grouped};
 pub use divergence::Divergence;
+pub use intrinsic::Intrinsic;
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;
 pub use isa::scalar::ScalarType;

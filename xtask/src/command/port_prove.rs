@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use vop::intrinsic::Meaning;
 use vop::isa::form::Finish;
 use vop::isa::types::Operation;
 use vop::lower::{Op, Query, Value};
-use vop::{Form, Mnemonic, Semantics};
+use vop::{Form, Intrinsic, Mnemonic, Semantics};
+use vop_port::{Base, Request, Source};
 use vop_prove::{Cache, Hash, Solver, Verdict};
 use vop_tests::golden;
 
@@ -18,13 +20,14 @@ use super::process::root;
 /// Prove with z3 that what `vop port` writes computes the form.
 ///
 /// Proved are what the rules of vop-port write, for all selectors at once; the plain operations of each base instruction that rules use;
-/// and the plain operations of forms as they are written, with all shifts below the width. The forms are those with default selectors, in
+/// the plain operations of forms as they are written, with all shifts below the width; and those of base instructions and of intrinsics of
+/// CUDA that are ported for themselves, with and without long words. The forms are those with default selectors, in
 /// all semantics, and those of golden rows. A form that accumulates, and vmad, may be too much for the solver as a whole: for these
 /// the first two are enough, beside the proofs of `vop prove --all`. What was proved before is not asked again:
 /// tests/golden/port-proofs.txt holds the hashes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// These forms alone.
+    /// These forms, base instructions or intrinsics alone.
     forms: Vec<String>,
     /// Take each N-th form with default selectors.
     #[arg(long, default_value_t = 1)]
@@ -68,9 +71,19 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         }
         Ok(())
     };
+    let mut sources = Vec::new();
+    for text in &args.forms {
+        let request = Request::read(text, Semantics::Isa).map_err(|error| error.to_string())?;
+        sources.push(request.source);
+    }
     let forms: Vec<Form> = match args.forms.is_empty() {
-        false => args.forms.iter().map(|text| read(text)).collect::<Result<_, _>>()?,
+        false => sources
+            .iter()
+            .filter_map(|source| if let Source::Form(form, _) = source { Some(*form) } else { None })
+            .collect(),
         true => {
+            sources.extend(Base::samples().into_iter().map(Source::Base));
+            sources.extend(Intrinsic::all().into_iter().map(Source::Intrinsic));
             let default = Mnemonic::ALL.into_iter().flat_map(|mnemonic| mnemonic.forms_with_default_selectors());
             let mut golden: Vec<&str> = golden::rows(golden::VALUES).map(|(_, row)| row[0]).collect();
             golden.dedup();
@@ -79,6 +92,29 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             default.step_by(args.every.max(1)).chain(golden).collect()
         }
     };
+    for source in sources {
+        for has_long in [true, false] {
+            let without = if has_long { "" } else { " without long words" };
+            match &source {
+                Source::Base(base) => {
+                    // A solver does not multiply.
+                    let may_stay_open = ["mul", "mad", "dp"].iter().any(|name| base.opcode().starts_with(name));
+                    let query = base.code_with(has_long).query_of_base(base);
+                    prove(format!("{}{without}", base.text()), query, may_stay_open)?;
+                }
+                Source::Intrinsic(intrinsic) => {
+                    let may_stay_open = match intrinsic.meaning() {
+                        Meaning::HighProduct | Meaning::Product24 => true,
+                        Meaning::Base(op) => !matches!(op, Op::Sad(_)),
+                        _ => false,
+                    };
+                    let code = vop_port::code_of_intrinsic(intrinsic, has_long);
+                    prove(format!("{intrinsic}{without}"), code.query_of_intrinsic(intrinsic), may_stay_open)?;
+                }
+                Source::Form(..) => {}
+            }
+        }
+    }
     for form in forms {
         let may_stay_open =
             matches!(form.finish(), Finish::Accumulate(_)) || form.mnemonic().operation() == Operation::Mad;

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use vop::{Form, Mnemonic, Semantics};
-use vop_port::{Port, PortError, Target};
+use vop::{Form, Intrinsic, Mnemonic, Semantics};
+use vop_port::{Base, Port, PortError, Target};
 use vop_tests::{Random, edge_rows, golden};
 
 use super::Failure;
@@ -90,7 +90,8 @@ fn say(line: &str) -> Result<(), Failure> {
 /// What was checked, a line each, and what was not.
 type Checked = Result<Vec<String>, Failure>;
 
-/// The golden forms by the manual and, where it differs, by ptxas's code; and for each mnemonic some of the other forms.
+/// The golden forms by the manual and, where it differs, by ptxas's code; for each mnemonic some of the other forms; and all base
+/// instructions and intrinsics of CUDA.
 fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
     let mut by_form: BTreeMap<(Form, bool), Vec<Row>> = BTreeMap::new();
     let mut last = ("", None);
@@ -125,6 +126,22 @@ fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
             Err(PortError::NeedsLong { .. }) => refused += 1,
             Err(error) => return Err(error.to_string().into()),
         }
+    }
+    // Intrinsics by the lane-by-lane definition, and base instructions by the rows that they are, which the engine of `vop run` checks in
+    // tests/cases/port.rs.
+    let mut rows = |value: &dyn Fn(u32, u32, u32) -> u32| -> Vec<Row> {
+        let all = edge_rows(&mut random, args.rows).into_iter();
+        // Amounts and selectors that are small, too.
+        let all = all.flat_map(|[a, b, c]| [[a, b, c], [a, b, c % 40]]);
+        all.map(|[a, b, c]| ([a, b, c], value(a, b, c))).collect()
+    };
+    for intrinsic in Intrinsic::all() {
+        let rows = rows(&|a, b, c| intrinsic.eval(a, b, c));
+        cases.push(Case { port: vop_port::port_intrinsic(&intrinsic, target), rows });
+    }
+    for base in Base::samples() {
+        let rows = rows(&|a, b, c| base.sequence().eval(a, b, c));
+        cases.push(Case { port: vop_port::port_base(&base, target), rows });
     }
     Ok((cases, refused))
 }
@@ -257,13 +274,9 @@ fn machine(target: &str) -> Machine {
     #[cfg(not(target_arch = "x86_64"))]
     let [has_avx2, has_avx512]: [fn() -> bool; 2] = [|| false, || false];
     match target {
-        "avx2" => Machine {
-            compiler: ("CC", "gcc"),
-            flags: &["-mavx2"],
-            vector: "__m256i",
-            emulator: None,
-            runs: has_avx2,
-        },
+        "avx2" => {
+            Machine { compiler: ("CC", "gcc"), flags: &["-mavx2"], vector: "__m256i", emulator: None, runs: has_avx2 }
+        }
         "avx512" => Machine {
             compiler: ("CC", "gcc"),
             // The compiler's own header reads what it did not write.
@@ -477,7 +490,8 @@ fn new_clang() -> Option<String> {
         let Ok(folder) = tempfile::tempdir() else { return false };
         let file = folder.path().join("has.c");
         let written = std::fs::write(&file, program).is_ok();
-        written && Command::new(clang).arg("-fsyntax-only").arg(&file).output().is_ok_and(|output| output.status.success())
+        written
+            && Command::new(clang).arg("-fsyntax-only").arg(&file).output().is_ok_and(|output| output.status.success())
     };
     all.into_iter().find(is_new)
 }
@@ -496,7 +510,15 @@ fn hip(folder: &Path, cases: &[Case]) -> Checked {
     let compile = |clang: &str, models: &[&str]| -> Result<(), Failure> {
         for model in models {
             let mut command = Command::new(clang);
-            command.current_dir(folder).args(["-x", "hip", "-nogpuinc", "-nogpulib", "--cuda-device-only", "-O1", "-S"]);
+            command.current_dir(folder).args([
+                "-x",
+                "hip",
+                "-nogpuinc",
+                "-nogpulib",
+                "--cuda-device-only",
+                "-O1",
+                "-S",
+            ]);
             runs(command.arg(format!("--offload-arch={model}")).args(["-o", &format!("{model}.s"), "port.hip"]))?;
         }
         Ok(())

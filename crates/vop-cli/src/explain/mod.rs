@@ -5,8 +5,8 @@ mod page;
 use std::io::Write;
 
 use serde_json::json;
-use vop::{Code, Mnemonic, RunErrorKind, Severity};
-use vop_port::Intrinsic;
+use vop::{Code, Intrinsic, Mnemonic, RunErrorKind, Semantics, Severity};
+use vop_port::{Base, Request, RequestError, Source};
 
 use crate::output::Format;
 use crate::{Failure, Outcome, instruction, output};
@@ -24,11 +24,12 @@ Examples:
   vop explain vadd4
   vop explain 'vadd4.s32.s32.u32.sat d.b20, a, b, c' 0x12f48056 0xff7f8001 0x64
   vop explain __vsubss4
+  vop explain prmt
   vop explain V0207
   vop explain --list"
 )]
 pub(crate) struct Args {
-    /// The instruction, with or without operands, a mnemonic such as vadd4, a SIMD intrinsic of CUDA such as __vsubss4, or a code
+    /// The instruction, with or without operands, a mnemonic such as vadd4, an intrinsic of CUDA such as __vsubss4, or a code
     /// such as V0207.
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     instr: Option<String>,
@@ -65,7 +66,10 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
                 let why = format!("values need an instruction with its types, and `{mnemonic}` is a mnemonic alone");
                 return Err(Failure::Misuse(format!("{why}; `vop explain {mnemonic}` shows an example")));
             }
-            None => explain_instruction(name, &args, width)?,
+            None => match base_instructions(name)? {
+                bases if bases.is_empty() => explain_instruction(name, &args, width)?,
+                bases => explain_bases(name.trim(), &bases, &args, width)?,
+            },
         },
     };
     let mut out = anstream::stdout().lock();
@@ -110,41 +114,135 @@ fn explain_instruction(text: &str, args: &Args, width: usize) -> Result<String, 
     })
 }
 
-/// An intrinsic of CUDA, and the form that computes it or most of it.
+/// Sentences, each on lines of its own.
+struct Page {
+    text: String,
+    width: usize,
+}
+
+impl Page {
+    fn titled(title: &str, width: usize) -> Page {
+        Page { text: format!("\x1b[1m{title}\x1b[0m\n\n"), width }
+    }
+
+    fn say(&mut self, sentence: &str) {
+        self.text.push_str(&vop_draw::wrapped(sentence, self.width));
+        self.text.push('\n');
+    }
+}
+
+/// An intrinsic of CUDA, and the instruction that computes it or most of it.
 fn explain_intrinsic(name: &str, args: &Args, width: usize) -> Result<String, Failure> {
     let Some(intrinsic) = Intrinsic::from_name(name) else { return Ok(String::new()) };
+    let instruction = intrinsic.instruction();
     if !args.values.is_empty() {
-        let form = intrinsic.form().map(|form| form.opcode().to_string()).unwrap_or_default();
-        return Err(Failure::Misuse(format!("an intrinsic takes no values here; `vop explain {form}` takes them")));
+        let takes = intrinsic.form().map(|form| format!("; `vop explain {}` takes them", form.opcode()));
+        return Err(Failure::Misuse(format!("an intrinsic takes no values here{}", takes.unwrap_or_default())));
     }
-    let form = intrinsic.form().map(|form| form.to_string());
     let difference = intrinsic.difference();
     Ok(match args.format {
         Format::Json => {
             let value = json!({
-                "intrinsic": name,
+                "intrinsic": intrinsic.to_string(),
                 "words": intrinsic.describe(),
                 "parameters": intrinsic.parameters(),
-                "form": form,
+                "form": instruction,
                 "difference": difference,
-                "operations": intrinsic.code().operations(),
+                "operations": vop_port::code_of_intrinsic(&intrinsic, true).operations(),
             });
             format!("{value:#}\n")
         }
         Format::Text => {
-            let parameters = ["a", "a, b", "a, b, c"][intrinsic.parameters().clamp(1, 3) - 1];
-            let mut text = format!("\x1b[1m{name}({parameters})\x1b[0m\n\n");
-            let mut say = |sentence: &str| {
-                text.push_str(&vop_draw::wrapped(sentence, width));
-                text.push('\n');
+            let parameters = match intrinsic.types() {
+                Some(_) => "",
+                None => ["(a)", "(a, b)", "(a, b, c)"][intrinsic.parameters().clamp(1, 3) - 1],
             };
-            say(&intrinsic.describe());
-            if let Some(form) = form {
-                say(&format!("\nIn PTX: `{form}`"));
-                say(&difference.unwrap_or_else(|| "It computes the intrinsic as it is; c may be any register.".into()));
+            let mut page = Page::titled(&format!("{intrinsic}{parameters}"), width);
+            page.say(&intrinsic.describe());
+            if let Some(instruction) = instruction {
+                page.say(&format!("\nIn PTX: `{instruction}`"));
+                let same = match intrinsic.is_simd() {
+                    true => "It computes the intrinsic as it is; c may be any register.",
+                    false => "It computes the intrinsic as it is.",
+                };
+                page.say(&difference.unwrap_or_else(|| same.into()));
+                if let Some(form) = intrinsic.form().filter(|form| form.to_string() != instruction) {
+                    page.say(&format!("`{form}` computes it, too."));
+                }
             }
-            say(&format!("\n`vop port {name} --to c` writes it in plain operations."));
-            text
+            let others = intrinsic.overloads().into_iter().filter(|other| *other != intrinsic);
+            let others: Vec<String> = others.map(|other| format!("`{other}`")).collect();
+            if !others.is_empty() {
+                page.say(&format!("\nIt is overloaded: there are {} as well.", others.join(", ")));
+            }
+            let quoted = if intrinsic.types().is_some() { format!("'{intrinsic}'") } else { intrinsic.to_string() };
+            page.say(&format!("\n`vop port {quoted} --to c` writes it in plain operations."));
+            page.text
+        }
+    })
+}
+
+/// The base instructions that a text names: a mnemonic, or an instruction. None if it is a video instruction.
+fn base_instructions(text: &str) -> Result<Vec<Base>, Failure> {
+    let name = text.trim();
+    if Base::is_mnemonic(name) {
+        return Ok(Base::opcodes(Some(name)).iter().filter_map(|opcode| Base::sample(opcode)).collect());
+    }
+    // One that needs a constant, or more registers than functions have.
+    if let Some(base) = Base::sample(name) {
+        return Ok(vec![base]);
+    }
+    match Request::read(text, Semantics::Isa) {
+        Ok(Request { source: Source::Base(base), .. }) => Ok(vec![base]),
+        Err(error @ RequestError::Other { .. }) if !name.starts_with("__") => {
+            instruction::say_refused(&error, text);
+            Err(Failure::Said)
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Base instructions, which `vop port` writes, and which are no video instructions.
+fn explain_bases(text: &str, bases: &[Base], args: &Args, width: usize) -> Result<String, Failure> {
+    if !args.values.is_empty() {
+        return Err(Failure::Misuse("a base instruction takes no values here".into()));
+    }
+    let intrinsics = |base: &Base| Intrinsic::of_opcode(base.opcode());
+    Ok(match args.format {
+        Format::Json => {
+            let all = bases.iter().map(|base| {
+                json!({
+                    "instruction": base.text(),
+                    "words": base.describe(),
+                    "section": base.section(),
+                    "intrinsics": intrinsics(base).iter().map(|one| one.to_string()).collect::<Vec<_>>(),
+                    "operations": base.code().operations(),
+                })
+            });
+            format!("{:#}\n", serde_json::Value::from_iter(all))
+        }
+        Format::Text => {
+            let title = if bases.len() > 1 { text.to_owned() } else { bases[0].text() };
+            let mut page = Page::titled(&title, width);
+            page.say(&format!(
+                "A base instruction of PTX, and no video instruction. PTX ISA manual, section {}.\n",
+                bases[0].section()
+            ));
+            for base in bases {
+                let before = if bases.len() > 1 { format!("`{}`: ", base.text()) } else { String::new() };
+                page.say(&format!("{before}{}", base.describe()));
+            }
+            let names: Vec<String> = bases.iter().flat_map(intrinsics).map(|one| format!("`{one}`")).collect();
+            if !names.is_empty() {
+                page.say(&format!("\nCUDA C has {}.", names.join(", ")));
+            }
+            let first = bases[0].text();
+            let quoted = match bases[0].parameters().count() == bases[0].arity() {
+                true => bases[0].opcode().to_owned(),
+                false => format!("'{first}'"),
+            };
+            page.say(&format!("\n`vop port {quoted} --to c` writes it in plain operations."));
+            page.text
         }
     })
 }

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use vop::{Diagnostic, Form, Instruction, Operand, Parser, Semantics};
-use vop_port::{Intrinsic, Port, Target};
+use vop::{Form, Semantics};
+use vop_port::{Port, Request, RequestError, Source, Target};
 
 use crate::output::Format;
 use crate::progress::Progress;
@@ -16,7 +16,8 @@ use crate::{Failure, Outcome, instruction, output};
 
 /// Write video instructions as functions of another language, and sources with calls of them.
 ///
-/// Each FORM becomes one function of a, b and c, words of 32 bits, which returns d. It is written in the fewest plain operations that
+/// Each FORM becomes one function of a, b and c, words of 32 bits, which returns d. Beside video instructions it may be a base instruction
+/// of 32-bit integers, such as prmt, lop3, bfe, shf and dp4a, or an intrinsic of CUDA. It is written in the fewest plain operations that
 /// the rules know, and its comment says what it does. The result is one file without dependencies: a header or a module.
 /// A function computes what the manual says, for every input; with --semantics, what ptxas's code computes.
 ///
@@ -31,7 +32,8 @@ use crate::{Failure, Outcome, instruction, output};
 Examples:
   vop port vadd4.s32.s32.s32.sat --to c
   vop port vmax4.u32.u32.u32 'vset2.s32.s32.lt d.h0, a, b, c' --to rust -o simd.rs
-  vop port __vsubss4 __vcmpgtu2 --to opencl
+  vop port __vsubss4 __byte_perm '__dp4a(char4, char4, int)' --to opencl
+  vop port prmt.b32.rc8 'lop3.b32 d, a, b, c, 0x96' --to wgsl
   vop port --to c --batch forms.txt --format json
   vop port --to hip src/ | less
   vop port --to hip src/ --write
@@ -61,7 +63,7 @@ Exit status: 0 fine, 1 something is left or cannot be ported, 2 misuse, or a
 file that cannot be read."
 )]
 pub(crate) struct Args {
-    /// Instructions, with or without operands, or SIMD intrinsics of CUDA (`vop list --intrinsics`); or files and folders.
+    /// Instructions, with or without operands, or intrinsics of CUDA (`vop list --intrinsics`); or files and folders.
     #[arg(value_name = "FORM|PATH", required_unless_present = "batch", conflicts_with = "batch")]
     forms: Vec<String>,
     /// The language: see below.
@@ -127,10 +129,10 @@ impl From<String> for Refusal {
 
 impl Refusal {
     /// The first fault of a line.
-    fn of(line: &str, faults: &[Diagnostic]) -> Refusal {
-        let Some(first) = faults.first() else { return "not an instruction".to_owned().into() };
-        let column = line.get(..first.span.start).map(|before| before.chars().count() + 1);
-        Refusal { why: first.to_string(), column, help: first.help.clone() }
+    fn of(line: &str, error: &RequestError) -> Refusal {
+        let before = error.span().and_then(|span| line.get(..span.start));
+        let column = before.map(|before| before.chars().count() + 1);
+        Refusal { why: error.to_string(), column, help: error.help().map(str::to_owned) }
     }
 
     fn row(&self) -> Value {
@@ -154,15 +156,6 @@ impl Refusal {
     }
 }
 
-/// What is wrong with a name that reads as one of CUDA's SIMD intrinsics, `__vfoo4`, and is none that is known.
-fn unknown_intrinsic(text: &str) -> Option<String> {
-    let name = text.trim();
-    let is_name = name.starts_with("__v") && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_name.then(|| {
-        format!("`{name}` is none of the SIMD intrinsics of CUDA that are known; `vop list --intrinsics` lists them")
-    })
-}
-
 /// Ports instructions, each form once.
 struct Porter {
     target: Target,
@@ -174,12 +167,14 @@ struct Porter {
 const KEPT: usize = 1 << 14;
 
 impl Porter {
-    /// The intrinsic of CUDA that a text names.
-    fn intrinsic(&self, text: &str) -> Option<Port> {
-        Intrinsic::from_name(text.trim()).map(|intrinsic| vop_port::port_intrinsic(&intrinsic, self.target))
+    fn port(&mut self, request: &Request) -> Result<Port, String> {
+        match request.source {
+            Source::Form(form, _) => self.form(form),
+            _ => request.port(self.target).map_err(|error| error.to_string()),
+        }
     }
 
-    fn port(&mut self, form: Form) -> Result<Port, String> {
+    fn form(&mut self, form: Form) -> Result<Port, String> {
         if let Some(port) = self.known.get(&form) {
             return Ok(port.clone());
         }
@@ -205,49 +200,23 @@ fn row(port: &Port, notes: &[String]) -> Value {
     row
 }
 
-/// What an instruction says that its function does not: the values of operands, and the guard.
-fn notes(instruction: &Instruction<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (name, operand) in [("a", Some(instruction.a)), ("b", Some(instruction.b)), ("c", instruction.c)] {
-        let value = match operand {
-            Some(Operand::Immediate { text, .. }) => text.to_owned(),
-            Some(Operand::Sum { register, addend }) => format!("{register} + {addend:#x}"),
-            Some(Operand::Register(_)) | None => continue,
-        };
-        notes.push(format!(
-            "operand {name} is `{value}`, and the function has a parameter for it: call it with {name} = {value}"
-        ));
-    }
-    if let Some(guard) = instruction.guard {
-        notes.push(format!("the guard `{guard}` is no part of the function: call it under this condition"));
-    }
-    notes
-}
-
 /// Ports the given forms into one file. Nothing is written if one of them is illegal.
 fn some(args: &Args, porter: &mut Porter) -> Result<Outcome, Failure> {
     let mut ports = Vec::new();
     let mut refused = false;
     for text in &args.forms {
-        if let Some(port) = porter.intrinsic(text) {
-            ports.push((port, Vec::new()));
-            continue;
-        }
-        if let Some(why) = unknown_intrinsic(text) {
-            refused = true;
-            output::error(&why);
-            continue;
-        }
-        match instruction::read(text) {
-            Ok(instruction) => match porter.port(instruction.form) {
-                Ok(port) => ports.push((port, notes(&instruction))),
+        match Request::read(text, args.semantics.semantics) {
+            Ok(request) => match porter.port(&request) {
+                Ok(port) => ports.push((port, request.notes)),
                 Err(why) => {
                     refused = true;
                     output::error(&why);
                 }
             },
-            Err(Failure::Said) => refused = true,
-            Err(other) => return Err(other),
+            Err(error) => {
+                refused = true;
+                instruction::say_refused(&error, text);
+            }
         }
     }
     if refused {
@@ -281,21 +250,14 @@ fn write(to: Option<&Path>, text: &str) -> Result<(), Failure> {
 fn batch(mut lines: output::Lines, porter: &mut Porter, format: Format) -> Result<Outcome, Failure> {
     let mut out = output::stdout();
     let mut outcome = Outcome::Fine;
-    let parser = Parser::new().allow_bare();
     let mut progress = Progress::beside_output(lines.count, "lines");
     let mut done = 0;
     while let Some(line) = lines.next()? {
         progress.at(done);
         done += 1;
         let ported = line.map_err(Refusal::from).and_then(|line| {
-            if let Some(port) = porter.intrinsic(line) {
-                return Ok((port, Vec::new()));
-            }
-            if let Some(why) = unknown_intrinsic(line) {
-                return Err(why.into());
-            }
-            let instruction = parser.parse(line).map_err(|faults| Refusal::of(line, &faults))?;
-            Ok((porter.port(instruction.form)?, notes(&instruction)))
+            let request = Request::read(line, porter.semantics).map_err(|error| Refusal::of(line, &error))?;
+            Ok((porter.port(&request)?, request.notes))
         });
         match (ported, format) {
             (Ok((port, notes)), Format::Json) => writeln!(out, "{}", row(&port, &notes))?,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vop::{Mnemonic, Operand, Parser};
 use vop_ptx::asm::{Access, AsmStatement, Class};
 
-use crate::base::Base;
+use crate::base::{Base, constant};
 
 /// What a template computes, step by step.
 #[derive(Debug, Default)]
@@ -338,25 +338,4 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-/// A constant of PTX, as its lower 32 bits.
-fn constant(text: &str) -> Option<u32> {
-    let (minus, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest.trim_start()));
-    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let digits = digits.strip_suffix(['u', 'U']).unwrap_or(digits);
-    let lower = digits.to_ascii_lowercase();
-    let value = if let Some(hex) = lower.strip_prefix("0x") {
-        u64::from_str_radix(hex, 16)
-    } else if let Some(binary) = lower.strip_prefix("0b") {
-        u64::from_str_radix(binary, 2)
-    } else if lower.len() > 1 && lower.starts_with('0') {
-        u64::from_str_radix(&lower, 8)
-    } else {
-        lower.parse()
-    };
-    let value = value.ok()? as u32;
-    Some(if minus { value.wrapping_neg() } else { value })
 }

@@ -14,12 +14,13 @@ array([255,   8, 255,   0], dtype=uint8)
   source.
 - :func:`eval` computes one value, and :func:`explain` shows how.
 - :func:`lower` and :func:`lower_module` rewrite video instructions as ordinary PTX that costs less.
+- :func:`port` writes an instruction as a function of C, Rust, OpenCL and other languages.
 
 Errors are :class:`VopError`: they say where, why, and what to write instead.
 """
 
-from ._errors import LowerError, ParseError, VopError
-from ._functions import check, check_file, eval, explain, lower, lower_module, parse
+from ._errors import LowerError, ParseError, PortError, VopError
+from ._functions import check, check_file, eval, explain, lower, lower_module, parse, port, port_targets
 from ._mnemonics import (
     vabsdiff,
     vabsdiff2,
@@ -45,7 +46,7 @@ from ._mnemonics import (
     vsub2,
     vsub4,
 )
-from ._results import Diagnostic, Explanation, Form, Instruction, LoweredModule, Lowering, Rewrite, Use
+from ._results import Diagnostic, Explanation, Form, Instruction, LoweredModule, Lowering, Port, Rewrite, Use
 from ._ufunc import ufunc
 from ._vop import __version__
 
@@ -58,6 +59,8 @@ __all__ = [
     "LoweredModule",
     "Lowering",
     "ParseError",
+    "Port",
+    "PortError",
     "Rewrite",
     "Use",
     "VopError",
@@ -69,6 +72,8 @@ __all__ = [
     "lower",
     "lower_module",
     "parse",
+    "port",
+    "port_targets",
     "ufunc",
     "vabsdiff",
     "vabsdiff2",

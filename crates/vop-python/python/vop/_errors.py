@@ -74,3 +74,7 @@ class ParseError(VopError):
 
 class LowerError(VopError):
     """An instruction or a module cannot be rewritten as ordinary PTX with the results that were asked for."""
+
+
+class PortError(VopError):
+    """An instruction cannot be written in a language, because it needs what the language lacks."""

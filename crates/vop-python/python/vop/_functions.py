@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _vop
 from ._errors import VopError
-from ._results import Diagnostic, Explanation, Form, Instruction, LoweredModule, Lowering, Rewrite, Use
+from ._results import Diagnostic, Explanation, Form, Instruction, LoweredModule, Lowering, Port, Rewrite, Use
 from ._ufunc import named
 
 #: What names an instruction: a text, with or without operands, or an object that was made of one.
@@ -390,3 +390,60 @@ def lower_module(source: str, target: str, *, semantics: str | None = None, may_
         raised=tuple(lowered["raised"]),
         warnings=tuple(Diagnostic(**one) for one in lowered["warnings"]),
     )
+
+
+def port(instr: Named, to: str, *, semantics: str | None = None) -> Port:
+    """Write an instruction or an intrinsic of CUDA as a function of another language, as ``vop port`` does.
+
+    Parameters
+    ----------
+    instr : str, Form, Instruction or ufunc
+        A video instruction, with or without operands; a base instruction of 32-bit integers, such as ``"prmt.b32.rc8"`` or
+        ``"lop3.b32 d, a, b, c, 0x96"``; or an intrinsic of CUDA, such as ``"__vsubss4"`` or ``"__dp4a(char4, char4, int)"``.
+    to : str
+        The language: a name of :func:`port_targets`.
+    semantics : str, optional
+        Whose result the function computes, as for :func:`eval`.
+
+    Returns
+    -------
+    Port
+        ``code`` compiles alone. ``name`` is the function's name, and ``operations`` the number of its operations.
+
+    Raises
+    ------
+    ParseError
+        The text is no legal instruction, or an instruction or intrinsic that is not ported.
+    PortError
+        The function needs what the language lacks.
+    VopError
+        There is no such language.
+
+    Examples
+    --------
+    >>> import vop
+    >>> port = vop.port("vadd4.u32.u32.u32", to="c")
+    >>> port.name, port.operations
+    ('vadd4_u32_u32_u32', 6)
+    >>> print(vop.port("__byte_perm", to="wgsl").code.splitlines()[3])
+    fn cuda_byte_perm(a: u32, b: u32, c: u32) -> u32 {
+    """
+    text, semantics = _text(instr, semantics)
+    return Port(**_vop.port(text, to, semantics))
+
+
+def port_targets() -> dict[str, str]:
+    """List the languages that :func:`port` writes.
+
+    Returns
+    -------
+    dict of str to str
+        The names, and what each language is.
+
+    Examples
+    --------
+    >>> import vop
+    >>> vop.port_targets()["rust"]
+    'Rust: const functions, without the standard library'
+    """
+    return dict(_vop.port_targets())

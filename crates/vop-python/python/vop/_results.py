@@ -343,3 +343,35 @@ class LoweredModule:
 
     def __str__(self) -> str:
         return self.ptx
+
+
+@dataclass(frozen=True)
+class Port:
+    """An instruction as a function of another language. ``str()`` is its text.
+
+    Attributes
+    ----------
+    form : str
+        The instruction in its canonical spelling, or the intrinsic's name.
+    name : str
+        The function's name.
+    code : str
+        Text that compiles alone: the function, after what the language needs before it. It takes three words of 32 bits, a, b and c, and
+        returns d.
+    operations : int
+        The number of operations, without conversions between types.
+    notes : tuple of str
+        What the text says and the function does not: the values of operands, a guard, which of several overloads it is.
+    target : str
+        The language.
+    """
+
+    form: str
+    name: str
+    code: str = field(repr=False)
+    operations: int
+    notes: tuple[str, ...] = field(repr=False)
+    target: str
+
+    def __str__(self) -> str:
+        return self.code

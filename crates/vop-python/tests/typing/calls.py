@@ -62,6 +62,9 @@ assert_type(vop.check_file(Path("x.cu"))[0].form, vop.Form | None)
 assert_type(vop.explain("V0207").d, int | None)
 assert_type(vop.lower("vadd.u32.u32.u32", "sm_90").needs, tuple[str, str] | None)
 assert_type(vop.lower_module("", "sm_90").instructions, tuple[vop.Rewrite, ...])
+assert_type(vop.port("vadd.u32.u32.u32", to="c").notes, tuple[str, ...])
+assert_type(vop.port_targets(), dict[str, str])
+vop.port("vadd.u32.u32.u32")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 vop.eval(7, 1, 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 vop.eval("vadd.u32.u32.u32", 1.5, 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 vop.check_file(b"x.cu")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -10,8 +10,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::patch::fresh;
+use crate::intrinsic::{self, Intrinsic};
 use crate::isa::table::Mnemonic;
 use crate::isa::types::{Comparison, Shape};
+use crate::lower::PackedOp;
 
 /// What a name computes, in each lane if nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,20 @@ enum Meaning {
         stem: &'static str,
         clamps: bool,
     },
+}
+
+impl Meaning {
+    /// With the nearest values in the place of lower bits, if the modifiers say so.
+    fn saturating(self, sat: bool) -> Meaning {
+        match self {
+            Meaning::Binary { stem, saturates } if stem != "vavrg" => {
+                Meaning::Binary { stem, saturates: saturates || sat }
+            }
+            Meaning::Absolute { saturates } => Meaning::Absolute { saturates: saturates || sat },
+            Meaning::Negative { saturates } => Meaning::Negative { saturates: saturates || sat },
+            other => other,
+        }
+    }
 }
 
 /// A name of another family, read.
@@ -176,7 +192,6 @@ fn binary(stem: &'static str, saturates: bool) -> Option<Meaning> {
 
 fn read(name: &str, modifiers: &Modifiers) -> Option<Habit> {
     cuda(name, modifiers)
-        .or_else(|| dpx(name))
         .or_else(|| sse(name))
         .or_else(|| x86(name))
         .or_else(|| neon(name, modifiers))
@@ -193,8 +208,52 @@ fn signed_name(name: &str) -> (&str, Option<bool>) {
     }
 }
 
-/// CUDA's intrinsics, `__vaddss4`, and the same as if they were instructions, `vaddss4.s32`.
+/// What the names of CUDA's SIMD intrinsics mean, as far as video instructions compute it.
+fn of_intrinsic(intrinsic: &Intrinsic) -> Option<Habit> {
+    let lanes = intrinsic.lanes();
+    let shape = match lanes.bits {
+        8 => Shape::Bytes,
+        16 => Shape::Halves,
+        _ => Shape::Scalar,
+    };
+    Some(Habit { meaning: meaning_of(intrinsic.meaning(), shape)?, shape, signed: lanes.signed, note: "" })
+}
+
+fn meaning_of(meaning: intrinsic::Meaning, shape: Shape) -> Option<Meaning> {
+    use intrinsic::Meaning as Of;
+    let stem = |greater: bool| if greater { "vmax" } else { "vmin" };
+    Some(match meaning {
+        Of::Binary(PackedOp::Add) => binary("vadd", false)?,
+        Of::Binary(PackedOp::AddSat) => binary("vadd", true)?,
+        Of::Binary(PackedOp::Sub) => binary("vsub", false)?,
+        Of::Binary(PackedOp::SubSat) => binary("vsub", true)?,
+        Of::Binary(PackedOp::Min) => binary("vmin", false)?,
+        Of::Binary(PackedOp::Max) => binary("vmax", false)?,
+        Of::Absdiff => binary("vabsdiff", false)?,
+        Of::Average if shape.is_simd() => binary("vavrg", false)?,
+        Of::AverageDown if shape.is_simd() => Meaning::RoundedDown,
+        Of::Absolute { saturates } => Meaning::Absolute { saturates },
+        Of::Negative { saturates } => Meaning::Negative { saturates },
+        Of::Compare(comparison, true) if shape.is_simd() => Meaning::Mask(comparison),
+        Of::Compare(comparison, _) => Meaning::One(comparison),
+        Of::SumOfDifferences => Meaning::SumOfDifferences { accumulates: !shape.is_simd() },
+        // The last of two scalar extremes would be a third, and the least of two, clamped to 0 from below, needs another instruction.
+        Of::Extreme { greater, three, relu } if shape.is_simd() || !relu || greater && !three => {
+            Meaning::Extreme { stem: stem(greater), three, clamps: relu }
+        }
+        // A scalar sum has 33 bits until it is compared.
+        Of::SumExtreme { greater, relu } if shape.is_simd() => {
+            Meaning::SumExtreme { stem: stem(greater), clamps: relu }
+        }
+        _ => return None,
+    })
+}
+
+/// CUDA's SIMD intrinsics, `__vaddss4`; the same as if they were instructions, `vaddss4.s32`; and names that are like theirs, `vadds4`.
 fn cuda(name: &str, modifiers: &Modifiers) -> Option<Habit> {
+    if let Some(intrinsic) = Intrinsic::from_name(name).filter(Intrinsic::is_simd) {
+        return of_intrinsic(&intrinsic);
+    }
     let (bare, is_function) = name.strip_prefix("__").map_or((name, false), |bare| (bare, true));
     let bare = bare.strip_prefix('v')?;
     let (body, shape) = match bare.as_bytes().last()? {
@@ -210,75 +269,41 @@ fn cuda(name: &str, modifiers: &Modifiers) -> Option<Habit> {
         Some((if mask { Meaning::Mask(comparison) } else { Meaning::One(comparison) }, signed))
     };
     let plain = |meaning: Option<Meaning>, signed: Option<bool>| meaning.map(|meaning| (meaning, signed));
-    let (meaning, signed) = match body {
-        "abs" => plain(Some(Meaning::Absolute { saturates: sat }), Some(true)),
-        "absss" | "abss" | "abssat" => plain(Some(Meaning::Absolute { saturates: true }), Some(true)),
-        "neg" => plain(Some(Meaning::Negative { saturates: sat }), Some(true)),
-        "negss" | "negs" | "negsat" => plain(Some(Meaning::Negative { saturates: true }), Some(true)),
-        "add" | "addu" => plain(binary("vadd", sat), None),
-        "sub" | "subu" => plain(binary("vsub", sat), None),
-        "adds" | "addsat" => plain(binary("vadd", true), None),
-        "subs" | "subsat" => plain(binary("vsub", true), None),
-        "addss" => plain(binary("vadd", true), Some(true)),
-        "addus" => plain(binary("vadd", true), Some(false)),
-        "subss" => plain(binary("vsub", true), Some(true)),
-        "subus" => plain(binary("vsub", true), Some(false)),
-        "absdiff" | "absdiffs" | "absdiffu" | "abd" | "abds" | "abdu" | "absd" | "absdif" => {
-            plain(binary("vabsdiff", sat), signed_name(body).1)
+    let (meaning, signed) = if let Some((meaning, signed)) = intrinsic::stem(body) {
+        use intrinsic::Meaning as Of;
+        // Where the sign does not matter to the intrinsic, it may to the modifiers.
+        let open = matches!(meaning, Of::Binary(PackedOp::Add | PackedOp::Sub))
+            || matches!(meaning, Of::Compare(Comparison::Eq | Comparison::Ne, _));
+        plain(meaning_of(meaning, shape).map(|meaning| meaning.saturating(sat)), (!open).then_some(signed))
+    } else {
+        match body {
+            "abss" | "abssat" => plain(Some(Meaning::Absolute { saturates: true }), Some(true)),
+            "negs" | "negsat" => plain(Some(Meaning::Negative { saturates: true }), Some(true)),
+            "addu" => plain(binary("vadd", sat), None),
+            "subu" => plain(binary("vsub", sat), None),
+            "adds" | "addsat" => plain(binary("vadd", true), None),
+            "subs" | "subsat" => plain(binary("vsub", true), None),
+            "absdiff" | "abd" | "abds" | "abdu" | "absd" | "absdif" => {
+                plain(binary("vabsdiff", sat), signed_name(body).1)
+            }
+            "max" => plain(binary("vmax", sat), None),
+            "min" => plain(binary("vmin", sat), None),
+            "avg" | "avrg" | "avrgs" | "avrgu" if shape.is_simd() => plain(binary("vavrg", false), signed_name(body).1),
+            "hadd" | "hadds" if shape.is_simd() => plain(Some(Meaning::RoundedDown), signed_name(body).1),
+            "rhadd" | "rhadds" | "rhaddu" if shape.is_simd() => plain(Some(Meaning::RoundedUp), signed_name(body).1),
+            "sad" => plain(Some(Meaning::SumOfDifferences { accumulates: !is_function && !shape.is_simd() }), None),
+            "cmp" => plain(modifiers.comparison.map(Meaning::Mask), None),
+            "set" => plain(modifiers.comparison.map(Meaning::One), None),
+            _ => match (body.strip_prefix("cmp"), body.strip_prefix("set")) {
+                (Some(cc), _) => compare(cc, shape.is_simd()),
+                (_, Some(cc)) => compare(cc, false),
+                _ => None,
+            },
         }
-        "max" | "maxs" | "maxu" => plain(binary("vmax", sat), signed_name(body).1),
-        "min" | "mins" | "minu" => plain(binary("vmin", sat), signed_name(body).1),
-        "avg" | "avgs" | "avgu" | "avrg" | "avrgs" | "avrgu" if shape.is_simd() => {
-            plain(binary("vavrg", false), signed_name(body).1)
-        }
-        "hadd" | "hadds" | "haddu" if shape.is_simd() => plain(Some(Meaning::RoundedDown), signed_name(body).1),
-        "rhadd" | "rhadds" | "rhaddu" if shape.is_simd() => plain(Some(Meaning::RoundedUp), signed_name(body).1),
-        "sad" | "sads" | "sadu" => plain(
-            Some(Meaning::SumOfDifferences { accumulates: !is_function && !shape.is_simd() }),
-            signed_name(body).1,
-        ),
-        "cmp" => plain(modifiers.comparison.map(Meaning::Mask), None),
-        "set" => plain(modifiers.comparison.map(Meaning::One), None),
-        _ => match (body.strip_prefix("cmp"), body.strip_prefix("set")) {
-            (Some(cc), _) => compare(cc, shape.is_simd()),
-            (_, Some(cc)) => compare(cc, false),
-            _ => None,
-        },
     }?;
     let by_default = matches!(meaning, Meaning::Absolute { .. } | Meaning::Negative { .. });
     let signed = signed.or(modifiers.signed).unwrap_or(by_default);
     Some(Habit { meaning, shape, signed, note: "" })
-}
-
-/// CUDA's DPX functions: `__vimax3_s16x2`, `__viaddmax_u16x2`, `__vimin_s32_relu`.
-fn dpx(name: &str) -> Option<Habit> {
-    let name = name.strip_prefix("__vi")?;
-    let (name, clamps) = name.strip_suffix("_relu").map_or((name, false), |name| (name, true));
-    let (name, ty) = name.split_once('_')?;
-    let (shape, signed) = match ty {
-        "s16x2" => (Shape::Halves, true),
-        "u16x2" => (Shape::Halves, false),
-        "s32" => (Shape::Scalar, true),
-        "u32" => (Shape::Scalar, false),
-        _ => return None,
-    };
-    let meaning = match name {
-        "max3" => Meaning::Extreme { stem: "vmax", three: true, clamps },
-        "min3" => Meaning::Extreme { stem: "vmin", three: true, clamps },
-        "max" if clamps => Meaning::Extreme { stem: "vmax", three: false, clamps },
-        "min" if clamps => Meaning::Extreme { stem: "vmin", three: false, clamps },
-        // A scalar sum has 33 bits until it is compared.
-        "addmax" if shape == Shape::Halves => Meaning::SumExtreme { stem: "vmax", clamps },
-        "addmin" if shape == Shape::Halves => Meaning::SumExtreme { stem: "vmin", clamps },
-        _ => return None,
-    };
-    // Nothing unsigned is clamped, and the last of two scalar extremes would be a third.
-    let exists = (signed || !clamps)
-        && (shape.is_simd() || !(clamps && matches!(meaning, Meaning::Extreme { three: true, .. })));
-    // The least of two, clamped to 0 from below, needs another instruction.
-    let exists =
-        exists && !(clamps && shape == Shape::Scalar && matches!(meaning, Meaning::Extreme { stem: "vmin", .. }));
-    exists.then_some(Habit { meaning, shape, signed, note: "" })
 }
 
 const PART_OF_VECTOR: &str = "a register holds 4 bytes or 2 half-words of the vector";
@@ -631,6 +656,16 @@ impl Habit {
         }
         Instead { mnemonic, help }
     }
+}
+
+/// What to write for an integer intrinsic of CUDA that a base instruction computes.
+pub(super) fn base_instruction(name: &str) -> Option<String> {
+    let intrinsic = Intrinsic::from_name(name).filter(|intrinsic| !intrinsic.is_simd())?;
+    let instruction = intrinsic.instruction()?;
+    Some(match intrinsic.difference() {
+        Some(difference) => format!("the base instruction `{instruction}` does most of it. {difference}"),
+        None => format!("write the base instruction `{instruction}`"),
+    })
 }
 
 /// What to do about a name that looks like a video instruction, and that none computes.

@@ -53,6 +53,9 @@ impl Reader<'_, '_> {
         if let Some(advice) = habits::advice(name) {
             return self.fault(fault.help(advice));
         }
+        if let Some(advice) = habits::base_instruction(name) {
+            return self.fault(fault.help(advice));
+        }
         let meant = match name {
             "varvg2" => Some(("vavrg2", "the manual's Target ISA notes (9.7.18.2.1) misspell it `varvg2`")),
             "varvg4" => Some(("vavrg4", "the manual's Target ISA notes (9.7.18.2.3) misspell it `varvg4`")),
