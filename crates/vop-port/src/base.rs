@@ -92,9 +92,14 @@ impl Base {
         format!("ptx_{}{fixed}", self.opcode.replace('.', "_"))
     }
 
-    /// Whether all of its operands are words, none a predicate.
+    /// Whether all of its operands are registers of 32 bits, none a predicate or of 16 bits.
     pub(crate) fn is_of_words(&self) -> bool {
-        !(self.opcode.starts_with("setp.") || self.opcode.starts_with("selp.") || self.opcode.ends_with(".pred"))
+        // `cvt` takes registers that are wider than their type.
+        let has_halves = !self.opcode.starts_with("cvt.") && self.opcode.split('.').any(|part| half(part).is_some());
+        !(self.opcode.starts_with("setp.")
+            || self.opcode.starts_with("selp.")
+            || self.opcode.ends_with(".pred")
+            || has_halves)
     }
 
     /// The plain operations.
@@ -121,6 +126,17 @@ fn signed(name: &str) -> Option<Type> {
         _ => None,
     }
 }
+
+/// A type of 16 bits. Its values are the lower halves of words; of a result the upper half is 0.
+fn half(name: &str) -> Option<Range> {
+    match name {
+        "u16" | "b16" => Some(HALF),
+        "s16" => Some(Range::new(true, 16)),
+        _ => None,
+    }
+}
+
+const HALF: Range = Range::new(false, 16);
 
 fn comparison(name: &str, ty: Type) -> Option<(Comparison, Type)> {
     Some(match name {
@@ -186,8 +202,49 @@ impl Reader<'_> {
         self.push(Op::Selp, &[word(yes), word(0), predicate])
     }
 
+    /// An instruction of integers of 16 bits: what it computes of words that are extended from them.
+    fn read_halves(&mut self, name: &str, modifiers: &[&str], ty: Range) -> Option<(usize, Value)> {
+        let word_ty = if ty.signed { Type::S32 } else { Type::U32 };
+        let [a, b, c] = [A, B, C].map(|register| self.narrowed(register, ty));
+        // A result of 16 bits, or of 32.
+        let (count, d, is_half) = match (name, &modifiers[..modifiers.len() - 1]) {
+            ("mov", []) => (1, a, true),
+            ("add", []) => (2, self.push(Op::Add, &[a, b]), true),
+            ("sub", []) => (2, self.push(Op::Sub, &[a, b]), true),
+            ("mul", ["lo"]) => (2, self.push(Op::Mul, &[a, b]), true),
+            ("mul", ["wide"]) => (2, self.push(Op::Mul, &[a, b]), false),
+            ("mad", ["lo"]) => (3, self.push(Op::Mad, &[a, b, c]), true),
+            ("mad", ["wide"]) => (3, self.push(Op::Mad, &[a, b, C]), false),
+            ("min", []) => (2, self.push(Op::Min(word_ty), &[a, b]), true),
+            ("max", []) => (2, self.push(Op::Max(word_ty), &[a, b]), true),
+            ("and", []) => (2, self.logic(AND, a, b), true),
+            ("or", []) => (2, self.logic(OR, a, b), true),
+            ("xor", []) => (2, self.logic(XOR, a, b), true),
+            ("not", []) => (1, self.logic(XOR, a, word(u32::MAX)), true),
+            ("abs", []) if ty.signed => (1, self.push(Op::Abs, &[a]), true),
+            ("neg", []) if ty.signed => (1, self.push(Op::Sub, &[word(0), a]), true),
+            // Amounts are words.
+            ("shl", []) => (2, self.push(Op::Shl, &[a, B]), true),
+            ("shr", []) => (2, self.push(Op::Shr(word_ty), &[a, B]), true),
+            ("selp", []) => {
+                let holds = self.holds(C);
+                (3, self.push(Op::Selp, &[a, b, holds]), true)
+            }
+            ("setp", [by]) => {
+                let (by, ty) = comparison(by, word_ty)?;
+                let holds = self.push(Op::Setp(by, ty), &[a, b]);
+                (2, self.number(holds, 1), false)
+            }
+            _ => return None,
+        };
+        Some((count, if is_half { self.narrowed(d, HALF) } else { d }))
+    }
+
     /// The number of source operands, and the result.
     fn read(&mut self, name: &str, modifiers: &[&str]) -> Option<(usize, Value)> {
+        if let Some(ty) = modifiers.last().and_then(|ty| half(ty)).filter(|_| name != "cvt") {
+            return self.read_halves(name, modifiers, ty);
+        }
         let found = match (name, modifiers) {
             ("mov", ["b32" | "u32" | "s32"]) => (1, A),
             ("mov", ["pred"]) => (1, A),
@@ -516,6 +573,44 @@ mod tests {
             assert_eq!(run("cvt.sat.u32.s32", &[None], [a, 0, 0]), (a as i32).max(0) as u32);
             assert_eq!(run("cvt.sat.s32.u32", &[None], [a, 0, 0]), a.min(0x7fff_ffff));
         }
+    }
+
+    /// The upper halves of operands mean nothing, and that of a result is 0.
+    #[test]
+    fn halves_are_computed_of_the_lower_bits() {
+        let edges = [0, 1, 15, 16, 31, 0x7fff, 0x8000, 0xffff, 0x0001_8000, 0xffff_7fff, 0xdead_beef];
+        for a in edges {
+            for b in edges {
+                let (x, y) = (a as u16, b as u16);
+                let (p, q) = (x as i16, y as i16);
+                let check = |opcode: &str, wanted: u32| assert_eq!(run(opcode, &[None, None], [a, b, 0]), wanted, "{opcode} {a:x} {b:x}");
+                check("add.u16", x.wrapping_add(y).into());
+                check("sub.s16", x.wrapping_sub(y).into());
+                check("mul.lo.u16", x.wrapping_mul(y).into());
+                check("mul.wide.u16", u32::from(x) * u32::from(y));
+                check("mul.wide.s16", (i32::from(p) * i32::from(q)) as u32);
+                check("min.s16", (p.min(q) as u16).into());
+                check("max.u16", x.max(y).into());
+                check("xor.b16", (x ^ y).into());
+                check("shl.b16", u32::from(x).checked_shl(b).unwrap_or(0) & 0xffff);
+                check("shr.u16", u32::from(x).checked_shr(b).unwrap_or(0));
+                check("shr.s16", ((i32::from(p) >> b.min(31)) as u16).into());
+                check("setp.lt.s16", u32::from(p < q));
+                check("setp.lo.s16", u32::from(x < y));
+                for c in edges {
+                    let three = [None; 3];
+                    assert_eq!(run("mad.lo.s16", &three, [a, b, c]), x.wrapping_mul(y).wrapping_add(c as u16).into());
+                    let wide = (i32::from(p) * i32::from(q)) as u32;
+                    assert_eq!(run("mad.wide.s16", &three, [a, b, c]), wide.wrapping_add(c));
+                    assert_eq!(run("selp.b16", &three, [a, b, c]), if c != 0 { x.into() } else { y.into() });
+                }
+            }
+            assert_eq!(run("not.b16", &[None], [a, 0, 0]), (!(a as u16)).into());
+            assert_eq!(run("neg.s16", &[None], [a, 0, 0]), (a as u16).wrapping_neg().into());
+            assert_eq!(run("abs.s16", &[None], [a, 0, 0]), ((a as i16).wrapping_abs() as u16).into());
+        }
+        assert!(!Base::read("add.u16", &[None, None]).unwrap().is_of_words());
+        assert!(Base::read("cvt.u32.u16", &[None]).unwrap().is_of_words());
     }
 
     #[test]
