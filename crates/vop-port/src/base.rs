@@ -22,7 +22,7 @@ const C: Value = Value::C;
 
 /// A mnemonic, with what the PTX ISA manual says of it.
 struct Row {
-    /// The opcodes of integers of 32 bits and of predicates: `{x,y}` is one of these or nothing, `[x,y]` one of these.
+    /// The opcodes of integers of 32 and 16 bits and of predicates: `{x,y}` is one of these or nothing, `[x,y]` one of these.
     opcodes: &'static str,
     /// The number of source operands.
     arity: usize,
@@ -37,29 +37,40 @@ struct Row {
 static ROWS: &[Row] = &[
     Row { opcodes: "mov.[b32,u32,s32]",                       arity: 1, section: "9.7.9.3",  words: "a." },
     Row { opcodes: "mov.pred",                                arity: 1, section: "9.7.9.3",  words: "The predicate a." },
+    Row { opcodes: "mov.[b16,u16,s16]",                        arity: 1, section: "9.7.9.3",  words: "The lower half of a." },
     Row { opcodes: "add.[u32,s32]",                           arity: 2, section: "9.7.1.1",  words: "The sum of a and b, modulo 2^32." },
     Row { opcodes: "add.sat.s32",                             arity: 2, section: "9.7.1.1",  words: "The sum of a and b, signed, clamped to -2147483648 to 2147483647." },
     Row { opcodes: "add{.sat}.[u8x4,s8x4,u16x2,s16x2]",       arity: 2, section: "9.7.1.1",  words: "The sums of a's and b's @." },
+    Row { opcodes: "add.[u16,s16]",                            arity: 2, section: "9.7.1.1",  words: "The sum of the lower halves of a and b, modulo 2^16." },
     Row { opcodes: "sub.[u32,s32]",                           arity: 2, section: "9.7.1.2",  words: "The difference of a and b, modulo 2^32." },
     Row { opcodes: "sub.sat.s32",                             arity: 2, section: "9.7.1.2",  words: "The difference of a and b, signed, clamped to -2147483648 to 2147483647." },
     Row { opcodes: "sub{.sat}.[u8x4,s8x4,u16x2,s16x2]",       arity: 2, section: "9.7.1.2",  words: "The differences of a's and b's @." },
+    Row { opcodes: "sub.[u16,s16]",                            arity: 2, section: "9.7.1.2",  words: "The difference of the lower halves of a and b, modulo 2^16." },
     Row { opcodes: "mul.lo.[u32,s32]",                        arity: 2, section: "9.7.1.3",  words: "The lower 32 bits of the product of a and b." },
     Row { opcodes: "mul.hi.[u32,s32]",                        arity: 2, section: "9.7.1.3",  words: "The upper 32 bits of the product of a and b, $." },
+    Row { opcodes: "mul.lo.[u16,s16]",                         arity: 2, section: "9.7.1.3",  words: "The lower 16 bits of the product of the lower halves of a and b." },
+    Row { opcodes: "mul.wide.[u16,s16]",                       arity: 2, section: "9.7.1.3",  words: "The product of the lower halves of a and b, $, as 32 bits." },
     Row { opcodes: "mad.lo.[u32,s32]",                        arity: 3, section: "9.7.1.4",  words: "The lower 32 bits of the product of a and b, and c, modulo 2^32." },
     Row { opcodes: "mad.hi.[u32,s32]",                        arity: 3, section: "9.7.1.4",  words: "The upper 32 bits of the product of a and b, $, and c, modulo 2^32." },
+    Row { opcodes: "mad.lo.[u16,s16]",                         arity: 3, section: "9.7.1.4",  words: "The product of the lower halves of a and b, and c, modulo 2^16." },
+    Row { opcodes: "mad.wide.[u16,s16]",                       arity: 3, section: "9.7.1.4",  words: "The product of the lower halves of a and b, $, and c, modulo 2^32." },
     Row { opcodes: "mul24.lo.[u32,s32]",                      arity: 2, section: "9.7.1.5",  words: "The lower 32 bits of the product of a's and b's lower 24 bits, $." },
     Row { opcodes: "mad24.lo.[u32,s32]",                      arity: 3, section: "9.7.1.6",  words: "The lower 32 bits of the product of a's and b's lower 24 bits, $, and c, modulo 2^32." },
     Row { opcodes: "sad.[u32,s32]",                           arity: 3, section: "9.7.1.7",  words: "The sum of c and the absolute difference of a and b, $." },
     Row { opcodes: "abs.s32",                                 arity: 1, section: "9.7.1.10", words: "The absolute value of a, signed; the least number stays as it is." },
+    Row { opcodes: "abs.s16",                                  arity: 1, section: "9.7.1.10", words: "The absolute value of the lower half of a, signed; the least number stays as it is." },
     Row { opcodes: "neg.s32",                                 arity: 1, section: "9.7.1.11", words: "Minus a, modulo 2^32." },
+    Row { opcodes: "neg.s16",                                  arity: 1, section: "9.7.1.11", words: "Minus the lower half of a, modulo 2^16." },
     Row { opcodes: "min.[u32,s32]",                           arity: 2, section: "9.7.1.12", words: "The lesser of a and b, $." },
     Row { opcodes: "min.relu.s32",                            arity: 2, section: "9.7.1.12", words: "The lesser of a and b, signed, but no less than 0." },
     Row { opcodes: "min.[u8x4,s8x4,u16x2,s16x2]",             arity: 2, section: "9.7.1.12", words: "The lesser in each lane of a's and b's @." },
     Row { opcodes: "min.relu.[s8x4,s16x2]",                   arity: 2, section: "9.7.1.12", words: "The lesser in each lane of a's and b's @, but no less than 0." },
+    Row { opcodes: "min.[u16,s16]",                            arity: 2, section: "9.7.1.12", words: "The lesser of the lower halves of a and b, $." },
     Row { opcodes: "max.[u32,s32]",                           arity: 2, section: "9.7.1.13", words: "The greater of a and b, $." },
     Row { opcodes: "max.relu.s32",                            arity: 2, section: "9.7.1.13", words: "The greater of a and b, signed, but no less than 0." },
     Row { opcodes: "max.[u8x4,s8x4,u16x2,s16x2]",             arity: 2, section: "9.7.1.13", words: "The greater in each lane of a's and b's @." },
     Row { opcodes: "max.relu.[s8x4,s16x2]",                   arity: 2, section: "9.7.1.13", words: "The greater in each lane of a's and b's @, but no less than 0." },
+    Row { opcodes: "max.[u16,s16]",                            arity: 2, section: "9.7.1.13", words: "The greater of the lower halves of a and b, $." },
     Row { opcodes: "popc.b32",                                arity: 1, section: "9.7.1.14", words: "The number of ones in a." },
     Row { opcodes: "clz.b32",                                 arity: 1, section: "9.7.1.15", words: "The number of zeros above the highest one of a: 32 if there is none." },
     Row { opcodes: "bfind.u32",                               arity: 1, section: "9.7.1.16", words: "The place of the highest one of a, from 0: 0xffffffff if there is none." },
@@ -75,18 +86,29 @@ static ROWS: &[Row] = &[
     Row { opcodes: "setp.[eq,ne].[b32,u32,s32]",              arity: 2, section: "9.7.6.2",  words: "1 if a @ b, else 0." },
     Row { opcodes: "setp.[lt,le,gt,ge].[u32,s32]",            arity: 2, section: "9.7.6.2",  words: "1 if a @ b, $, else 0." },
     Row { opcodes: "setp.[lo,ls,hi,hs].u32",                  arity: 2, section: "9.7.6.2",  words: "1 if a @ b, $, else 0." },
+    Row { opcodes: "setp.[eq,ne].[b16,u16,s16]",               arity: 2, section: "9.7.6.2",  words: "1 if the lower half of a @ that of b, else 0." },
+    Row { opcodes: "setp.[lt,le,gt,ge].[u16,s16]",             arity: 2, section: "9.7.6.2",  words: "1 if the lower half of a @ that of b, $, else 0." },
+    Row { opcodes: "setp.[lo,ls,hi,hs].u16",                   arity: 2, section: "9.7.6.2",  words: "1 if the lower half of a @ that of b, $, else 0." },
     Row { opcodes: "selp.[b32,u32,s32]",                      arity: 3, section: "9.7.6.3",  words: "a if c is not 0, else b." },
+    Row { opcodes: "selp.[b16,u16,s16]",                       arity: 3, section: "9.7.6.3",  words: "The lower half of a if c is not 0, else that of b." },
     Row { opcodes: "slct.[b32,u32,s32].s32",                  arity: 3, section: "9.7.6.4",  words: "a if c, signed, is at least 0, else b." },
     Row { opcodes: "and.[b32,pred]",                          arity: 2, section: "9.7.8.1",  words: "The bits that a and b have." },
+    Row { opcodes: "and.b16",                                  arity: 2, section: "9.7.8.1",  words: "The bits that the lower halves of a and b both have." },
     Row { opcodes: "or.[b32,pred]",                           arity: 2, section: "9.7.8.2",  words: "The bits that a or b has." },
+    Row { opcodes: "or.b16",                                   arity: 2, section: "9.7.8.2",  words: "The bits that the lower half of a or that of b has." },
     Row { opcodes: "xor.[b32,pred]",                          arity: 2, section: "9.7.8.3",  words: "The bits in which a and b differ." },
+    Row { opcodes: "xor.b16",                                  arity: 2, section: "9.7.8.3",  words: "The bits in which the lower halves of a and b differ." },
     Row { opcodes: "not.b32",                                 arity: 1, section: "9.7.8.4",  words: "The bits that a does not have." },
     Row { opcodes: "not.pred",                                arity: 1, section: "9.7.8.4",  words: "1 if a is 0, else 0." },
+    Row { opcodes: "not.b16",                                  arity: 1, section: "9.7.8.4",  words: "The bits that the lower half of a does not have." },
     Row { opcodes: "lop3.b32",                                arity: 4, section: "9.7.8.6",  words: "A function of three bits in each bit of a, b and c: bit 4a + 2b + c of the table." },
     Row { opcodes: "shf.[l,r].[wrap,clamp].b32",              arity: 3, section: "9.7.8.7",  words: "The @." },
     Row { opcodes: "shl.b32",                                 arity: 2, section: "9.7.8.8",  words: "a shifted left by b bits: 0 from 32 on." },
+    Row { opcodes: "shl.b16",                                  arity: 2, section: "9.7.8.8",  words: "The lower half of a shifted left by b bits: 0 from 16 on." },
     Row { opcodes: "shr.[b32,u32]",                           arity: 2, section: "9.7.8.9",  words: "a shifted right by b bits: 0 from 32 on." },
     Row { opcodes: "shr.s32",                                 arity: 2, section: "9.7.8.9",  words: "a, signed, shifted right by b bits: its sign in all bits from 31 on." },
+    Row { opcodes: "shr.[b16,u16]",                            arity: 2, section: "9.7.8.9",  words: "The lower half of a shifted right by b bits: 0 from 16 on." },
+    Row { opcodes: "shr.s16",                                  arity: 2, section: "9.7.8.9",  words: "The lower half of a, signed, shifted right by b bits: its sign in all bits from 15 on." },
     Row { opcodes: "prmt.b32{.f4e,.b4e,.rc8,.ecl,.ecr,.rc16}", arity: 3, section: "9.7.9.7", words: "Bytes of a and b: @." },
     Row { opcodes: "cvt.[u8,u16,u32,s8,s16,s32].[u8,u16,u32,s8,s16,s32]", arity: 1, section: "9.7.9.21", words: "a's @." },
     Row { opcodes: "cvt.sat.[u8,u16,u32,s8,s16,s32].[u8,u16,u32,s8,s16,s32]", arity: 1, section: "9.7.9.21", words: "a's @." },
@@ -164,7 +186,8 @@ pub struct Base {
 
 impl Base {
     /// The instruction of an opcode with its modifiers, `shf.l.wrap.b32`, and of source operands of which some are constants. `None` if it
-    /// has no such source operands, or is none of those that are known: those of 32-bit integers and of predicates.
+    /// has no such source operands, or is none of those that are known: those of integers of 32 and 16 bits and of predicates. An integer of 16 bits
+    /// is the lower half of a word; of a result the upper half is 0.
     pub fn read(opcode: &str, constants: &[Option<u32>]) -> Option<Base> {
         Base::try_read(opcode, constants).ok()
     }
@@ -310,9 +333,14 @@ impl Base {
         row.words.replace('$', sign).replace('@', &modifier_words(&self.opcode))
     }
 
-    /// Whether all of its operands are words, none a predicate.
+    /// Whether all of its operands are registers of 32 bits, none a predicate or of 16 bits.
     pub(crate) fn is_of_words(&self) -> bool {
-        !(self.opcode.starts_with("setp.") || self.opcode.starts_with("selp.") || self.opcode.ends_with(".pred"))
+        // `cvt` takes registers that are wider than their type.
+        let has_halves = !self.opcode.starts_with("cvt.") && self.opcode.split('.').any(|part| half(part).is_some());
+        !(self.opcode.starts_with("setp.")
+            || self.opcode.starts_with("selp.")
+            || self.opcode.ends_with(".pred")
+            || has_halves)
     }
 
     /// The plain operations.
@@ -433,6 +461,17 @@ fn signed(name: &str) -> Option<Type> {
     }
 }
 
+/// A type of 16 bits. Its values are the lower halves of words; of a result the upper half is 0.
+fn half(name: &str) -> Option<Range> {
+    match name {
+        "u16" | "b16" => Some(HALF),
+        "s16" => Some(Range::new(true, 16)),
+        _ => None,
+    }
+}
+
+const HALF: Range = Range::new(false, 16);
+
 fn comparison(name: &str, ty: Type) -> Option<(Comparison, Type)> {
     Some(match name {
         "eq" => (Comparison::Eq, ty),
@@ -502,6 +541,44 @@ impl Reader<'_> {
         self.push(Op::Selp, &[word(yes), word(0), predicate])
     }
 
+    /// An instruction of integers of 16 bits: what it computes of words that are extended from them.
+    fn value_of_halves(&mut self, name: &str, modifiers: &[&str], ty: Range) -> Option<Value> {
+        let word_ty = if ty.signed { Type::S32 } else { Type::U32 };
+        let [a, b, c] = [A, B, C].map(|register| self.narrowed(register, ty));
+        // A result of 16 bits, or of 32.
+        let (d, is_half) = match (name, &modifiers[..modifiers.len() - 1]) {
+            ("mov", []) => (a, true),
+            ("add", []) => (self.push(Op::Add, &[a, b]), true),
+            ("sub", []) => (self.push(Op::Sub, &[a, b]), true),
+            ("mul", ["lo"]) => (self.push(Op::Mul, &[a, b]), true),
+            ("mul", ["wide"]) => (self.push(Op::Mul, &[a, b]), false),
+            ("mad", ["lo"]) => (self.push(Op::Mad, &[a, b, c]), true),
+            ("mad", ["wide"]) => (self.push(Op::Mad, &[a, b, C]), false),
+            ("min", []) => (self.push(Op::Min(word_ty), &[a, b]), true),
+            ("max", []) => (self.push(Op::Max(word_ty), &[a, b]), true),
+            ("and", []) => (self.logic(AND, a, b), true),
+            ("or", []) => (self.logic(OR, a, b), true),
+            ("xor", []) => (self.logic(XOR, a, b), true),
+            ("not", []) => (self.logic(XOR, a, word(u32::MAX)), true),
+            ("abs", []) => (self.push(Op::Abs, &[a]), true),
+            ("neg", []) => (self.push(Op::Sub, &[word(0), a]), true),
+            // Amounts are words.
+            ("shl", []) => (self.push(Op::Shl, &[a, B]), true),
+            ("shr", []) => (self.push(Op::Shr(word_ty), &[a, B]), true),
+            ("selp", []) => {
+                let holds = self.holds(C);
+                (self.push(Op::Selp, &[a, b, holds]), true)
+            }
+            ("setp", [by]) => {
+                let (by, ty) = comparison(by, word_ty)?;
+                let holds = self.push(Op::Setp(by, ty), &[a, b]);
+                (self.number(holds, 1), false)
+            }
+            _ => return None,
+        };
+        Some(if is_half { self.narrowed(d, HALF) } else { d })
+    }
+
     /// The result.
     fn read(&mut self, name: &str, modifiers: &[&str]) -> Result<Value, BaseError> {
         if let ("lop3", _) = (name, modifiers) {
@@ -517,6 +594,9 @@ impl Reader<'_> {
 
     /// The result of an instruction that takes registers as all of its operands.
     fn value(&mut self, name: &str, modifiers: &[&str]) -> Option<Value> {
+        if let Some(ty) = modifiers.last().and_then(|ty| half(ty)).filter(|_| name != "cvt") {
+            return self.value_of_halves(name, modifiers, ty);
+        }
         Some(match (name, modifiers) {
             ("mov", _) => A,
             ("add" | "sub" | "min" | "max", [.., ty]) if lanes(ty).is_some() => {
@@ -947,8 +1027,8 @@ pub(crate) fn idiom(idiom: Idiom, has_long: bool) -> Sequence {
     reader.sequence
 }
 
-/// A constant of PTX, as its lower 32 bits.
-pub(crate) fn constant(text: &str) -> Option<u32> {
+/// A constant of PTX, as its lower 64 bits.
+pub(crate) fn constant(text: &str) -> Option<u64> {
     let (minus, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest.trim_start()));
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -964,7 +1044,7 @@ pub(crate) fn constant(text: &str) -> Option<u32> {
     } else {
         lower.parse()
     };
-    let value = value.ok()? as u32;
+    let value = value.ok()?;
     Some(if minus { value.wrapping_neg() } else { value })
 }
 
@@ -1044,6 +1124,46 @@ mod tests {
             assert_eq!(run("cvt.sat.u32.s32", &[None], [a, 0, 0]), (a as i32).max(0) as u32);
             assert_eq!(run("cvt.sat.s32.u32", &[None], [a, 0, 0]), a.min(0x7fff_ffff));
         }
+    }
+
+    /// The upper halves of operands mean nothing, and that of a result is 0.
+    #[test]
+    fn halves_are_computed_of_the_lower_bits() {
+        let edges = [0, 1, 15, 16, 31, 0x7fff, 0x8000, 0xffff, 0x0001_8000, 0xffff_7fff, 0xdead_beef];
+        for a in edges {
+            for b in edges {
+                let (x, y) = (a as u16, b as u16);
+                let (p, q) = (x as i16, y as i16);
+                let check = |opcode: &str, wanted: u32| {
+                    assert_eq!(run(opcode, &[None, None], [a, b, 0]), wanted, "{opcode} {a:x} {b:x}")
+                };
+                check("add.u16", x.wrapping_add(y).into());
+                check("sub.s16", x.wrapping_sub(y).into());
+                check("mul.lo.u16", x.wrapping_mul(y).into());
+                check("mul.wide.u16", u32::from(x) * u32::from(y));
+                check("mul.wide.s16", (i32::from(p) * i32::from(q)) as u32);
+                check("min.s16", (p.min(q) as u16).into());
+                check("max.u16", x.max(y).into());
+                check("xor.b16", (x ^ y).into());
+                check("shl.b16", u32::from(x).checked_shl(b).unwrap_or(0) & 0xffff);
+                check("shr.u16", u32::from(x).checked_shr(b).unwrap_or(0));
+                check("shr.s16", ((i32::from(p) >> b.min(31)) as u16).into());
+                check("setp.lt.s16", u32::from(p < q));
+                check("setp.lo.u16", u32::from(x < y));
+                for c in edges {
+                    let three = [None; 3];
+                    assert_eq!(run("mad.lo.s16", &three, [a, b, c]), x.wrapping_mul(y).wrapping_add(c as u16).into());
+                    let wide = (i32::from(p) * i32::from(q)) as u32;
+                    assert_eq!(run("mad.wide.s16", &three, [a, b, c]), wide.wrapping_add(c));
+                    assert_eq!(run("selp.b16", &three, [a, b, c]), if c != 0 { x.into() } else { y.into() });
+                }
+            }
+            assert_eq!(run("not.b16", &[None], [a, 0, 0]), (!(a as u16)).into());
+            assert_eq!(run("neg.s16", &[None], [a, 0, 0]), (a as u16).wrapping_neg().into());
+            assert_eq!(run("abs.s16", &[None], [a, 0, 0]), ((a as i16).wrapping_abs() as u16).into());
+        }
+        assert!(!Base::read("add.u16", &[None, None]).unwrap().is_of_words());
+        assert!(Base::read("cvt.u32.u16", &[None]).unwrap().is_of_words());
     }
 
     #[test]

@@ -395,7 +395,7 @@ pub(crate) fn functions_within(ports: &[Port], keep_ptx: bool) -> String {
     let mut text = syntax.prelude().to_string();
     for port in ports {
         let function = port.function(false, keep_ptx);
-        match syntax.word() {
+        match syntax.types() {
             Some(_) => text.push_str(&format!("#ifndef {0}_of_vop\n#define {0}_of_vop\n{function}#endif\n", port.name)),
             None => text.push_str(&format!("\n{function}")),
         }

@@ -74,14 +74,14 @@ pub(crate) trait Syntax {
     /// What stands before all functions of a file.
     fn prelude(&self) -> &'static str;
 
-    /// The type of a word, if the language's functions can be called from sources in C's syntax.
-    fn word(&self) -> Option<&'static str> {
+    /// The types of integers without and with sign, of 32 and of 64 bits, if functions can be called from sources in C's syntax.
+    fn types(&self) -> Option<[[&'static str; 2]; 2]> {
         None
     }
 
     /// The language of the files in which calls of functions can stand for an `asm`; [`Language::Cuda`] for all that have C's syntax.
     fn language(&self) -> Option<Language> {
-        self.word().map(|_| Language::Cuda)
+        self.types().map(|_| Language::Cuda)
     }
 
     /// How a parameter and a named value are written where they are read.
@@ -594,8 +594,8 @@ impl Syntax for CLike {
         self.prelude
     }
 
-    fn word(&self) -> Option<&'static str> {
-        Some(self.types[0][0])
+    fn types(&self) -> Option<[[&'static str; 2]; 2]> {
+        Some(self.types)
     }
 
     fn nvidia(&self) -> Option<&'static str> {

@@ -235,7 +235,7 @@ fn read_base(text: &str, start: usize) -> Option<Result<Request, RequestError>> 
                 return fault(to, format!("`{to}` is no register"), None);
             }
             for (constant_of, operand) in constants.iter_mut().zip(from) {
-                *constant_of = constant(operand);
+                *constant_of = constant(operand).map(|value| value as u32);
                 if constant_of.is_none() && !is_register(operand) {
                     let message = format!("`{operand}` is neither a register nor an integer");
                     return fault(operand, message, None);

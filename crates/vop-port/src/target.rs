@@ -69,7 +69,7 @@ impl Target {
 
     /// Whether its functions can be called from sources in C's syntax.
     pub fn is_c(self) -> bool {
-        self.0.syntax.word().is_some()
+        self.0.syntax.types().is_some()
     }
 
     /// Whether functions can be called in the place of `asm` statements of files in this language: of C's relatives in C's syntax, and in
@@ -90,11 +90,6 @@ impl Target {
     /// Whether its functions can hold the instructions themselves for NVIDIA's GPUs: not constexpr functions, and not other languages.
     pub fn can_keep_ptx(self) -> bool {
         self.0.syntax.nvidia().is_some()
-    }
-
-    /// The type of a word, in C's syntax.
-    pub(crate) fn word(self) -> &'static str {
-        self.0.syntax.word().unwrap_or("unsigned")
     }
 
     pub(crate) const fn machine(self) -> &'static Machine {

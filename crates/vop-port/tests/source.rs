@@ -198,6 +198,100 @@ fn base_instructions_alone_are_carried_or_counted() {
     assert_eq!((ported.carried.len(), ported.left.len(), ported.others), (0, 0, 2));
 }
 
+#[test]
+fn registers_of_other_widths_are_variables_of_other_types() {
+    becomes(
+        r#"asm("{ .reg .u32 lo, hi; mov.b64 {lo, hi}, %1; vadd4.u32.u32.u32 lo, lo, hi, hi; mul.wide.u32 %0, lo, 5; }" : "=l"(d) : "l"(p[i]));"#,
+        "do {\n    unsigned long long vop_0;\n    const unsigned long long vop_1 = (unsigned long long)p[i];\n    \
+         unsigned vop_lo;\n    unsigned vop_hi;\n    vop_lo = (unsigned)vop_1;\n    vop_hi = (unsigned)(vop_1 >> 32);\n    \
+         vop_lo = vadd4_u32_u32_u32(vop_lo, vop_hi, 0);\n    vop_0 = (unsigned long long)vop_lo * 5;\n    d = vop_0;\n} while (0);",
+    );
+    becomes(r#"asm("min.s16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));"#, "d = ptx_min_s16(a, b, 0);");
+    for (template, operands, why) in [
+        ("vadd.u32.u32.u32 %0, %1, %1;", "\"=r\"(d) : \"h\"(a)", "operand `%1` is a 16-bit register"),
+        (
+            "add.u64 %0, %1, %1; vadd.u32.u32.u32 %0, %1, %1;",
+            "\"=r\"(d) : \"r\"(a)",
+            "`add.u64 %0, %1, %1` has no plain equivalent here",
+        ),
+        (
+            "mov.b64 {%1, %0}, %1; vadd.u32.u32.u32 %0, %0, %0;",
+            "\"=r\"(d), \"+l\"(a)",
+            "`mov.b64 {%1, %0}, %1` has no plain equivalent here",
+        ),
+        ("mov.b32 %0, %1; vadd.u32.u32.u32 %0, %0, %0;", "\"=r\"(d) : \"f\"(a)", "operand `%1` is an `.f32` register"),
+        (
+            "mul.hi.u64 %1, %1, %1; vadd.u32.u32.u32 %0, %0, %0;",
+            "\"=r\"(d), \"+l\"(a)",
+            "`mul.hi.u64 %1, %1, %1` has no plain equivalent here",
+        ),
+    ] {
+        is_left(&format!("asm(\"{template}\" : {operands});"), why);
+    }
+    // Without a function there is no header.
+    let source = r#"asm("add.u64 %0, %1, %1;" : "=l"(d) : "l"(a));"#;
+    let text = |target| String::from_utf8(ported(source, target).apply(source.as_bytes(), "vop_port.h")).unwrap();
+    assert!(ported(source, "c").functions.is_empty());
+    assert!(text("c").starts_with("#include <stdint.h>\ndo {\n    uint64_t vop_0;\n"), "{}", text("c"));
+    assert!(text("hip").starts_with("do {\n    unsigned long long vop_0;\n"), "{}", text("hip"));
+}
+
+/// Values of 64 bits (x, y), 16 bits (h, k) and 32 bits (a, b), and what an instruction computes of them.
+type OfWidths = (&'static str, fn(u64, u64, u16, u16, u32, u32) -> u64);
+
+/// `R` is the result, of 64 bits; `H` that of 16, and `W` that of 32.
+#[rustfmt::skip]
+const WIDTHS: &[OfWidths] = &[
+    ("add.u64 R, x, y;", |x, y, _, _, _, _| x.wrapping_add(y)),
+    ("sub.s64 R, x, 0x123456789abcdef0;", |x, _, _, _, _, _| x.wrapping_sub(0x1234_5678_9abc_def0)),
+    ("mul.lo.s64 R, x, -3;", |x, _, _, _, _, _| x.wrapping_mul(3).wrapping_neg()),
+    ("mad.lo.u64 R, x, y, x;", |x, y, _, _, _, _| x.wrapping_mul(y).wrapping_add(x)),
+    ("and.b64 R, x, y;", |x, y, _, _, _, _| x & y),
+    ("or.b64 R, x, y;", |x, y, _, _, _, _| x | y),
+    ("xor.b64 R, x, -1;", |x, _, _, _, _, _| !x),
+    ("not.b64 R, x;", |x, _, _, _, _, _| !x),
+    ("neg.s64 R, x;", |x, _, _, _, _, _| x.wrapping_neg()),
+    ("min.u64 R, x, y;", |x, y, _, _, _, _| x.min(y)),
+    ("max.s64 R, x, y;", |x, y, _, _, _, _| (x as i64).max(y as i64) as u64),
+    ("min.s64 R, x, y;", |x, y, _, _, _, _| (x as i64).min(y as i64) as u64),
+    ("shl.b64 R, x, a;", |x, _, _, _, a, _| x.checked_shl(a).unwrap_or(0)),
+    ("shl.b64 R, x, 13;", |x, _, _, _, _, _| x << 13),
+    ("shl.b64 R, x, 64;", |_, _, _, _, _, _| 0),
+    ("shr.u64 R, x, b;", |x, _, _, _, _, b| x.checked_shr(b).unwrap_or(0)),
+    ("shr.s64 R, x, a;", |x, _, _, _, a, _| (x as i64 >> a.min(63)) as u64),
+    ("shr.s64 R, x, 70;", |x, _, _, _, _, _| (x as i64 >> 63) as u64),
+    ("mul.wide.u32 R, a, b;", |_, _, _, _, a, b| u64::from(a) * u64::from(b)),
+    ("mul.wide.s32 R, a, b;", |_, _, _, _, a, b| (i64::from(a as i32) * i64::from(b as i32)) as u64),
+    ("mad.wide.s32 R, a, -7, y;", |_, y, _, _, a, _| ((i64::from(a as i32) * -7) as u64).wrapping_add(y)),
+    ("mad.wide.u32 R, a, b, y;", |_, y, _, _, a, b| (u64::from(a) * u64::from(b)).wrapping_add(y)),
+    ("cvt.u64.u32 R, a;", |_, _, _, _, a, _| a.into()),
+    ("cvt.s64.s32 R, a;", |_, _, _, _, a, _| i64::from(a as i32) as u64),
+    ("cvt.u64.s16 R, h;", |_, _, h, _, _, _| i64::from(h as i16) as u64),
+    ("cvt.s64.u16 R, h;", |_, _, h, _, _, _| h.into()),
+    ("cvt.u64.s8 R, a;", |_, _, _, _, a, _| i64::from(a as i8) as u64),
+    ("cvt.u32.u64 W, x;", |x, _, _, _, _, _| u64::from(x as u32)),
+    ("cvt.u16.u64 H, x;", |x, _, _, _, _, _| u64::from(x as u16)),
+    ("cvt.s16.s32 H, a;", |_, _, _, _, a, _| u64::from(a as u16)),
+    ("cvt.sat.s16.s32 H, a;", |_, _, _, _, a, _| u64::from((a as i32).clamp(-32768, 32767) as u16)),
+    ("cvt.s32.s16 W, h;", |_, _, h, _, _, _| u64::from(i32::from(h as i16) as u32)),
+    ("add.u16 H, h, k;", |_, _, h, k, _, _| h.wrapping_add(k).into()),
+    ("not.b16 H, h;", |_, _, h, _, _, _| (!h).into()),
+    ("{.reg .b16 %s; mov.b16 %s, -2; or.b16 %s, %s, -32768; mov.b32 W, {%s, k}; }", |_, _, _, k, _, _| u64::from(k) << 16 | 0xfffe),
+    ("mov.u16 H, -2;", |_, _, _, _, _, _| 0xfffe),
+    ("shr.s16 H, h, a;", |_, _, h, _, a, _| ((i32::from(h as i16) >> a.min(31)) as u16).into()),
+    ("min.s16 H, h, k;", |_, _, h, k, _, _| ((h as i16).min(k as i16) as u16).into()),
+    ("mad.wide.s16 W, h, k, a;", |_, _, h, k, a, _| u64::from(((i32::from(h as i16) * i32::from(k as i16)) as u32).wrapping_add(a))),
+    ("mov.b64 R, {a, b};", |_, _, _, _, a, b| u64::from(b) << 32 | u64::from(a)),
+    ("mov.b64 {%w, W}, x; xor.b32 W, W, %w;", |x, _, _, _, _, _| u64::from(x as u32 ^ (x >> 32) as u32)),
+    ("mov.b32 W, {h, k};", |_, _, h, k, _, _| u64::from(k) << 16 | u64::from(h)),
+    ("mov.b32 {_, H}, a;", |_, _, _, _, a, _| (a >> 16).into()),
+    ("mov.b64 R, {h, k, h, h};", |_, _, h, k, _, _| u64::from(h) * 0x1_0001_0000_0001 | u64::from(k) << 16),
+    ("setp.lt.s64 %p, x, y; selp.b64 R, x, y, %p;", |x, y, _, _, _, _| (x as i64).min(y as i64) as u64),
+    ("setp.hi.s64 %p, x, y; @%p mov.b64 R, y; @!%p mov.b64 R, 5;", |x, y, _, _, _, _| if x > y { y } else { 5 }),
+    ("setp.ge.s16 %p, h, k; selp.b16 H, h, k, %p;", |_, _, h, k, _, _| ((h as i16).max(k as i16) as u16).into()),
+    ("{.reg .b64 %q; .reg .b16 %s; cvt.s64.s32 %q, a; mov.b64 {%s, _, _, _}, %q; mul.wide.u16 W, %s, %s; }", |_, _, _, _, a, _| u64::from(a as u16) * u64::from(a as u16)),
+];
+
 /// A file of another language after `port`, of which nothing is left.
 #[track_caller]
 fn of_language(source: &str, language: Language, target: &str) -> String {
@@ -530,6 +624,105 @@ fn the_ported_text_computes_what_the_asm_does() {
         }
     }
     assert_eq!(values.next(), None);
+}
+
+/// Instructions of 64-bit and 16-bit integers, in C and C++, compared with what Rust computes.
+#[test]
+fn registers_of_other_widths_compute_what_the_asm_does() {
+    if !has("gcc") || !has("g++") {
+        return;
+    }
+    let mut source = String::from("#include <stdint.h>\n#include <stdio.h>\n");
+    for (number, (template, _)) in WIDTHS.iter().enumerate() {
+        let mut template = format!("{{.reg .pred %p; .reg .b32 %w; {template}}}");
+        for (name, operand) in [
+            ("R", "%0"),
+            ("H", "%1"),
+            ("W", "%2"),
+            ("x", "%3"),
+            ("y", "%4"),
+            ("h", "%5"),
+            ("k", "%6"),
+            ("a", "%7"),
+            ("b", "%8"),
+        ] {
+            for before in [" ", "{", "!"] {
+                for behind in [",", ";", "}"] {
+                    template =
+                        template.replace(&format!("{before}{name}{behind}"), &format!("{before}{operand}{behind}"));
+                }
+            }
+        }
+        writeln!(
+            source,
+            "uint64_t f{number}(uint64_t x, uint64_t y, uint16_t h, int16_t k, uint32_t a, int32_t b) {{\n    uint64_t r = 0;\n    int16_t s = 0;\n    \
+             int32_t w = 0;\n    asm(\"{template}\" : \"+l\"(r), \"+h\"(s), \"+r\"(w) : \"l\"(x), \"l\"(y), \"h\"(h), \"h\"(k), \"r\"(a), \"r\"(b));\n    \
+             return r | (uint16_t)s | (uint32_t)w;\n}}"
+        )
+        .unwrap();
+    }
+    let mut random = Random(0x7777_1234_5678_9abc);
+    let mut inputs: Vec<(u64, u64, u16, u16, u32, u32)> = Vec::new();
+    for i in 0..60 {
+        let edge = |n: u32| {
+            [0, 1, 7, 15, 16, 31, 32, 33, 63, 64, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, u32::MAX]
+                [n as usize % 16]
+        };
+        let mut next = || if i % 2 == 0 { random.next() } else { edge(random.next()) };
+        let mut long = || u64::from(next()) << 32 | u64::from(next());
+        let (x, y) = (long(), long());
+        inputs.push((x, y, next() as u16, next() as u16, next(), next()));
+    }
+    let rows: String =
+        inputs.iter().map(|(x, y, h, k, a, b)| format!("{{{x}ull, {y}ull, {h}, {k}, {a}, {b}}}, ")).collect();
+    let list: Vec<String> = (0..WIDTHS.len()).map(|i| format!("f{i}")).collect();
+    writeln!(
+        source,
+        "static const uint64_t in[][6] = {{{rows}}};\nstatic uint64_t (*const all[])(uint64_t, uint64_t, uint16_t, int16_t, uint32_t, int32_t) = {{{}}};\n\
+         int main(void) {{ for (int f = 0; f < {}; f++) for (int i = 0; i < {}; i++) printf(\"%llx\\n\", (unsigned long long)all[f](in[i][0], \
+         in[i][1], (uint16_t)in[i][2], (int16_t)in[i][3], (uint32_t)in[i][4], (int32_t)in[i][5])); return 0; }}",
+        list.join(", "),
+        list.len(),
+        inputs.len(),
+    )
+    .unwrap();
+    for (target, compiler, file) in
+        [("c", "gcc", "ported.c"), ("cpp", "g++", "ported.cpp"), ("hip", "g++", "ported.hip.cpp")]
+    {
+        let ported = ported(&source, target);
+        assert_eq!((&ported.left[..], ported.carried.len(), ported.others), (&[][..], WIDTHS.len(), 0));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        std::fs::write(path.join(file), ported.apply(source.as_bytes(), "vop_port.h")).unwrap();
+        std::fs::write(path.join("vop_port.h"), vop_port::file(&ported.functions)).unwrap();
+        let args = [
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused",
+            "-D__host__=",
+            "-D__device__=",
+            "-fsanitize=undefined",
+            "-fsanitize-undefined-trap-on-error",
+            "-o",
+            "ported",
+            file,
+        ];
+        output(path, compiler, &args);
+        let text = output(path, path.join("ported").to_str().unwrap(), &[]);
+        let mut values = text.lines();
+        for (template, evaluation) in WIDTHS {
+            for &(x, y, h, k, a, b) in &inputs {
+                let wanted = format!("{:x}", evaluation(x, y, h, k, a, b));
+                assert_eq!(
+                    values.next(),
+                    Some(&wanted[..]),
+                    "{target}: {template} {x:#x} {y:#x} {h:#x} {k:#x} {a:#x} {b:#x}"
+                );
+            }
+        }
+    }
 }
 
 fn has(tool: &str) -> bool {

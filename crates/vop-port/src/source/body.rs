@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use vop::{Mnemonic, Operand, Parser};
-use vop_ptx::asm::{Access, AsmStatement, Class};
+use vop_ptx::asm::{Access, AsmOperand, AsmStatement, Class};
 
+use super::long::{self, Long};
 use crate::base::{Base, constant};
 
 /// What a template computes, step by step.
@@ -19,14 +20,32 @@ pub(crate) struct Body {
 #[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) name: String,
-    kind: Kind,
+    pub(crate) kind: Kind,
 }
 
+/// What a register holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
+    /// 32 bits.
     Word,
+    /// 64 bits.
+    Long,
+    /// 16 bits. As a variable it is a word whose upper half is 0.
+    Half,
     Predicate,
     Other,
+}
+
+impl Kind {
+    /// The kind of an operand of an `asm`.
+    pub(crate) fn of(operand: &AsmOperand) -> Kind {
+        match (operand.class, operand.constraint.trim_matches(['"', '=', '+', '&', '%'])) {
+            (Class::Word | Class::Immediate, _) => Kind::Word,
+            (Class::Other(_), "l") => Kind::Long,
+            (Class::Other(_), "h") => Kind::Half,
+            _ => Kind::Other,
+        }
+    }
 }
 
 /// A place for a value.
@@ -43,6 +62,8 @@ pub(crate) enum Place {
 pub(crate) enum Source {
     Place(Place),
     Constant(u32),
+    /// A constant of 64 bits.
+    Long(u64),
 }
 
 /// A predicate, and whether it must not hold (`true`).
@@ -64,13 +85,15 @@ pub(crate) enum What {
     /// A video instruction. Its function has three parameters.
     Form(vop::Form),
     Base(Base),
+    /// An expression of C; see [`Long`].
+    Expression(String),
 }
 
 impl Body {
-    /// Reads a template, or says why it cannot be carried over.
-    pub(crate) fn read(statement: &AsmStatement) -> Result<Body, String> {
+    /// Reads a template, or says why it cannot be carried over. Registers of other widths than 32 bits are read if `has_widths`.
+    pub(crate) fn read(statement: &AsmStatement, has_widths: bool) -> Result<Body, String> {
         let text = without_comments(&statement.template);
-        let mut reader = Reader { statement, body: Body::default(), names: HashMap::new() };
+        let mut reader = Reader { statement, has_widths, body: Body::default(), names: HashMap::new() };
         for part in text.split([';', '\u{1}']) {
             reader.part(part.trim())?;
         }
@@ -115,6 +138,7 @@ fn without_comments(template: &str) -> String {
 
 struct Reader<'s> {
     statement: &'s AsmStatement,
+    has_widths: bool,
     body: Body,
     names: HashMap<String, usize>,
 }
@@ -141,11 +165,11 @@ impl Reader<'_> {
             return Err(format!("it has a label, `{}`", shown(instruction)));
         }
         let first = opcode.split('.').next().unwrap_or_default();
-        let step = match Mnemonic::from_name(first) {
-            Some(_) => self.video(instruction)?,
+        let steps = match Mnemonic::from_name(first) {
+            Some(_) => vec![self.video(instruction)?],
             None => self.base(opcode, instruction[opcode.len()..].trim())?,
         };
-        self.body.steps.push(Step { guard, ..step });
+        self.body.steps.extend(steps.into_iter().map(|step| Step { guard, ..step }));
         Ok(())
     }
 
@@ -156,6 +180,8 @@ impl Reader<'_> {
         let kind = match ty {
             ".u32" | ".s32" | ".b32" => Kind::Word,
             ".pred" => Kind::Predicate,
+            ".u64" | ".s64" | ".b64" if self.has_widths => Kind::Long,
+            ".u16" | ".s16" | ".b16" if self.has_widths => Kind::Half,
             _ => Kind::Other,
         };
         for name in names.split(',').map(str::trim) {
@@ -220,45 +246,118 @@ impl Reader<'_> {
         Ok(Step { guard: None, to: self.word(parsed.d)?, what: What::Form(form), from })
     }
 
-    fn base(&self, opcode: &str, operands: &str) -> Result<Step, String> {
+    fn base(&self, opcode: &str, operands: &str) -> Result<Vec<Step>, String> {
         let text = format!("{opcode} {operands}");
         let unknown = || format!("`{}` has no plain equivalent here", shown(&text));
-        if operands.contains(['{', '[', '|']) {
+        if operands.contains(['[', '|']) {
             return Err(unknown());
+        }
+        if operands.contains('{') {
+            return if self.has_widths { self.of_parts(opcode, operands).ok_or_else(unknown)? } else { Err(unknown()) };
         }
         let mut operands = operands.split(',').map(str::trim);
         let to = operands.next().filter(|to| !to.is_empty()).ok_or_else(unknown)?;
-        let mut from = Vec::new();
-        for operand in operands {
-            from.push(match constant(operand) {
-                Some(value) => Source::Constant(value),
+        let from: Vec<&str> = operands.collect();
+        let amount = from.get(1).and_then(|text| constant(text));
+        if let Some(long) = long::read(opcode, amount).filter(|_| self.has_widths) {
+            return Ok(vec![self.expression(long, to, &from)?.ok_or_else(unknown)?]);
+        }
+        let mut sources = Vec::new();
+        for operand in &from {
+            sources.push(match constant(operand) {
+                Some(value) => Source::Constant(value as u32),
                 None => Source::Place(self.known(operand)?),
             });
         }
-        let constants: Vec<Option<u32>> = from
+        let constants: Vec<Option<u32>> = sources
             .iter()
             .map(|source| match source {
                 Source::Constant(value) => Some(*value),
-                Source::Place(_) => None,
+                _ => None,
             })
             .collect();
         let base = Base::read(opcode, &constants).ok_or_else(unknown)?;
         let to = self.known(to)?;
-        // Where predicates stand.
-        let makes_predicate = opcode.starts_with("setp.") || opcode.ends_with(".pred");
-        let is_predicate =
-            |place: Place| matches!(place, Place::Local(n) if self.body.locals[n].kind == Kind::Predicate);
-        if is_predicate(to) != makes_predicate {
+        let (result, operands) = kinds(opcode, sources.len());
+        // `cvt` takes registers that are wider than its types.
+        let is_cvt = opcode.starts_with("cvt.");
+        let fits = |kind: Kind, wanted: Kind| kind == wanted || is_cvt && kind == Kind::Word && wanted == Kind::Half;
+        if !fits(self.kind(to), result) {
             return Err(unknown());
         }
-        for (i, source) in from.iter().enumerate() {
-            let wants = opcode.ends_with(".pred") || opcode.starts_with("selp.") && i == 2;
-            if matches!(source, Source::Place(place) if is_predicate(*place) != wants) {
-                return Err(unknown());
+        for (source, &wanted) in sources.iter_mut().zip(&operands) {
+            match source {
+                Source::Place(place) if !fits(self.kind(*place), wanted) => return Err(unknown()),
+                // As a variable of 16 bits has it.
+                Source::Constant(value) if wanted == Kind::Half => *value &= 0xffff,
+                _ => {}
             }
         }
-        let from = base.parameters().map(|i| from[i]).collect();
-        Ok(Step { guard: None, to, what: What::Base(base), from })
+        let from = base.parameters().map(|i| sources[i]).collect();
+        let what = What::Base(base);
+        let step = Step { guard: None, to, what, from };
+        // A number with sign, of which a register of 16 bits has the lower half.
+        let is_signed = opcode.split('.').rev().nth(1).is_some_and(|ty| ty.starts_with('s'));
+        let what = What::Expression("{0} & 0xffffu".into());
+        let cut = Step { guard: None, to, what, from: vec![Source::Place(to)] };
+        let is_cut = is_cvt && is_signed && self.kind(to) == Kind::Half;
+        Ok([step].into_iter().chain(is_cut.then_some(cut)).collect())
+    }
+
+    /// An instruction that is an expression of C; `None` if its registers are of other kinds.
+    fn expression(&self, long: Long, to: &str, from: &[&str]) -> Result<Option<Step>, String> {
+        let to = self.known(to)?;
+        if self.kind(to) != long.to || from.len() != long.from.len() {
+            return Ok(None);
+        }
+        let mut sources = Vec::new();
+        for (operand, &kind) in from.iter().zip(&long.from) {
+            sources.push(match (constant(operand), kind) {
+                (Some(value), Kind::Long) => Source::Long(value),
+                (Some(value), Kind::Word) => Source::Constant(value as u32),
+                (Some(value), Kind::Half) => Source::Constant(value as u32 & 0xffff),
+                (Some(_), _) => return Ok(None),
+                (None, _) => Source::Place(self.known(operand)?),
+            });
+        }
+        let is_wrong =
+            |(source, kind): (&Source, &Kind)| matches!(source, Source::Place(of) if self.kind(*of) != *kind);
+        if sources.iter().zip(&long.from).any(is_wrong) {
+            return Ok(None);
+        }
+        Ok(Some(Step { guard: None, to, what: What::Expression(long.expression), from: sources }))
+    }
+
+    /// `mov.b64 {a, b}, d` and `mov.b64 d, {a, b}`.
+    fn of_parts(&self, opcode: &str, operands: &str) -> Option<Result<Vec<Step>, String>> {
+        let list = |text: &str| -> Option<Vec<String>> {
+            let inner = text.trim().strip_prefix('{')?.strip_suffix('}')?;
+            Some(inner.split(',').map(|name| name.trim().to_string()).collect())
+        };
+        let steps = |long: Option<Long>, to: &str, from: &[&str]| self.expression(long?, to, from).transpose();
+        if let Some((to, from)) = operands.split_once(',').filter(|(to, _)| !to.contains('{')) {
+            let from = list(from)?;
+            let from: Vec<&str> = from.iter().map(String::as_str).collect();
+            return Some(steps(long::joined(opcode, from.len()), to.trim(), &from)?.map(|step| vec![step]));
+        }
+        let (to, from) = operands.rsplit_once(',')?;
+        let (to, from) = (list(to)?, from.trim());
+        // A part that is the register itself would change it before the others are taken.
+        if to.iter().any(|to| to == from) {
+            return None;
+        }
+        let mut all = Vec::new();
+        for (number, one) in to.iter().enumerate().filter(|(_, to)| *to != "_") {
+            all.push(steps(long::part(opcode, to.len(), number), one, &[from])?);
+        }
+        Some(all.into_iter().collect())
+    }
+
+    fn kind(&self, place: Place) -> Kind {
+        match place {
+            Place::Local(number) => self.body.locals[number].kind,
+            Place::Operand(number) => Kind::of(&self.statement.operands[number]),
+        }
     }
 
     fn register(&self, name: &str) -> Result<Place, String> {
@@ -275,7 +374,7 @@ impl Reader<'_> {
             .ok_or_else(|| format!("`{name}` is no operand and no register that the asm declares"))
     }
 
-    /// A register of 32 bits or a predicate.
+    /// A register whose kind is known.
     fn known(&self, name: &str) -> Result<Place, String> {
         let place = self.register(name)?;
         match place {
@@ -284,6 +383,9 @@ impl Reader<'_> {
             }
             Place::Operand(number) => match self.statement.operands[number].class {
                 Class::Word | Class::Immediate => Ok(place),
+                Class::Other(_) if self.has_widths && Kind::of(&self.statement.operands[number]) != Kind::Other => {
+                    Ok(place)
+                }
                 Class::Other(what) => Err(format!("operand `{name}` is {what}")),
                 Class::Memory => Err(format!("operand `{name}` is in memory")),
                 _ => Err(format!(
@@ -297,11 +399,15 @@ impl Reader<'_> {
 
     /// A register of 32 bits.
     fn word(&self, name: &str) -> Result<Place, String> {
-        match self.known(name)? {
-            Place::Local(number) if self.body.locals[number].kind == Kind::Predicate => {
-                Err(format!("`{name}` is a predicate"))
-            }
-            place => Ok(place),
+        let place = self.known(name)?;
+        match (self.kind(place), place) {
+            (Kind::Word, place) => Ok(place),
+            (Kind::Predicate, _) => Err(format!("`{name}` is a predicate")),
+            (_, Place::Operand(number)) => match self.statement.operands[number].class {
+                Class::Other(what) => Err(format!("operand `{name}` is {what}")),
+                _ => Err(format!("operand `{name}` has not 32 bits")),
+            },
+            (_, Place::Local(_)) => Err(format!("register `{name}` has not 32 bits")),
         }
     }
 
@@ -338,4 +444,34 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// The kinds of the result and of the operands of a base instruction that has a function.
+fn kinds(opcode: &str, count: usize) -> (Kind, Vec<Kind>) {
+    let parts: Vec<&str> = opcode.split('.').collect();
+    let kind = |ty: &str| match ty {
+        "pred" => Kind::Predicate,
+        "u16" | "s16" | "b16" => Kind::Half,
+        _ => Kind::Word,
+    };
+    let ty = kind(parts.last().copied().unwrap_or_default());
+    let mut from = vec![ty; count];
+    let to = match parts[0] {
+        "setp" => Kind::Predicate,
+        "selp" => {
+            from[2..].fill(Kind::Predicate);
+            ty
+        }
+        "shl" | "shr" => {
+            from[1..].fill(Kind::Word);
+            ty
+        }
+        "mul" | "mad" if parts.contains(&"wide") => {
+            from.iter_mut().skip(2).for_each(|kind| *kind = Kind::Word);
+            Kind::Word
+        }
+        "cvt" if parts.get(1) != Some(&"pack") => kind(parts[parts.len() - 2]),
+        _ => ty,
+    };
+    (to, from)
 }

@@ -25,7 +25,7 @@ pub(super) struct Written {
 }
 
 /// The words that may stand beside the type of a value.
-const ATTRIBUTES: [&str; 6] = ["noundef", "zeroext", "signext", "inreg", "returned", "range"];
+const ATTRIBUTES: [&str; 5] = ["noundef", "zeroext", "signext", "inreg", "returned"];
 
 /// A value of LLVM IR for each place.
 struct Values {
@@ -93,6 +93,7 @@ pub(super) fn statement(
             if function.code().reads(PARAMETERS[i]) {
                 from[i] = match source {
                     Source::Constant(value) => (*value as i32).to_string(),
+                    Source::Long(value) => (*value as i64).to_string(),
                     Source::Place(place) => values.of(*place).clone().unwrap_or_else(|| "0".into()),
                 };
             }

@@ -11,6 +11,7 @@
 mod body;
 mod include;
 mod llvm;
+mod long;
 mod notation;
 mod strings;
 mod write;
@@ -73,6 +74,8 @@ pub struct PortedSource {
     pub others: usize,
     edits: Vec<(Range<usize>, String)>,
     include: Option<usize>,
+    /// What is included in the header's place, if no function is called.
+    prelude: Option<&'static str>,
     /// The statements that were looked at.
     seen: Vec<Range<usize>>,
 }
@@ -143,6 +146,8 @@ pub fn port_source(source: &[u8], language: Language, options: &SourceOptions) -
     {
         let places: Vec<usize> = ported.edits.iter().map(|(span, _)| span.start).collect();
         ported.include = Some(include::place(source, first.start, &places));
+        // Without functions there is no header; its types are needed all the same.
+        ported.prelude = Some(options.target.syntax().prelude()).filter(|_| ported.functions.is_empty());
     }
     if options.target.is_c() {
         strings::port(source, language, options, &mut ported);
@@ -228,25 +233,33 @@ fn carry(
     if let Some(why) = statement.unknown {
         return Err(why.to_string());
     }
-    let body = Body::read(statement)?;
     let target = options.target;
+    let c = target.syntax().types().map(|types| notation::C { syntax: target.syntax(), types });
+    let body = Body::read(statement, c.is_some())?;
     let mut functions = Vec::new();
     for step in &body.steps {
         functions.push(match &step.what {
-            What::Form(form) => port(*form, target, options.semantics).map_err(|error: PortError| error.to_string())?,
-            What::Base(base) => port_base(base, target),
+            What::Form(form) => {
+                Some(port(*form, target, options.semantics).map_err(|error: PortError| error.to_string())?)
+            }
+            What::Base(base) => Some(port_base(base, target)),
+            What::Expression(_) => None,
         });
     }
     let carried = |notes| Carried { span: statement.span.clone(), instructions: body.steps.len(), notes };
     if language == Language::LlvmIr {
+        let functions: Vec<Port> = functions.into_iter().flatten().collect();
         let llvm::Written { span, text, functions, notes } =
             llvm::statement(source, statement, &body, &functions, target)?;
         return Ok(Written { span, text, functions, carried: carried(notes) });
     }
-    let c = notation::C { word: target.word() };
-    let notation: &dyn notation::Notation = if language == Language::Rust { &notation::Rust } else { &c };
+    let notation: &dyn notation::Notation = match &c {
+        Some(c) => c,
+        None => &notation::Rust,
+    };
     let (text, called, notes) = write::statement(source, statement, &body, &functions, notation)?;
-    let functions = functions.into_iter().zip(called).filter(|(_, called)| *called).map(|(function, _)| function);
+    let functions =
+        functions.into_iter().zip(called).filter(|(_, called)| *called).filter_map(|(function, _)| function);
     Ok(Written { span: statement.span.clone(), text, functions: functions.collect(), carried: carried(notes) })
 }
 
@@ -264,8 +277,11 @@ impl PortedSource {
     ///
     /// `source` is the text that was given to [`port_source`].
     pub fn apply(&self, source: &[u8], header: &str) -> Vec<u8> {
-        let line = format!("#include \"{header}\"");
-        let has_line = source.split(|b| *b == b'\n').any(|of| of.trim_ascii() == line.as_bytes());
+        let line = match self.prelude {
+            Some(prelude) => prelude.trim_end().to_string(),
+            None => format!("#include \"{header}\""),
+        };
+        let has_line = line.is_empty() || source.split(|b| *b == b'\n').any(|of| of.trim_ascii() == line.as_bytes());
         let include = self.include.filter(|_| !has_line).map(|place| (place..place, line + line_end(source)));
         let mut edits: Vec<&(Range<usize>, String)> = include.iter().chain(&self.edits).collect();
         edits.sort_by_key(|(span, _)| span.start);

@@ -2,13 +2,18 @@
 
 use vop_ptx::asm::{AsmOperand, Class};
 
-use super::body::{Source, Step, What};
+use super::body::{Kind, Source, Step, What};
 use super::write::Expression;
+use crate::code::Width;
+use crate::print::Syntax;
 
-/// How a language writes assignments, variables and calls. All variables are words without sign.
+/// How a language writes assignments, variables and calls. All variables are words without sign, or of 64 bits where that is said.
 pub(super) trait Notation {
     /// A constant.
     fn number(&self, value: u32) -> String;
+
+    /// A constant of 64 bits.
+    fn long(&self, value: u64) -> String;
 
     /// Whether evaluating an expression may change something that only this language has.
     fn changes(&self, _expression: &str) -> bool {
@@ -28,10 +33,10 @@ pub(super) trait Notation {
     fn assigned(&self, place: &Expression, value: &str, before: &str) -> String;
 
     /// A name for a value that stays.
-    fn constant(&self, name: &str, value: &str) -> String;
+    fn constant(&self, name: &str, kind: Kind, value: &str) -> String;
 
     /// A variable, and whether it gets more than one value.
-    fn variable(&self, name: &str, initial: Option<&str>, changes: bool) -> String;
+    fn variable(&self, name: &str, kind: Kind, initial: Option<&str>, changes: bool) -> String;
 
     /// An expression that is evaluated for what it changes.
     fn discarded(&self, expression: &Expression) -> String;
@@ -53,8 +58,27 @@ pub(super) trait Notation {
 
 /// C and its relatives.
 pub(super) struct C {
-    /// The type of a word.
-    pub(super) word: &'static str,
+    pub(super) syntax: &'static (dyn Syntax + Sync),
+    /// The types of integers without and with sign, of 32 and of 64 bits.
+    pub(super) types: [[&'static str; 2]; 2],
+}
+
+impl C {
+    /// An expression with operands and types in it.
+    fn expression(&self, expression: &str, from: &[String]) -> String {
+        let [[word, signed_word], [long, signed_long]] = self.types;
+        let types = [("{SL}", signed_long), ("{SW}", signed_word), ("{L}", long), ("{W}", word)];
+        let mut text = types.into_iter().fold(expression.to_string(), |text, (name, ty)| text.replace(name, ty));
+        for (number, operand) in from.iter().enumerate() {
+            text = text.replace(&format!("{{{number}}}"), operand);
+        }
+        text
+    }
+
+    /// The type of a variable.
+    fn ty(&self, kind: Kind) -> &'static str {
+        self.types[usize::from(kind == Kind::Long)][0]
+    }
 }
 
 impl Notation for C {
@@ -66,17 +90,26 @@ impl Notation for C {
         }
     }
 
+    fn long(&self, value: u64) -> String {
+        self.syntax.literal(value, Width::Long)
+    }
+
     fn argument(&self, expression: &Expression, _: &AsmOperand, _: &str) -> String {
         expression.argument()
     }
 
-    fn word(&self, expression: &Expression, _: &AsmOperand, _: &str) -> String {
-        let (word, text) = (self.word, &expression.text);
-        if word.contains("::") {
-            return format!("static_cast<{word}>({text})");
-        }
+    fn word(&self, expression: &Expression, operand: &AsmOperand, _: &str) -> String {
+        let kind = Kind::of(operand);
+        let (ty, text) = (self.ty(kind), &expression.text);
         let simple = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']' | b'.'));
-        if simple { format!("({word}){text}") } else { format!("({word})({text})") }
+        let value = if ty.contains("::") {
+            format!("static_cast<{ty}>({text})")
+        } else if simple {
+            format!("({ty}){text}")
+        } else {
+            format!("({ty})({text})")
+        };
+        if kind == Kind::Half { format!("{value} & 0xffffu") } else { value }
     }
 
     fn call(&self, name: &str, arguments: &[String]) -> String {
@@ -87,13 +120,13 @@ impl Notation for C {
         format!("{} = {value}", place.place())
     }
 
-    fn constant(&self, name: &str, value: &str) -> String {
-        format!("const {} {name} = {value};", self.word)
+    fn constant(&self, name: &str, kind: Kind, value: &str) -> String {
+        format!("const {} {name} = {value};", self.ty(kind))
     }
 
-    fn variable(&self, name: &str, initial: Option<&str>, _: bool) -> String {
+    fn variable(&self, name: &str, kind: Kind, initial: Option<&str>, _: bool) -> String {
         let initial = initial.map(|initial| format!(" = {initial}")).unwrap_or_default();
-        format!("{} {name}{initial};", self.word)
+        format!("{} {name}{initial};", self.ty(kind))
     }
 
     fn discarded(&self, expression: &Expression) -> String {
@@ -105,13 +138,16 @@ impl Notation for C {
     }
 
     fn plain(&self, step: &Step, from: &[String]) -> Option<String> {
-        let What::Base(base) = &step.what else { return None };
+        let base = match &step.what {
+            What::Base(base) => base,
+            What::Expression(expression) => return Some(self.expression(expression, from)),
+            What::Form(_) => return None,
+        };
         let (name, modifiers) = base.opcode().split_once('.')?;
-        let is_pred = modifiers == "pred";
         let sign = match (name, modifiers) {
             ("mov", _) => return Some(from[0].clone()),
-            ("not", _) if !is_pred => return Some(format!("~{}", from[0])),
-            ("neg", _) => return Some(format!("0u - {}", from[0])),
+            ("not", "b32") => return Some(format!("~{}", from[0])),
+            ("neg", "s32") => return Some(format!("0u - {}", from[0])),
             ("selp", _) => return Some(format!("{} ? {} : {}", from[2], from[0], from[1])),
             ("mad", "lo.u32" | "lo.s32") => return Some(format!("{} * {} + {}", from[0], from[1], from[2])),
             ("add", "u32" | "s32" | "b32") => "+",
@@ -120,7 +156,7 @@ impl Notation for C {
             ("and", _) => "&",
             ("or", _) => "|",
             ("xor", _) => "^",
-            ("shl", _) if is_amount(&step.from[1]) => "<<",
+            ("shl", "b32") if is_amount(&step.from[1]) => "<<",
             ("shr", "u32" | "b32") if is_amount(&step.from[1]) => ">>",
             _ => return None,
         };
@@ -180,6 +216,10 @@ impl Notation for Rust {
         if value < 256 { value.to_string() } else { format!("{value:#x}") }
     }
 
+    fn long(&self, value: u64) -> String {
+        format!("{value}")
+    }
+
     fn changes(&self, expression: &str) -> bool {
         // `f!(x)`, a block or a closure, an early return.
         let bytes = expression.as_bytes();
@@ -221,11 +261,11 @@ impl Notation for Rust {
         }
     }
 
-    fn constant(&self, name: &str, value: &str) -> String {
+    fn constant(&self, name: &str, _: Kind, value: &str) -> String {
         format!("let {name}: u32 = {value};")
     }
 
-    fn variable(&self, name: &str, initial: Option<&str>, changes: bool) -> String {
+    fn variable(&self, name: &str, _: Kind, initial: Option<&str>, changes: bool) -> String {
         let initial = initial.map(|initial| format!(" = {initial}")).unwrap_or_default();
         format!("let {}{name}: u32{initial};", if changes { "mut " } else { "" })
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use vop::lower::Value;
 use vop_ptx::asm::{Access, AsmOperand, AsmStatement};
 
-use super::body::{Body, Place, Source, comment};
+use super::body::{Body, Kind, Place, Source, comment};
 use super::notation::Notation;
 use crate::Port;
 
@@ -24,7 +24,7 @@ pub(super) fn statement(
     source: &[u8],
     statement: &AsmStatement,
     body: &Body,
-    functions: &[Port],
+    functions: &[Option<Port>],
     notation: &dyn Notation,
 ) -> Result<Text, String> {
     let of = |place: &Range<usize>| {
@@ -190,7 +190,8 @@ struct Writer<'a> {
     source: &'a [u8],
     statement: &'a AsmStatement,
     body: &'a Body,
-    functions: &'a [Port],
+    /// The function of each step that has one.
+    functions: &'a [Option<Port>],
     notation: &'a dyn Notation,
     /// What operands begin as.
     expressions: &'a [Expression],
@@ -204,6 +205,7 @@ impl Writer<'_> {
         let [step] = &self.body.steps[..] else { return None };
         let (None, Place::Operand(to)) = (step.guard, step.to) else { return None };
         // An operator needs words without sign, which the block makes.
+        let function = self.functions[0].as_ref()?;
         let names = vec![String::new(); step.from.len()];
         if self.notation.plain(step, &names).is_some() {
             return None;
@@ -218,8 +220,9 @@ impl Writer<'_> {
         let mut arguments = Vec::new();
         for (i, source) in step.from.iter().enumerate() {
             arguments.push(match source {
-                _ if !self.functions[0].code().reads(PARAMETERS[i]) => self.notation.number(0),
+                _ if !function.code().reads(PARAMETERS[i]) => self.notation.number(0),
                 Source::Constant(value) => self.notation.number(*value),
+                Source::Long(_) => return None,
                 // A tied output begins as the input.
                 Source::Place(Place::Operand(operand)) => {
                     let operand = self.given(*operand);
@@ -241,7 +244,7 @@ impl Writer<'_> {
                 return None;
             }
         }
-        let call = self.notation.call(self.functions[0].name(), &three(&arguments));
+        let call = self.notation.call(function.name(), &three(&arguments));
         Some(self.notation.assigned(&self.places[to], &call, self.before()))
     }
 
@@ -284,7 +287,7 @@ impl Writer<'_> {
                         "operand `%{number}` is tied to an output and read itself, and evaluating it twice may change something"
                     ));
                 }
-                Access::In if is_read(number) => lines.push(notation.constant(name, &value(number))),
+                Access::In if is_read(number) => lines.push(notation.constant(name, Kind::of(operand), &value(number))),
                 Access::In if !expression.is_pure => lines.push(notation.discarded(expression)),
                 Access::In => {}
                 Access::Out if is_read(number) => lines.push(self.variable(name, Place::Operand(number), None)),
@@ -309,14 +312,18 @@ impl Writer<'_> {
         let mut called = Vec::new();
         for (step, function) in self.body.steps.iter().zip(self.functions) {
             let given = step.from.iter().enumerate().map(|(i, source)| match source {
-                _ if !function.code().reads(PARAMETERS[i]) => notation.number(0),
+                _ if function.as_ref().is_some_and(|function| !function.code().reads(PARAMETERS[i])) => {
+                    notation.number(0)
+                }
                 Source::Place(place) => name(*place),
                 Source::Constant(value) => notation.number(*value),
+                Source::Long(value) => notation.long(*value),
             });
             let from: Vec<String> = given.collect();
             let plain = notation.plain(step, &from);
             called.push(plain.is_none());
-            let value = plain.unwrap_or_else(|| notation.call(function.name(), &three(&from)));
+            let call = || function.as_ref().map(|function| notation.call(function.name(), &three(&from)));
+            let value = plain.or_else(call).unwrap_or_default();
             let line = format!("{} = {value};", name(step.to));
             lines.push(match step.guard {
                 Some((negated, place)) => notation.guarded(negated, &name(place), &line),
@@ -337,7 +344,11 @@ impl Writer<'_> {
         let writes = self.body.steps.iter().filter(|step| step.to == place).count();
         let zero = self.notation.number(0);
         let initial = given.or(Some(&*zero).filter(|_| self.needs_initial(place)));
-        self.notation.variable(name, initial, writes + usize::from(initial.is_some()) > 1)
+        let kind = match place {
+            Place::Operand(number) => Kind::of(&self.statement.operands[number]),
+            Place::Local(number) => self.body.locals[number].kind,
+        };
+        self.notation.variable(name, kind, initial, writes + usize::from(initial.is_some()) > 1)
     }
 
     /// Whether a variable that no step writes unconditionally needs a value.
