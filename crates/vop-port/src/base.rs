@@ -583,7 +583,9 @@ mod tests {
             for b in edges {
                 let (x, y) = (a as u16, b as u16);
                 let (p, q) = (x as i16, y as i16);
-                let check = |opcode: &str, wanted: u32| assert_eq!(run(opcode, &[None, None], [a, b, 0]), wanted, "{opcode} {a:x} {b:x}");
+                let check = |opcode: &str, wanted: u32| {
+                    assert_eq!(run(opcode, &[None, None], [a, b, 0]), wanted, "{opcode} {a:x} {b:x}")
+                };
                 check("add.u16", x.wrapping_add(y).into());
                 check("sub.s16", x.wrapping_sub(y).into());
                 check("mul.lo.u16", x.wrapping_mul(y).into());

@@ -206,16 +206,26 @@ fn registers_of_other_widths_are_variables_of_other_types() {
          unsigned vop_lo;\n    unsigned vop_hi;\n    vop_lo = (unsigned)vop_1;\n    vop_hi = (unsigned)(vop_1 >> 32);\n    \
          vop_lo = vadd4_u32_u32_u32(vop_lo, vop_hi, 0);\n    vop_0 = (unsigned long long)vop_lo * 5;\n    d = vop_0;\n} while (0);",
     );
-    becomes(
-        r#"asm("min.s16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));"#,
-        "d = ptx_min_s16(a, b, 0);",
-    );
+    becomes(r#"asm("min.s16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));"#, "d = ptx_min_s16(a, b, 0);");
+    becomes(r#"asm("cvt.sat.s16.s32 %0, %1;" : "=h"(d) : "r"(a));"#, "d = ptx_cvt_sat_s16_s32(a, 0, 0);");
     for (template, operands, why) in [
         ("vadd.u32.u32.u32 %0, %1, %1;", "\"=r\"(d) : \"h\"(a)", "operand `%1` is a 16-bit register"),
-        ("add.u64 %0, %1, %1; vadd.u32.u32.u32 %0, %1, %1;", "\"=r\"(d) : \"r\"(a)", "`add.u64 %0, %1, %1` has no plain equivalent here"),
-        ("mov.b64 {%1, %0}, %1; vadd.u32.u32.u32 %0, %0, %0;", "\"=r\"(d), \"+l\"(a)", "`mov.b64 {%1, %0}, %1` has no plain equivalent here"),
+        (
+            "add.u64 %0, %1, %1; vadd.u32.u32.u32 %0, %1, %1;",
+            "\"=r\"(d) : \"r\"(a)",
+            "`add.u64 %0, %1, %1` has no plain equivalent here",
+        ),
+        (
+            "mov.b64 {%1, %0}, %1; vadd.u32.u32.u32 %0, %0, %0;",
+            "\"=r\"(d), \"+l\"(a)",
+            "`mov.b64 {%1, %0}, %1` has no plain equivalent here",
+        ),
         ("mov.b32 %0, %1; vadd.u32.u32.u32 %0, %0, %0;", "\"=r\"(d) : \"f\"(a)", "operand `%1` is an `.f32` register"),
-        ("mul.hi.u64 %1, %1, %1; vadd.u32.u32.u32 %0, %0, %0;", "\"=r\"(d), \"+l\"(a)", "`mul.hi.u64 %1, %1, %1` has no plain equivalent here"),
+        (
+            "mul.hi.u64 %1, %1, %1; vadd.u32.u32.u32 %0, %0, %0;",
+            "\"=r\"(d), \"+l\"(a)",
+            "`mul.hi.u64 %1, %1, %1` has no plain equivalent here",
+        ),
     ] {
         is_left(&format!("asm(\"{template}\" : {operands});"), why);
     }
@@ -626,10 +636,21 @@ fn registers_of_other_widths_compute_what_the_asm_does() {
     let mut source = String::from("#include <stdint.h>\n#include <stdio.h>\n");
     for (number, (template, _)) in WIDTHS.iter().enumerate() {
         let mut template = format!("{{.reg .pred %p; .reg .b32 %w; {template}}}");
-        for (name, operand) in [("R", "%0"), ("H", "%1"), ("W", "%2"), ("x", "%3"), ("y", "%4"), ("h", "%5"), ("k", "%6"), ("a", "%7"), ("b", "%8")] {
+        for (name, operand) in [
+            ("R", "%0"),
+            ("H", "%1"),
+            ("W", "%2"),
+            ("x", "%3"),
+            ("y", "%4"),
+            ("h", "%5"),
+            ("k", "%6"),
+            ("a", "%7"),
+            ("b", "%8"),
+        ] {
             for before in [" ", "{", "!"] {
                 for behind in [",", ";", "}"] {
-                    template = template.replace(&format!("{before}{name}{behind}"), &format!("{before}{operand}{behind}"));
+                    template =
+                        template.replace(&format!("{before}{name}{behind}"), &format!("{before}{operand}{behind}"));
                 }
             }
         }
@@ -644,13 +665,17 @@ fn registers_of_other_widths_compute_what_the_asm_does() {
     let mut random = Random(0x7777_1234_5678_9abc);
     let mut inputs: Vec<(u64, u64, u16, u16, u32, u32)> = Vec::new();
     for i in 0..60 {
-        let edge = |n: u32| [0, 1, 7, 15, 16, 31, 32, 33, 63, 64, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, u32::MAX][n as usize % 16];
+        let edge = |n: u32| {
+            [0, 1, 7, 15, 16, 31, 32, 33, 63, 64, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, u32::MAX]
+                [n as usize % 16]
+        };
         let mut next = || if i % 2 == 0 { random.next() } else { edge(random.next()) };
         let mut long = || u64::from(next()) << 32 | u64::from(next());
         let (x, y) = (long(), long());
         inputs.push((x, y, next() as u16, next() as u16, next(), next()));
     }
-    let rows: String = inputs.iter().map(|(x, y, h, k, a, b)| format!("{{{x}ull, {y}ull, {h}, {k}, {a}, {b}}}, ")).collect();
+    let rows: String =
+        inputs.iter().map(|(x, y, h, k, a, b)| format!("{{{x}ull, {y}ull, {h}, {k}, {a}, {b}}}, ")).collect();
     let list: Vec<String> = (0..WIDTHS.len()).map(|i| format!("f{i}")).collect();
     writeln!(
         source,
@@ -662,7 +687,9 @@ fn registers_of_other_widths_compute_what_the_asm_does() {
         inputs.len(),
     )
     .unwrap();
-    for (target, compiler, file) in [("c", "gcc", "ported.c"), ("cpp", "g++", "ported.cpp"), ("hip", "g++", "ported.hip.cpp")] {
+    for (target, compiler, file) in
+        [("c", "gcc", "ported.c"), ("cpp", "g++", "ported.cpp"), ("hip", "g++", "ported.hip.cpp")]
+    {
         let ported = ported(&source, target);
         assert_eq!((&ported.left[..], ported.carried.len(), ported.others), (&[][..], WIDTHS.len(), 0));
         let folder = tempfile::tempdir().unwrap();
@@ -670,8 +697,18 @@ fn registers_of_other_widths_compute_what_the_asm_does() {
         std::fs::write(path.join(file), ported.apply(source.as_bytes(), "vop_port.h")).unwrap();
         std::fs::write(path.join("vop_port.h"), vop_port::file(&ported.functions)).unwrap();
         let args = [
-            "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-D__host__=", "-D__device__=", "-fsanitize=undefined",
-            "-fsanitize-undefined-trap-on-error", "-o", "ported", file,
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused",
+            "-D__host__=",
+            "-D__device__=",
+            "-fsanitize=undefined",
+            "-fsanitize-undefined-trap-on-error",
+            "-o",
+            "ported",
+            file,
         ];
         output(path, compiler, &args);
         let text = output(path, path.join("ported").to_str().unwrap(), &[]);
@@ -679,7 +716,11 @@ fn registers_of_other_widths_compute_what_the_asm_does() {
         for (template, evaluation) in WIDTHS {
             for &(x, y, h, k, a, b) in &inputs {
                 let wanted = format!("{:x}", evaluation(x, y, h, k, a, b));
-                assert_eq!(values.next(), Some(&wanted[..]), "{target}: {template} {x:#x} {y:#x} {h:#x} {k:#x} {a:#x} {b:#x}");
+                assert_eq!(
+                    values.next(),
+                    Some(&wanted[..]),
+                    "{target}: {template} {x:#x} {y:#x} {h:#x} {k:#x} {a:#x} {b:#x}"
+                );
             }
         }
     }

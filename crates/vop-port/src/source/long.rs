@@ -123,7 +123,9 @@ fn converted(modifiers: &[&str]) -> Option<Long> {
         (64, 64) => of(L, &[L], "{0}"),
         (64, 32) if from_signed => of(L, &[W], "({L})({SL})({SW}){0}"),
         (64, 32) => of(L, &[W], "({L}){0}"),
-        (64, bits) if from_signed => of(L, &[kind(bits)], &format!("({{L}})({{SL}})(({{SW}})({{0}} << {up}u) >> {up})")),
+        (64, bits) if from_signed => {
+            of(L, &[kind(bits)], &format!("({{L}})({{SL}})(({{SW}})({{0}} << {up}u) >> {up})"))
+        }
         (64, bits) => of(L, &[kind(bits)], &format!("({{L}})({{0}} & {:#x}u)", (1_u32 << bits) - 1)),
         (32, 64) => of(W, &[L], "({W}){0}"),
         (16, 64) => of(Kind::Half, &[L], "({W}){0} & 0xffffu"),

@@ -246,7 +246,7 @@ fn carry(
             What::Expression(_) => None,
         });
     }
-    let carried = |notes| Carried { span: statement.span.clone(), instructions: body.steps.len(), notes };
+    let carried = |notes| Carried { span: statement.span.clone(), instructions: body.instructions, notes };
     if language == Language::LlvmIr {
         let functions: Vec<Port> = functions.into_iter().flatten().collect();
         let llvm::Written { span, text, functions, notes } =
@@ -258,7 +258,8 @@ fn carry(
         None => &notation::Rust,
     };
     let (text, called, notes) = write::statement(source, statement, &body, &functions, notation)?;
-    let functions = functions.into_iter().zip(called).filter(|(_, called)| *called).filter_map(|(function, _)| function);
+    let functions =
+        functions.into_iter().zip(called).filter(|(_, called)| *called).filter_map(|(function, _)| function);
     Ok(Written { span: statement.span.clone(), text, functions: functions.collect(), carried: carried(notes) })
 }
 

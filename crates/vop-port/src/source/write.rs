@@ -287,9 +287,7 @@ impl Writer<'_> {
                         "operand `%{number}` is tied to an output and read itself, and evaluating it twice may change something"
                     ));
                 }
-                Access::In if is_read(number) => {
-                    lines.push(notation.constant(name, Kind::of(operand), &value(number)))
-                }
+                Access::In if is_read(number) => lines.push(notation.constant(name, Kind::of(operand), &value(number))),
                 Access::In if !expression.is_pure => lines.push(notation.discarded(expression)),
                 Access::In => {}
                 Access::Out if is_read(number) => lines.push(self.variable(name, Place::Operand(number), None)),
