@@ -250,6 +250,7 @@ fn strings_and_llvm_ir_need_no_header() {
         "1 statement of 1 instruction carried over in 1 file; the functions of strings and LLVM IR are in the files themselves\n"
     );
     let text = read(&folder, "a.py");
+    assert!(text.starts_with("KERNEL = \"\"\"\n#ifndef vavrg4_u32_u32_u32_of_vop\n"), "{text}");
     assert!(
         text.contains("\n    d = vavrg4_u32_u32_u32(a, 7, 0);\n") && text.contains("static inline uint vavrg4_"),
         "{text}"

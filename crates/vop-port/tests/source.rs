@@ -207,6 +207,7 @@ fn registers_of_other_widths_are_variables_of_other_types() {
          vop_lo = vadd4_u32_u32_u32(vop_lo, vop_hi, 0);\n    vop_0 = (unsigned long long)vop_lo * 5;\n    d = vop_0;\n} while (0);",
     );
     becomes(r#"asm("min.s16 %0, %1, %2;" : "=h"(d) : "h"(a), "h"(b));"#, "d = ptx_min_s16(a, b, 0);");
+    becomes(r#"asm("cvt.sat.s16.s32 %0, %1;" : "=h"(d) : "r"(a));"#, "d = ptx_cvt_sat_s16_s32(a, 0, 0);");
     for (template, operands, why) in [
         ("vadd.u32.u32.u32 %0, %1, %1;", "\"=r\"(d) : \"h\"(a)", "operand `%1` is a 16-bit register"),
         (

@@ -14,6 +14,8 @@ pub(crate) struct Body {
     /// The names of the registers that the template declares, as variables are called.
     pub(crate) locals: Vec<Local>,
     pub(crate) steps: Vec<Step>,
+    /// The number of instructions, of which one may be several steps.
+    pub(crate) instructions: usize,
 }
 
 /// A register that the template declares.
@@ -101,9 +103,20 @@ impl Body {
             return Err("it holds no instruction".into());
         }
         reader.is_written_before_read()?;
+        // The place of an output has 16 bits itself.
+        let is_cut = |step: &Step| {
+            let is_of_itself = matches!(step.to, Place::Operand(_)) && step.from == [Source::Place(step.to)];
+            is_of_itself && matches!(&step.what, What::Expression(text) if text == CUT)
+        };
+        while reader.body.steps.last().is_some_and(is_cut) {
+            reader.body.steps.pop();
+        }
         Ok(reader.body)
     }
 }
+
+/// The lower half of a word.
+const CUT: &str = "{0} & 0xffffu";
 
 /// The length of a comment that a text begins with.
 pub(crate) fn comment(text: &str) -> Option<usize> {
@@ -169,6 +182,7 @@ impl Reader<'_> {
             Some(_) => vec![self.video(instruction)?],
             None => self.base(opcode, instruction[opcode.len()..].trim())?,
         };
+        self.body.instructions += 1;
         self.body.steps.extend(steps.into_iter().map(|step| Step { guard, ..step }));
         Ok(())
     }
@@ -298,7 +312,7 @@ impl Reader<'_> {
         let step = Step { guard: None, to, what, from };
         // A number with sign, of which a register of 16 bits has the lower half.
         let is_signed = opcode.split('.').rev().nth(1).is_some_and(|ty| ty.starts_with('s'));
-        let what = What::Expression("{0} & 0xffffu".into());
+        let what = What::Expression(CUT.into());
         let cut = Step { guard: None, to, what, from: vec![Source::Place(to)] };
         let is_cut = is_cvt && is_signed && self.kind(to) == Kind::Half;
         Ok([step].into_iter().chain(is_cut.then_some(cut)).collect())

@@ -246,7 +246,7 @@ fn carry(
             What::Expression(_) => None,
         });
     }
-    let carried = |notes| Carried { span: statement.span.clone(), instructions: body.steps.len(), notes };
+    let carried = |notes| Carried { span: statement.span.clone(), instructions: body.instructions, notes };
     if language == Language::LlvmIr {
         let functions: Vec<Port> = functions.into_iter().flatten().collect();
         let llvm::Written { span, text, functions, notes } =

@@ -59,7 +59,11 @@ fn statements(source: &[u8], string: &SourceString, options: &SourceOptions) -> 
     }
     let Some(&(_, first)) = edits.first() else { return inner };
     let places: Vec<usize> = edits.iter().map(|(_, place)| *place).collect();
-    let place = include::place(text, first, &places);
+    // A line break behind the quotes stays there.
+    let place = match include::place(text, first, &places) {
+        0 if text.starts_with(b"\n") => 1,
+        place => place,
+    };
     let functions = functions_within(&inner.functions, options.keep_ptx);
     match string.editable(source, place..place).zip(string.written(&functions, &indent)) {
         Some(edit) => inner.edits.push(edit),

@@ -51,6 +51,7 @@ pub(crate) fn source_strings(source: &[u8], language: Language) -> Vec<SourceStr
         all.push((span, SourceString { text, map, way }));
     }
     all.sort_by_key(|(span, _)| span.start);
+    all.dedup_by(|(after, second), (before, first)| after == before && first.text == second.text);
     // The versions that `#if` gives one string.
     for i in 1..all.len() {
         let [(before, first), (after, second)] = &mut all[i - 1..=i] else { continue };
