@@ -4,7 +4,7 @@ use vop::lower::{Op as Base, PackedOp};
 
 use crate::code::{Extra, Shift, byte};
 use crate::machine;
-use crate::print::{Device, Expression, HIP};
+use crate::print::{Device, Expression};
 
 /// The devices, on which clang defines `__AMDGCN__`. It defines that also where it compiles the host's part of HIP.
 pub(crate) static DEVICE: Device = Device {
@@ -18,7 +18,6 @@ pub(crate) static DEVICE: Device = Device {
 #endif
 #endif
 ",
-    syntax: &HIP,
     helper,
 };
 
@@ -90,6 +89,7 @@ pub(crate) fn extra(extra: Extra, at: &[Expression]) -> Expression {
         }
         Extra::Base(Base::Dp4a(x, _)) if x.is_signed() => "vop_dot4_s8",
         Extra::Base(Base::Dp4a(..)) => "vop_dot4_u8",
+        Extra::Sad(32) => "vop_sad_u32",
         Extra::Average(_) => return Expression::atom(format!("__builtin_amdgcn_lerp({}, 0x1010101u)", all.join(", "))),
         Extra::Sad(bits) => return Expression::atom(format!("__builtin_amdgcn_sad_u{bits}({})", all.join(", "))),
         Extra::Bytes(places) => {
@@ -112,7 +112,8 @@ pub(crate) fn extra(extra: Extra, at: &[Expression]) -> Expression {
 fn helper(extra: Extra) -> Option<String> {
     let before = "static inline __device__ unsigned";
     let (name, text) = if let Some(Call { name, lane, is_vector, value }) = call(extra) {
-        let parameters = if matches!(extra, Extra::Shift(_)) { "unsigned a, unsigned n" } else { "unsigned a, unsigned b" };
+        let parameters =
+            if matches!(extra, Extra::Shift(_)) { "unsigned a, unsigned n" } else { "unsigned a, unsigned b" };
         let second = if matches!(extra, Extra::Shift(_)) { "n" } else { "b" };
         let body = match (is_vector, second) {
             (false, _) => format!("    const {lane} x = ({lane})a, y = ({lane})b;\n    return (unsigned)({value});\n"),
@@ -138,6 +139,12 @@ fn helper(extra: Extra) -> Option<String> {
                 (name.to_string(), format!("{before} {name}(unsigned mask, unsigned a, unsigned b)\n{{\n{body}}}\n"))
             }
             Extra::Base(Base::Dp4a(x, _)) => dot(before, x.is_signed()),
+            // clang makes `v_sad_u32` of it, for which it has no built-in function.
+            Extra::Sad(32) => {
+                let name = "vop_sad_u32";
+                let body = "    return (a > b ? a - b : b - a) + c;\n";
+                (name.to_string(), format!("{before} {name}(unsigned a, unsigned b, unsigned c)\n{{\n{body}}}\n"))
+            }
             _ => return None,
         }
     };
@@ -163,9 +170,9 @@ fn dot(before: &str, signed: bool) -> (String, String) {
             "#if {new}\n    return (unsigned)__builtin_amdgcn_sudot4(true, (int)a, true, (int)b, (int)c, false);\n\
              #elif {old}\n    return (unsigned)__builtin_amdgcn_sdot4((int)a, (int)b, (int)c, false);\n#else\n{by_lanes}#endif\n"
         ),
-        false => format!(
-            "#if {new} || {old}\n    return __builtin_amdgcn_udot4(a, b, c, false);\n#else\n{by_lanes}#endif\n"
-        ),
+        false => {
+            format!("#if {new} || {old}\n    return __builtin_amdgcn_udot4(a, b, c, false);\n#else\n{by_lanes}#endif\n")
+        }
     };
     (name.to_string(), format!("{before} {name}(unsigned a, unsigned b, unsigned c)\n{{\n{body}}}\n"))
 }

@@ -143,7 +143,8 @@ impl Extra {
             }
             Extra::Sum(lanes) => {
                 let lanes_of = 0..32 / lanes.bits;
-                let terms = lanes_of.map(|k| extended(&part(0, k * lanes.bits, lanes.bits), 32 - lanes.bits, lanes.signed));
+                let terms =
+                    lanes_of.map(|k| extended(&part(0, k * lanes.bits, lanes.bits), 32 - lanes.bits, lanes.signed));
                 format!("(bvadd {})", terms.collect::<Vec<_>>().join(" "))
             }
             Extra::Sad(bits) => {
@@ -191,8 +192,13 @@ impl Extra {
         use vop::lower::PackedOp::{Add, AddSat, Max, Min};
         matches!(
             self,
-            Extra::Base(Base::Packed(Add | AddSat | Min | Max, _) | Base::Min(_) | Base::Max(_) | Base::AddSat | Base::AddSatUnsigned)
-                | Extra::Absdiff(_)
+            Extra::Base(
+                Base::Packed(Add | AddSat | Min | Max, _)
+                    | Base::Min(_)
+                    | Base::Max(_)
+                    | Base::AddSat
+                    | Base::AddSatUnsigned
+            ) | Extra::Absdiff(_)
                 | Extra::Average(_)
                 | Extra::Compare(Comparison::Eq | Comparison::Ne, _)
         )

@@ -89,6 +89,8 @@ pub(crate) trait Lanes {
 
     /// The lesser or the greater.
     fn bound(&mut self, greater: bool, width: Width, signed: bool, x: Value, y: Value) -> Value {
+        // Numbers that are not negative compare alike.
+        let signed = signed && (self.code().possible(x) | self.code().possible(y)) & width.sign() != 0;
         let ty = if signed { Type::S32 } else { Type::U32 };
         let extra = Extra::Base(if greater { Base::Max(ty) } else { Base::Min(ty) });
         if width == WORD && self.machine().has(extra) {
@@ -164,7 +166,9 @@ pub(crate) trait Lanes {
         let cut = if is_bound { y } else { self.and(y, 0xff00_ff00) };
         let odd = self.extra_packed(op, halves, x, cut)?;
         if wraps {
-            return Some(self.lop3(function(|k, even, odd| k & even | !k & odd), [Value::Word(0x00ff_00ff), even, odd]));
+            return Some(
+                self.lop3(function(|k, even, odd| k & even | !k & odd), [Value::Word(0x00ff_00ff), even, odd]),
+            );
         }
         let places = [1, 5, 3, 7];
         if self.machine().has(Extra::Bytes(places)) {
@@ -192,11 +196,10 @@ pub(crate) trait Lanes {
             return self.word(Op::Add, x, y);
         }
         let lanes = Range::new(false, bits);
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] = [
-            &|w| w.extra_packed(PackedOp::Add, lanes, x, y),
-            &|w| w.by_halves(PackedOp::Add, lanes, x, y),
-            &|w| Some(w.plain_add_lanes(x, y, bits)),
-        ];
+        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
+            [&|w| w.extra_packed(PackedOp::Add, lanes, x, y), &|w| w.by_halves(PackedOp::Add, lanes, x, y), &|w| {
+                Some(w.plain_add_lanes(x, y, bits))
+            }];
         self.cheapest(&ways).unwrap_or(Value::Word(0))
     }
 
@@ -221,11 +224,10 @@ pub(crate) trait Lanes {
     /// Differences modulo the lane's size.
     fn sub_lanes(&mut self, x: Value, y: Value, bits: u32) -> Value {
         let lanes = Range::new(false, bits);
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] = [
-            &|w| w.extra_packed(PackedOp::Sub, lanes, x, y),
-            &|w| w.by_halves(PackedOp::Sub, lanes, x, y),
-            &|w| Some(w.plain_sub_lanes(x, y, bits)),
-        ];
+        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
+            [&|w| w.extra_packed(PackedOp::Sub, lanes, x, y), &|w| w.by_halves(PackedOp::Sub, lanes, x, y), &|w| {
+                Some(w.plain_sub_lanes(x, y, bits))
+            }];
         self.cheapest(&ways).unwrap_or(Value::Word(0))
     }
 
@@ -254,11 +256,10 @@ pub(crate) trait Lanes {
             return x;
         }
         let op = if greater { PackedOp::Max } else { PackedOp::Min };
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] = [
-            &|w| w.extra_packed(op, lanes, x, y),
-            &|w| w.by_halves(op, lanes, x, y),
-            &|w| Some(w.plain_bound_lanes(greater, x, y, lanes)),
-        ];
+        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
+            [&|w| w.extra_packed(op, lanes, x, y), &|w| w.by_halves(op, lanes, x, y), &|w| {
+                Some(w.plain_bound_lanes(greater, x, y, lanes))
+            }];
         self.cheapest(&ways).unwrap_or(Value::Word(0))
     }
 
@@ -318,11 +319,10 @@ pub(crate) trait Lanes {
     /// Clamped sums or differences.
     fn saturated_lanes(&mut self, sub: bool, x: Value, y: Value, lanes: Range) -> Value {
         let op = if sub { PackedOp::SubSat } else { PackedOp::AddSat };
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] = [
-            &|w| w.extra_packed(op, lanes, x, y),
-            &|w| w.by_halves(op, lanes, x, y),
-            &|w| Some(w.plain_saturated_lanes(sub, x, y, lanes)),
-        ];
+        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
+            [&|w| w.extra_packed(op, lanes, x, y), &|w| w.by_halves(op, lanes, x, y), &|w| {
+                Some(w.plain_saturated_lanes(sub, x, y, lanes))
+            }];
         self.cheapest(&ways).unwrap_or(Value::Word(0))
     }
 
@@ -371,6 +371,10 @@ pub(crate) trait Lanes {
             }
             PackedOp::MaxRelu => {
                 let most = self.bound_lanes(true, x, y, lanes);
+                // The greater of a value and 0 is not negative.
+                if x == Value::Word(0) || y == Value::Word(0) {
+                    return most;
+                }
                 self.bound_lanes(true, most, Value::Word(0), lanes)
             }
         }
@@ -403,7 +407,13 @@ pub(crate) trait Lanes {
                 let of = if p < 4 { x } else { y };
                 self.shifted_halves(Shift::Left, of, 8)?
             }
-            (1, 3) if p >> 2 == q >> 2 => if p < 4 { x } else { y },
+            (1, 3) if p >> 2 == q >> 2 => {
+                if p < 4 {
+                    x
+                } else {
+                    y
+                }
+            }
             _ => {
                 let places = [byte::ZERO, p, byte::ZERO, q];
                 self.machine().has(Extra::Bytes(places)).then(|| self.code().push_bytes(places, &[x, y]))?
@@ -541,9 +551,9 @@ pub(crate) trait Lanes {
                 return None;
             }
             let count = (32 / lanes.bits) as usize;
-            let places = (0..count).filter(|i| weights[*i] != 0).fold(0, |all, i| {
-                all | greatest(lanes.bits) << (lanes.bits * i as u32)
-            });
+            let places = (0..count)
+                .filter(|i| weights[*i] != 0)
+                .fold(0, |all, i| all | greatest(lanes.bits) << (lanes.bits * i as u32));
             let word = self.and(word, places);
             let part = match self.extra(Extra::Sum(lanes), &[word]) {
                 Some(part) => part,

@@ -223,7 +223,13 @@ impl PortForm for Form {
 }
 
 impl Port {
-    fn new(source: Source, target: Target, name: String, code: Code, on: impl Fn(&'static Machine) -> Option<Code>) -> Port {
+    fn new(
+        source: Source,
+        target: Target,
+        name: String,
+        code: Code,
+        on: impl Fn(&'static Machine) -> Option<Code>,
+    ) -> Port {
         let device = target.syntax().device().and_then(|device| {
             let other = on(device.machine)?;
             (other.cost(device.machine)? < code.cost(device.machine)?).then_some(other)
@@ -315,8 +321,9 @@ impl Port {
             _ => None,
         };
         let syntax = self.target.syntax();
-        let device = self.device.as_ref().zip(syntax.device()).map(|(code, device)| print::body(device.syntax, code));
-        let function = print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref(), device };
+        let device = self.device.as_ref();
+        let function =
+            print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref(), device };
         print::function(syntax, &function, alone)
     }
 }
