@@ -4,7 +4,7 @@ use vop::lower::{Op as Base, PackedOp};
 
 use crate::code::{Extra, Shift, byte};
 use crate::machine;
-use crate::print::{Device, Expression, HIP};
+use crate::print::{Device, Expression};
 
 /// The devices, on which clang defines `__AMDGCN__`. It defines that also where it compiles the host's part of HIP.
 pub(crate) static DEVICE: Device = Device {
@@ -18,7 +18,6 @@ pub(crate) static DEVICE: Device = Device {
 #endif
 #endif
 ",
-    syntax: &HIP,
     helper,
 };
 
@@ -90,6 +89,7 @@ pub(crate) fn extra(extra: Extra, at: &[Expression]) -> Expression {
         }
         Extra::Base(Base::Dp4a(x, _)) if x.is_signed() => "vop_dot4_s8",
         Extra::Base(Base::Dp4a(..)) => "vop_dot4_u8",
+        Extra::Sad(32) => "vop_sad_u32",
         Extra::Average(_) => return Expression::atom(format!("__builtin_amdgcn_lerp({}, 0x1010101u)", all.join(", "))),
         Extra::Sad(bits) => return Expression::atom(format!("__builtin_amdgcn_sad_u{bits}({})", all.join(", "))),
         Extra::Bytes(places) => {
@@ -139,6 +139,12 @@ fn helper(extra: Extra) -> Option<String> {
                 (name.to_string(), format!("{before} {name}(unsigned mask, unsigned a, unsigned b)\n{{\n{body}}}\n"))
             }
             Extra::Base(Base::Dp4a(x, _)) => dot(before, x.is_signed()),
+            // clang makes `v_sad_u32` of it, for which it has no built-in function.
+            Extra::Sad(32) => {
+                let name = "vop_sad_u32";
+                let body = "    return (a > b ? a - b : b - a) + c;\n";
+                (name.to_string(), format!("{before} {name}(unsigned a, unsigned b, unsigned c)\n{{\n{body}}}\n"))
+            }
             _ => return None,
         }
     };

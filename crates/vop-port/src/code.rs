@@ -33,7 +33,7 @@ impl Width {
     }
 
     /// The highest bit.
-    const fn sign(self) -> u64 {
+    pub(crate) const fn sign(self) -> u64 {
         1 << (self.bits() - 1)
     }
 }
@@ -179,7 +179,7 @@ const fn signed(value: u64, width: Width) -> i64 {
 }
 
 /// The comparison that holds where this one does not.
-const fn opposite(comparison: Comparison) -> Comparison {
+pub(crate) const fn opposite(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Eq => Comparison::Ne,
         Comparison::Ne => Comparison::Eq,
@@ -190,10 +190,13 @@ const fn opposite(comparison: Comparison) -> Comparison {
     }
 }
 
+/// An operation with its operands.
+pub(crate) type Step = (Op, Vec<Value>);
+
 /// Operations in order, and which value is the result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Code {
-    steps: Vec<(Op, Vec<Value>)>,
+    steps: Vec<Step>,
     /// For each step, the bits that may be one.
     possible: Vec<u64>,
     result: Option<Value>,
@@ -244,12 +247,35 @@ impl Code {
 
     /// What it costs on a machine; `None` if that lacks an operation.
     pub(crate) fn cost(&self, machine: &Machine) -> Option<u32> {
-        self.steps.iter().map(|(op, _)| (machine.cost)(*op)).sum()
+        let costs = self.steps.iter().map(|(op, _)| (machine.cost)(*op)).sum::<Option<u32>>()?;
+        Some(costs - self.fused(machine))
+    }
+
+    /// The number of operations that a machine does together with the one that reads their result.
+    fn fused(&self, machine: &Machine) -> u32 {
+        let Some(fuses) = machine.fuses else { return 0 };
+        let mut uses = vec![0usize; self.steps.len()];
+        let read = self.steps.iter().flat_map(|(_, operands)| operands).chain(&self.result);
+        read.filter_map(|value| value.as_step()).for_each(|number| uses[number] += 1);
+        // One that was fused into the next takes in no other.
+        let mut is_done = vec![false; self.steps.len()];
+        let mut count = 0;
+        for (number, outer) in self.steps.iter().enumerate() {
+            let inner = outer.1.iter().filter_map(|value| value.as_step());
+            let found = inner.clone().find(|&n| uses[n] == 1 && !is_done[n] && fuses(&self.steps[n], outer));
+            if let Some(inner) = found {
+                is_done[inner] = true;
+                is_done[number] = true;
+                count += 1;
+            }
+        }
+        count
     }
 
     /// The same where an operation that the machine lacks costs more than many that it has: for operations that may not be needed.
     pub(crate) fn cost_or_lacking(&self, machine: &Machine) -> u64 {
-        self.steps.iter().map(|(op, _)| (machine.cost)(*op).map_or(1000, u64::from)).sum()
+        let costs: u64 = self.steps.iter().map(|(op, _)| (machine.cost)(*op).map_or(1000, u64::from)).sum();
+        costs - u64::from(self.fused(machine))
     }
 
     /// The number of operations on long words.

@@ -89,6 +89,8 @@ pub(crate) trait Lanes {
 
     /// The lesser or the greater.
     fn bound(&mut self, greater: bool, width: Width, signed: bool, x: Value, y: Value) -> Value {
+        // Numbers that are not negative compare alike.
+        let signed = signed && (self.code().possible(x) | self.code().possible(y)) & width.sign() != 0;
         let ty = if signed { Type::S32 } else { Type::U32 };
         let extra = Extra::Base(if greater { Base::Max(ty) } else { Base::Min(ty) });
         if width == WORD && self.machine().has(extra) {
@@ -369,6 +371,10 @@ pub(crate) trait Lanes {
             }
             PackedOp::MaxRelu => {
                 let most = self.bound_lanes(true, x, y, lanes);
+                // The greater of a value and 0 is not negative.
+                if x == Value::Word(0) || y == Value::Word(0) {
+                    return most;
+                }
                 self.bound_lanes(true, most, Value::Word(0), lanes)
             }
         }

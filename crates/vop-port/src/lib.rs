@@ -332,7 +332,7 @@ impl Port {
             _ => None,
         };
         let syntax = self.target.syntax();
-        let device = self.device.as_ref().zip(syntax.device()).map(|(code, device)| print::body(device.syntax, code));
+        let device = self.device.as_ref();
         let function =
             print::Function { name: &self.name, words: &words, code: &self.code, ptx: ptx.as_deref(), device };
         print::function(syntax, &function, alone)

@@ -4,16 +4,19 @@
 
 use vop::isa::range::Range;
 use vop::isa::types::Comparison;
-use vop::lower::{Op as Base, PackedOp};
+use vop::lower::{Op as Base, PackedOp, Value};
 
-use crate::code::{Op, Width};
+use crate::code::{Op, Step, Width};
 use crate::extra::{Extra, byte};
 
 /// The operations of a target.
-#[derive(Debug)]
 pub(crate) struct Machine {
     /// What an operation costs; `None` if the target does not have it.
     pub(crate) cost: fn(Op) -> Option<u32>,
+    /// Whether an operation and the one that reads its result, and nothing else does, are one instruction.
+    pub(crate) fuses: Option<fn(&Step, &Step) -> bool>,
+    /// Whether the compiler makes a comparison and a selection for each lane of the lesser of lanes and 1.
+    pub(crate) compares_with_one: bool,
 }
 
 impl Machine {
@@ -24,10 +27,11 @@ impl Machine {
 }
 
 /// Plain operations of C and its kin.
-pub(crate) static PLAIN: Machine = Machine { cost: plain };
+pub(crate) static PLAIN: Machine = Machine { cost: plain, fuses: None, compares_with_one: false };
 
 /// Plain operations on words alone.
-pub(crate) static WORDS: Machine = Machine { cost: |op| if op.is_long() { None } else { plain(op) } };
+pub(crate) static WORDS: Machine =
+    Machine { cost: |op| if op.is_long() { None } else { plain(op) }, fuses: None, compares_with_one: false };
 
 /// The machine of plain operations, with long words or without.
 pub(crate) fn plain_with(has_long: bool) -> &'static Machine {
@@ -35,19 +39,19 @@ pub(crate) fn plain_with(has_long: bool) -> &'static Machine {
 }
 
 /// Plain operations, and built-in functions on vectors in a word: OpenCL C.
-pub(crate) static OPENCL: Machine = Machine { cost: opencl };
+pub(crate) static OPENCL: Machine = Machine { cost: opencl, fuses: None, compares_with_one: false };
 
 /// AMD's GPUs: packed half-words, and some instructions for bytes.
-pub(crate) static AMDGCN: Machine = Machine { cost: amdgcn };
+pub(crate) static AMDGCN: Machine = Machine { cost: amdgcn, fuses: Some(amdgcn_fuses), compares_with_one: true };
 
 /// Vectors of words on x86 with AVX2.
-pub(crate) static AVX2: Machine = Machine { cost: avx2 };
+pub(crate) static AVX2: Machine = Machine { cost: avx2, fuses: None, compares_with_one: false };
 
 /// Vectors of words on x86 with AVX-512F and AVX-512BW.
-pub(crate) static AVX512: Machine = Machine { cost: avx512 };
+pub(crate) static AVX512: Machine = Machine { cost: avx512, fuses: None, compares_with_one: false };
 
 /// Vectors of words on Arm with NEON, as every AArch64 has it.
-pub(crate) static NEON: Machine = Machine { cost: neon };
+pub(crate) static NEON: Machine = Machine { cost: neon, fuses: None, compares_with_one: false };
 
 /// All of them, plain ones first.
 pub(crate) static ALL: [&Machine; 7] = [&PLAIN, &WORDS, &OPENCL, &AMDGCN, &AVX2, &AVX512, &NEON];
@@ -121,8 +125,31 @@ fn amdgcn(op: Op) -> Option<u32> {
         // Bits of one or the other; and both or a third; any of three.
         Extra::Base(Base::Lop3(0xca | 0xea | 0xfe)) => Some(1),
         Extra::Bytes(places) => (!bytes(places).even_signs).then_some(1),
-        Extra::Shift(_) | Extra::Average(8) | Extra::Sad(8 | 16) => Some(1),
+        Extra::Shift(_) | Extra::Average(8) | Extra::Sad(8 | 16 | 32) => Some(1),
         _ => None,
+    }
+}
+
+/// Instructions of two operations, which the compiler finds: `v_bfe`, `v_and_or`, `v_lshl_or`, `v_lshl_add`, `v_add_lshl`, `v_add3`, `v_or3`,
+/// `v_xad`, `v_med3`, and `v_bfi` for an operand that is complemented.
+fn amdgcn_fuses((inner, of): &Step, (outer, by): &Step) -> bool {
+    const WORD: Width = Width::Word;
+    let is_constant = |operands: &[Value]| matches!(operands.get(1), Some(Value::Word(_)));
+    match (inner, outer) {
+        (Op::Shl(WORD), Op::Sar(WORD)) => is_constant(of) && is_constant(by),
+        (Op::Shr(WORD), Op::And(WORD)) => {
+            is_constant(of) && matches!(by[1], Value::Word(mask) if mask & mask.wrapping_add(1) == 0)
+        }
+        (Op::Shl(WORD), Op::Or(WORD) | Op::Add(WORD)) => is_constant(of),
+        (Op::Add(WORD), Op::Shl(WORD)) => is_constant(by),
+        (Op::And(WORD) | Op::Or(WORD), Op::Or(WORD)) => true,
+        (Op::Add(WORD) | Op::Xor(WORD), Op::Add(WORD)) => true,
+        (Op::Not(WORD), Op::And(WORD)) => true,
+        (Op::Extra(Extra::Base(Base::Min(x))), Op::Extra(Extra::Base(Base::Max(y))))
+        | (Op::Extra(Extra::Base(Base::Max(x))), Op::Extra(Extra::Base(Base::Min(y)))) => {
+            x == y && is_constant(of) && is_constant(by)
+        }
+        _ => false,
     }
 }
 

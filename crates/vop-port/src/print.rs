@@ -39,8 +39,8 @@ pub(crate) struct Function<'a> {
     pub(crate) code: &'a Code,
     /// The template of an `asm` that computes it on NVIDIA's GPUs, if the function is to hold one.
     pub(crate) ptx: Option<&'a str>,
-    /// The statements and the result on devices that have other operations.
-    pub(crate) device: Option<(Vec<String>, String)>,
+    /// The operations on devices that have others.
+    pub(crate) device: Option<&'a Code>,
 }
 
 /// Devices of a language that have operations beside those of the language.
@@ -50,8 +50,6 @@ pub(crate) struct Device {
     pub(crate) is_defined: &'static str,
     /// What defines that macro.
     pub(crate) prelude: &'static str,
-    /// How its operations are written.
-    pub(crate) syntax: &'static (dyn Syntax + Sync),
     /// The definition of what an operation is written as.
     pub(crate) helper: fn(Extra) -> Option<String>,
 }
@@ -548,15 +546,15 @@ impl Syntax for CLike {
 
     fn function(&self, function: &Function<'_>, statements: &[String], result: &str, alone: bool) -> String {
         let word = self.ty(Width::Word, false);
-        let registers = [Value::A, Value::B, Value::C];
-        let is_read = registers.map(|register| function.code.reads(register));
-        let names = ["a", "b", "c"];
-        let parameters: Vec<String> = (0..3)
-            .map(|i| {
-                let unused = self.unused.filter(|_| !is_read[i]).unwrap_or_default();
-                format!("{unused}{word} {}", names[i])
-            })
-            .collect();
+        let registers = [(Value::A, "a"), (Value::B, "b"), (Value::C, "c")];
+        let parameters = registers.map(|(register, name)| {
+            let unused = self.unused.filter(|_| !function.code.reads(register)).unwrap_or_default();
+            format!("{unused}{word} {name}")
+        });
+        let unread = |code: &Code| {
+            let unread = registers.iter().filter(|(register, _)| self.unused.is_none() && !code.reads(*register));
+            indented(&unread.map(|(_, name)| format!("(void){name};")).collect::<Vec<_>>())
+        };
         let before = self.before[usize::from(alone)];
         let mut text = block_comment(function.words);
         text.push_str(&format!("{before}{word} {}({}){}\n{{\n", function.name, parameters.join(", "), self.after));
@@ -569,22 +567,19 @@ impl Syntax for CLike {
             ];
             text.push_str(&format!("#ifdef {nvidia}\n{}", indented(&asm)));
         }
-        let device = self.device.zip(function.device.as_ref());
-        if let Some((device, (statements, result))) = device {
-            let is_first = nvidia.is_none();
-            let condition = if is_first { "#ifdef " } else { "#elif defined " };
-            text.push_str(&format!("{condition}{}\n{}", device.is_defined, indented(statements)));
-            text.push_str(&format!("    return {result};\n"));
+        let device = self.device.zip(function.device);
+        if let Some((device, code)) = device {
+            let condition = if nvidia.is_some() { "#elif defined " } else { "#ifdef " };
+            let (statements, result) = body(self, code);
+            let statements = format!("{}{}", indented(&statements), unread(code));
+            text.push_str(&format!("{condition}{}\n{statements}    return {result};\n", device.is_defined));
         }
         let has_choice = nvidia.is_some() || device.is_some();
         if has_choice {
             text.push_str("#else\n");
         }
         text.push_str(&indented(statements));
-        if self.unused.is_none() {
-            let unread = (0..3).filter(|&i| !is_read[i]).map(|i| format!("(void){};", names[i]));
-            text.push_str(&indented(&unread.collect::<Vec<_>>()));
-        }
+        text.push_str(&unread(function.code));
         let end = if has_choice { "#endif\n" } else { "" };
         text.push_str(&format!("    return {result};\n{end}}}\n"));
         text

@@ -8,20 +8,24 @@
 
 use vop::Form;
 use vop::isa::form::Finish;
+use vop::isa::range::Range;
 use vop::isa::types::{Comparison, Operation, Type};
-use vop::lower::{Builder, BytePlace, Candidate, Cut, Op, Output, Placement, Value};
+use vop::lower::{Builder, BytePlace, Candidate, Cut, Op, Output, PackedOp, Placement, Value};
 
 use crate::lanes::splat;
 
 /// A rule: writes the steps of one way to compute a form, or nothing.
 type Rule = fn(&mut Builder) -> Option<Output>;
 
-const RULES: [(&str, Rule); 5] = [
+const RULES: [(&str, Rule); 8] = [
     ("bits that either has, without half of the difference", average),
     ("clamped by the highest bits", saturating),
     ("chosen by the highest bits", bound),
     ("difference turned by the highest bits", absdiff),
     ("compared by the highest bits", compare),
+    ("compared by a clamped difference", compare_by_difference),
+    ("compared by the sign of a clamped difference", compare_by_sign),
+    ("clamped difference of one type", sub_clamped),
 ];
 
 /// What these rules write for a form.
@@ -318,4 +322,63 @@ fn compare(b: &mut Builder) -> Option<Output> {
     };
     let ones = b.lop2(|x, k| x & k, down, Value::Word(places));
     Some(end(b, ones, false))
+}
+
+/// Comparisons of one type, where there are packed instructions: a difference that is no less than 0, and no more than 1.
+fn compare_by_difference(b: &mut Builder) -> Option<Output> {
+    let comparison = b.form.comparison()?;
+    let Lanes { signed: [signed, y_signed], bits, x, y } = Lanes::of(b);
+    if signed != y_signed {
+        return None;
+    }
+    let one = Value::Word(splat(1, bits));
+    let unsigned = Range::new(false, bits);
+    let (difference, is_set) = match comparison {
+        Comparison::Eq | Comparison::Ne => (b.lop2(|x, y| x ^ y, x, y), comparison == Comparison::Ne),
+        _ => {
+            let (least, most) = if matches!(comparison, Comparison::Lt | Comparison::Ge) { (x, y) } else { (y, x) };
+            let mut difference = b.op(Op::Packed(PackedOp::SubSat, Range::new(signed, bits)), &[most, least]);
+            if signed {
+                difference = b.op(Op::Packed(PackedOp::Max, Range::new(true, bits)), &[difference, Value::Word(0)]);
+            }
+            (difference, matches!(comparison, Comparison::Lt | Comparison::Gt))
+        }
+    };
+    let ones = match is_set {
+        true => b.op(Op::Packed(PackedOp::Min, unsigned), &[difference, one]),
+        false => b.op(Op::Packed(PackedOp::SubSat, unsigned), &[one, difference]),
+    };
+    Some(end(b, ones, false))
+}
+
+/// Comparisons of signed lanes, where there are packed instructions: the sign of a difference, which clamping keeps.
+fn compare_by_sign(b: &mut Builder) -> Option<Output> {
+    let comparison = b.form.comparison()?;
+    let Lanes { signed, bits, x, y } = Lanes::of(b);
+    if signed != [true, true] || matches!(comparison, Comparison::Eq | Comparison::Ne) {
+        return None;
+    }
+    let lanes = Range::new(true, bits);
+    let (x, y) = if matches!(comparison, Comparison::Lt | Comparison::Ge) { (x, y) } else { (y, x) };
+    let difference = if matches!(comparison, Comparison::Lt | Comparison::Gt) {
+        b.op(Op::Packed(PackedOp::SubSat, lanes), &[x, y])
+    } else {
+        // y is at most x where y - x - 1 is negative.
+        let complement = b.lop2(|x, _| !x, x, x);
+        b.op(Op::Packed(PackedOp::AddSat, lanes), &[y, complement])
+    };
+    let down = b.op(Op::Shr(Type::U32), &[difference, Value::Word(bits - 1)]);
+    let ones = b.lop2(|x, k| x & k, down, Value::Word(splat(1, bits)));
+    Some(end(b, ones, false))
+}
+
+/// Clamped differences of one type, where one instruction computes them.
+fn sub_clamped(b: &mut Builder) -> Option<Output> {
+    let to_signed = clamps_to(b)?;
+    let Lanes { signed, bits, x, y } = Lanes::of(b);
+    if b.form.mnemonic().operation() != Operation::Sub || signed != [to_signed; 2] {
+        return None;
+    }
+    let lanes = b.op(Op::Packed(PackedOp::SubSat, Range::new(to_signed, bits)), &[x, y]);
+    Some(end(b, lanes, to_signed))
 }

@@ -2,10 +2,10 @@
 
 use vop::isa::range::Range;
 use vop::isa::types::{Comparison, Type};
-use vop::lower::{Op as Base, Sequence, Value};
+use vop::lower::{Op as Base, PackedOp, Sequence, Value};
 
-use crate::code::{Code, Extra, Op, Width, constant};
-use crate::lanes::{Lanes, Term, splat};
+use crate::code::{Code, Extra, Op, Shift, Width, constant, opposite};
+use crate::lanes::{Lanes, Term, Written, splat};
 use crate::machine::Machine;
 
 const WORD: Width = Width::Word;
@@ -16,6 +16,7 @@ pub(crate) fn translate(sequence: &Sequence, machine: &'static Machine) -> Code 
     let mut translator = Translator { sequence, code: Code::default(), values: Vec::new(), machine };
     for number in 0..sequence.steps().len() {
         let value = translator.step(number);
+        let value = translator.as_shifted_lanes(value);
         translator.values.push(value);
     }
     let result = sequence.result().map_or(Value::Word(0), |result| translator.value(result));
@@ -99,6 +100,11 @@ impl Translator<'_> {
                 let negative = self.compare(Comparison::Lt, WORD, true, at[0], Value::Word(0));
                 self.select(WORD, negative, minus, at[0])
             }
+            Base::Sad(ty)
+                if self.machine.has(Extra::Sad(32)) && (!ty.is_signed() || self.are_not_negative(&at[..2])) =>
+            {
+                self.code.push(Op::Extra(Extra::Sad(32)), &at)
+            }
             Base::Sad(ty) if self.machine.has(Extra::Base(Base::Max(ty))) => {
                 let [most, least] =
                     [true, false].map(|greater| self.bound(greater, WORD, ty.is_signed(), at[0], at[1]));
@@ -157,9 +163,12 @@ impl Translator<'_> {
             }
             Base::Packed(op, lanes) => {
                 // A sum with a negated number is a difference.
-                if let (vop::lower::PackedOp::Add, Some((Base::Negate16x2, of))) = (op, self.base(sources[1])) {
+                if let (PackedOp::Add, Some((Base::Negate16x2, of))) = (op, self.base(sources[1])) {
                     let y = self.value(of[0]);
                     return self.sub_lanes(at[0], y, lanes.bits);
+                }
+                if let Some(ones) = self.compared_lanes(op, lanes, &sources, &at) {
+                    return ones;
                 }
                 self.packed(op, lanes, at[0], at[1])
             }
@@ -215,9 +224,98 @@ impl Translator<'_> {
         self.extra(Extra::Average(bits), &[x, y])
     }
 
+    /// Half-words that are shifted by a shift of the word and a mask, as the machine shifts half-words.
+    fn as_shifted_lanes(&mut self, value: Value) -> Value {
+        let Some((outer, &[inner, Value::Word(k)])) = self.code.step(value) else { return value };
+        let Some((inner, &[x, Value::Word(l)])) = self.code.step(inner) else { return value };
+        let (shift, by, mask) = match (outer, inner) {
+            (Op::And(WORD), Op::Shr(WORD)) if l < 16 => (Shift::Right, l, (k, 0xffff >> l)),
+            (Op::And(WORD), Op::Shl(WORD)) if l < 16 => (Shift::Left, l, (k, 0xffff << l)),
+            (Op::Shr(WORD), Op::And(WORD)) if k < 16 => (Shift::Right, k, (l, 0xffff << k)),
+            _ => return value,
+        };
+        if mask.0 != splat(mask.1, 16) {
+            return value;
+        }
+        self.shifted_halves(shift, x, by).unwrap_or(value)
+    }
+
+    /// 1 in each lane in which two compare so, by a comparison of the machine: where a difference, no less than 0, is bounded by 1, or taken
+    /// from 1.
+    fn compared_lanes(&mut self, op: PackedOp, lanes: Range, sources: &[Value], at: &[Value]) -> Option<Value> {
+        let one = Value::Word(splat(1, lanes.bits));
+        let (number, is_set) = match op {
+            PackedOp::Min if !lanes.signed && sources[1] == one => (0, true),
+            PackedOp::SubSat if !lanes.signed && sources[0] == one => (1, false),
+            _ => return None,
+        };
+        let (comparison, of, x, y) = self.question(sources[number], at[number], lanes.bits)?;
+        if self.machine.compares_with_one && is_set && lanes.bits == 16 {
+            // What is carried out of a sum is 1, too.
+            let sum = self.extra_packed(PackedOp::AddSat, lanes, at[0], Value::Word(0x7fff_7fff))?;
+            return self.shifted_halves(Shift::Right, sum, 15);
+        }
+        let mask = |w: &mut Written<'_>, comparison: Comparison| {
+            let swapped = match comparison {
+                Comparison::Lt => Comparison::Gt,
+                Comparison::Ge => Comparison::Le,
+                other => other,
+            };
+            let extra = w.extra(Extra::Compare(comparison, of), &[x, y]);
+            extra.or_else(|| w.extra(Extra::Compare(swapped, of), &[y, x]))
+        };
+        let wanted = if is_set { comparison } else { opposite(comparison) };
+        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] = [
+            &|w| Some(w.packed(op, lanes, at[0], at[1])),
+            &|w| {
+                let mask = mask(w, wanted)?;
+                Some(w.word(Op::And, mask, one))
+            },
+            // All ones and 1 are 0.
+            &|w| {
+                let mask = mask(w, opposite(wanted))?;
+                Some(w.add_lanes(mask, one, lanes.bits))
+            },
+        ];
+        // The difference is needed by the first way alone.
+        let machine = self.machine;
+        let written = ways.iter().filter_map(|way| {
+            let mut code = self.code.clone();
+            let value = way(&mut Written { code: &mut code, machine })?;
+            Some((code.clone().finish(value).cost_or_lacking(machine), code, value))
+        });
+        let (_, code, value) = written.min_by_key(|(cost, ..)| *cost)?;
+        self.code = code;
+        Some(value)
+    }
+
+    /// What a difference that is not negative says where it is not zero: how the lanes of two values compare.
+    fn question(&self, source: Value, value: Value, bits: u32) -> Option<(Comparison, Range, Value, Value)> {
+        let of = |signed: bool| Range::new(signed, bits);
+        let difference = |source: Value, signed: bool| {
+            let (Base::Packed(PackedOp::SubSat, lanes), &[y, x]) = self.base(source)? else { return None };
+            (lanes == of(signed)).then_some((Comparison::Lt, lanes, self.value(x), self.value(y)))
+        };
+        match self.base(source)? {
+            (Base::Packed(PackedOp::Max, lanes), &[inner, Value::Word(0)]) if lanes == of(true) => {
+                difference(inner, true)
+            }
+            (Base::Packed(..), _) => difference(source, false),
+            _ => match self.code.step(value)? {
+                (Op::Xor(WORD), &[x, y]) => Some((Comparison::Ne, of(false), x, y)),
+                _ => None,
+            },
+        }
+    }
+
     fn high(&mut self, long: Value) -> Value {
         let upper = self.code.push(Op::Shr(LONG), &[long, Value::Word(32)]);
         self.code.push(Op::Narrow, &[upper])
+    }
+
+    /// Whether the highest bits of words are zero.
+    fn are_not_negative(&self, words: &[Value]) -> bool {
+        words.iter().all(|&word| self.code.possible(word) <= i32::MAX as u64)
     }
 
     /// Whether an amount is less than a limit, whatever the inputs are.

@@ -18,6 +18,7 @@ pub(crate) mod packages;
 pub(crate) mod port_cost;
 pub(crate) mod port_prove;
 pub(crate) mod port_test;
+mod port_time;
 mod process;
 mod run;
 mod sbom;

@@ -16,9 +16,9 @@ use super::process::{output, starts};
 /// Compile what `vop port` writes, run it, and compare it with the golden rows and with evaluation.
 ///
 /// Each target has its tools: gcc and clang (c), gcc (avx2, avx512), aarch64-linux-gnu-gcc and qemu-aarch64 (neon), g++ (cpp, sycl, and
-/// cuda's, hip's and metal's text as host code), nvcc (cuda), clang (hip, opencl, llvm), rustc, python3 with NumPy, python3 with pyopencl and
-/// an OpenCL platform, and naga (wgsl, glsl). A tool that is missing is named, and what it would have checked is not. Environment variables
-/// name others than those on the PATH: CC, AARCH64_CC, CLANG, CXX, NVCC, RUSTC, PYTHON, NAGA.
+/// cuda's, hip's and metal's text as host code), nvcc (cuda), clang (hip, opencl, llvm), rustc, python3 with NumPy, with pyopencl and an
+/// OpenCL platform, and with tree-sitter-julia, and naga (wgsl, glsl). A tool that is missing is named, and what it would have checked is
+/// not. Environment variables name others than those on the PATH: CC, AARCH64_CC, CLANG, CXX, NVCC, RUSTC, PYTHON, NAGA.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only these targets.
@@ -71,6 +71,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             "rust" => rust(&folder, &cases),
             "llvm" => llvm(&folder, &cases),
             "numpy" => numpy(&folder, &cases),
+            "julia" => julia(&folder, &cases),
             "wgsl" => wgsl(&folder, &cases),
             "glsl" => glsl(&folder, &cases),
             other => Err(format!("no test for {other}: write one in xtask/src/command/port_test.rs").into()),
@@ -482,7 +483,7 @@ static unsigned __builtin_amdgcn_sad_u16(unsigned s0, unsigned s1, unsigned s2)
 ";
 
 /// A clang that is new enough for the built-in functions that HIP's text asks for.
-fn new_clang() -> Option<String> {
+pub(crate) fn new_clang() -> Option<String> {
     let known = ["clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16"];
     let all = std::env::var("CLANG").into_iter().chain(known.map(String::from)).chain(["clang".to_string()]);
     let is_new = |clang: &String| {
@@ -694,6 +695,117 @@ fn numpy(folder: &Path, cases: &[Case]) -> Checked {
     std::fs::write(folder.join("run.py"), script)?;
     let version = output(Command::new(&python).current_dir(folder).arg("run.py"))?;
     Ok(vec![format!("run by NumPy {}: all rows, in arrays and one value each", version.trim())])
+}
+
+/// Julia's integers as Python's classes: what the operators and functions of Julia's manual do that the text uses. Python's operators have
+/// another precedence, but the text has parentheses around each operand that is an operation.
+const JULIA: &str = r"
+import re
+import struct
+import sys
+
+import numpy as np
+
+
+class Integer:
+    def __init__(self, value):
+        value = int(value) % 2**self.bits
+        self.value = value - 2**self.bits if self.signed and value >= 2**(self.bits - 1) else value
+
+    def __int__(self):
+        return self.value
+
+    def same(self, other):
+        assert type(other) is type(self), (self, other)
+        return other.value
+
+    def __and__(self, other): return type(self)(self.value & self.same(other))
+    def __or__(self, other): return type(self)(self.value | self.same(other))
+    def __invert__(self): return type(self)(~self.value)
+    def __add__(self, other): return type(self)(self.value + self.same(other))
+    def __sub__(self, other): return type(self)(self.value - self.same(other))
+    def __mul__(self, other): return type(self)(self.value * self.same(other))
+    def __lshift__(self, amount): return type(self)(self.value << int(amount))
+    def __rshift__(self, amount): return type(self)(self.value >> int(amount))
+    def __mod__(self, kind): return kind(self.value)
+    def __lt__(self, other): return self.value < self.same(other)
+    def __le__(self, other): return self.value <= self.same(other)
+    def __gt__(self, other): return self.value > self.same(other)
+    def __ge__(self, other): return self.value >= self.same(other)
+    def __eq__(self, other): return self.value == self.same(other)
+    def __ne__(self, other): return self.value != self.same(other)
+
+
+def kind(name, signed, bits):
+    return type(name, (Integer,), {'signed': signed, 'bits': bits})
+
+
+UInt32, Int32 = kind('UInt32', False, 32), kind('Int32', True, 32)
+UInt64, Int64 = kind('UInt64', False, 64), kind('Int64', True, 64)
+
+
+def xor(x, y):
+    return type(x)(x.value ^ x.same(y))
+
+
+def ifelse(truth, x, y):
+    assert type(truth) is bool and type(x) is type(y)
+    return x if truth else y
+
+
+def reinterpret(to, x):
+    assert to.bits == x.bits
+    return to(x.value)
+
+
+text = open('port.jl').read()
+text = re.sub(r'(?ms)^\x22{3}.*?^\x22{3}$', '', text)
+text = re.sub(r'0x([0-9a-f]+)', lambda m: f'UInt{4 * len(m[1])}({m[0]})', text)
+text = re.sub(r'::UInt32', '', text.replace('@inline function ', 'def ')).replace('\nend\n', '\n')
+text = re.sub(r'(?m)^(def .*)$', r'\1:', text)
+exec(text)
+names = open('names.txt').read().split()
+rows = np.fromfile('rows.bin', np.uint32).reshape(-1, 5)
+assert len(rows)
+for number, a, b, c, d in rows.tolist():
+    given = globals()[names[number]](UInt32(a), UInt32(b), UInt32(c))
+    assert type(given) is UInt32 and given.value == d, (names[number], hex(a), hex(b), hex(c), hex(given.value), hex(d))
+";
+
+/// What reads Julia's text as Julia: the grammar of tree-sitter.
+const READS_JULIA: &str = "\
+import tree_sitter
+import tree_sitter_julia
+
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_julia.language()))
+tree = parser.parse(open('port.jl', 'rb').read())
+assert not tree.root_node.has_error
+kinds = [node.type for node in tree.root_node.children]
+assert kinds.count('macrocall_expression') == len(open('names.txt').read().split())
+";
+
+fn julia(folder: &Path, cases: &[Case]) -> Checked {
+    std::fs::write(folder.join("port.jl"), file(cases))?;
+    write_rows(folder, cases)?;
+    let names: String = cases.iter().map(|case| format!("{}\n", case.port.name())).collect();
+    std::fs::write(folder.join("names.txt"), names)?;
+    let mut lines = Vec::new();
+    let python = tool("PYTHON", "python3");
+    std::fs::write(folder.join("read.py"), READS_JULIA)?;
+    if starts(&python, "-cimport tree_sitter, tree_sitter_julia") {
+        runs(Command::new(&python).current_dir(folder).arg("read.py"))?;
+        lines.push("read by tree-sitter's grammar of Julia: all functions".into());
+    } else {
+        lines.push("not read: python3 with tree-sitter and tree-sitter-julia is missing".into());
+    }
+    std::fs::write(folder.join("run.py"), JULIA)?;
+    if starts(&python, "-cimport numpy") {
+        runs(Command::new(&python).current_dir(folder).arg("run.py"))?;
+        lines.push("run with Julia's integers written down in Python: all rows; not by Julia".into());
+    } else {
+        lines.push("not run: python3 with NumPy is missing".into());
+    }
+    Ok(lines)
 }
 
 fn wgsl(folder: &Path, cases: &[Case]) -> Checked {
