@@ -130,11 +130,13 @@ impl fmt::Display for BaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BaseError::Opcode => f.write_str("it is not among the base instructions that are ported"),
-            BaseError::Operands(count) => write!(f, "it has {count} source operand{}", if *count == 1 { "" } else { "s" }),
-            BaseError::Constant(at) => write!(f, "its source operand {} must be a constant up to 255", at + 1),
-            BaseError::FourRegisters => {
-                f.write_str("it reads four registers, and functions have three parameters: give one of the last two as a constant")
+            BaseError::Operands(count) => {
+                write!(f, "it has {count} source operand{}", if *count == 1 { "" } else { "s" })
             }
+            BaseError::Constant(at) => write!(f, "its source operand {} must be a constant up to 255", at + 1),
+            BaseError::FourRegisters => f.write_str(
+                "it reads four registers, and functions have three parameters: give one of the last two as a constant",
+            ),
         }
     }
 }

@@ -199,7 +199,9 @@ fn definition(base: &crate::Base, words: [&str; 3]) -> Option<String> {
     // The operands: registers in their order, and constants.
     let mut registers = words.into_iter();
     let operands: Vec<String> = (0..base.arity())
-        .map(|i| base.constant(i).map_or_else(|| registers.next().unwrap_or_default().to_string(), |k| format!("#x{k:08x}")))
+        .map(|i| {
+            base.constant(i).map_or_else(|| registers.next().unwrap_or_default().to_string(), |k| format!("#x{k:08x}"))
+        })
         .collect();
     let [a, b, c, e] = core::array::from_fn(|i| operands.get(i).map_or("#x00000000", String::as_str));
     let opcode = base.opcode();
@@ -221,7 +223,8 @@ fn definition(base: &crate::Base, words: [&str; 3]) -> Option<String> {
             (0..4)
                 .map(|i| {
                     let digit = bits(c, 4 * i, 3);
-                    let chosen = (0..7).rev().fold(byte(7), |rest, k| format!("(ite (= {digit} #b{k:03b}) {} {rest})", byte(k)));
+                    let chosen =
+                        (0..7).rev().fold(byte(7), |rest, k| format!("(ite (= {digit} #b{k:03b}) {} {rest})", byte(k)));
                     let sign = bits(c, 4 * i + 3, 1);
                     format!("(let ((byte {chosen})) (ite (= {sign} #b1) (bvashr byte #x07) byte))")
                 })

@@ -150,7 +150,9 @@ fn unknown_intrinsic(text: &str, start: usize) -> Option<RequestError> {
     });
     let message = match by_reference {
         Some(_) => format!("`{name}` has results by reference, and a function returns one word"),
-        None => format!("`{name}` is none of the intrinsics of CUDA that are known; `vop list --intrinsics` lists them"),
+        None => {
+            format!("`{name}` is none of the intrinsics of CUDA that are known; `vop list --intrinsics` lists them")
+        }
     };
     Some(RequestError::Other { message, span, help: by_reference })
 }
@@ -225,7 +227,8 @@ fn read_base(text: &str, start: usize) -> Option<Result<Request, RequestError>> 
         let mut constants = vec![None; arity];
         if let Some((to, from)) = operands.split_first() {
             if from.len() != arity {
-                let text = format!("`{opcode}` has {} operands, of which d is one; here are {}", arity + 1, operands.len());
+                let text =
+                    format!("`{opcode}` has {} operands, of which d is one; here are {}", arity + 1, operands.len());
                 return fault(rest, text, None);
             }
             if !is_register(to) {
@@ -255,8 +258,13 @@ fn read_base(text: &str, start: usize) -> Option<Result<Request, RequestError>> 
                 fault(opcode, format!("the last operand of `{opcode}` must be a constant from 0 to 255"), Some(help))
             }
             Err(BaseError::FourRegisters) => {
-                let help = "give the field's place or its length as a constant, as in `bfi.b32 d, a, b, 8, c`".to_string();
-                fault(opcode, format!("`{opcode}` reads four registers, and functions have three parameters"), Some(help))
+                let help =
+                    "give the field's place or its length as a constant, as in `bfi.b32 d, a, b, 8, c`".to_string();
+                fault(
+                    opcode,
+                    format!("`{opcode}` reads four registers, and functions have three parameters"),
+                    Some(help),
+                )
             }
             Err(error) => fault(opcode, format!("`{opcode}`: {error}"), None),
         }

@@ -175,10 +175,13 @@ fn names_are_read_back() {
         assert_eq!(Intrinsic::from_name(&intrinsic.to_string()), Some(intrinsic.clone()), "{intrinsic}");
         assert!(intrinsic.overloads().contains(&intrinsic), "{intrinsic}");
     }
-    for name in ["", "__", "__v", "__v4", "__vadd", "__vadd3", "__vcmplt4", "__vcmpeqs4", "__vimax_s32", "__vimax3_u32_relu"] {
+    for name in
+        ["", "__", "__v", "__v4", "__vadd", "__vadd3", "__vcmplt4", "__vcmpeqs4", "__vimax_s32", "__vimax3_u32_relu"]
+    {
         assert_eq!(Intrinsic::from_name(name), None, "{name}");
     }
-    for name in ["__dp4a(int, int)", "__dp4a(int, int, unsigned)", "__sad(int, int, unsigned)", "__dp4a(int, int, int"] {
+    for name in ["__dp4a(int, int)", "__dp4a(int, int, unsigned)", "__sad(int, int, unsigned)", "__dp4a(int, int, int"]
+    {
         assert_eq!(Intrinsic::from_name(name), None, "{name}");
     }
 }
@@ -274,13 +277,22 @@ fn what_cannot_be_read_is_said() {
         ("bfi.b32", "`bfi.b32` reads four registers, and functions have three parameters [bfi.b32] give the field's"),
         ("abs.s8x4 d, a", "V0102: `abs` is not a video instruction [abs] write"),
         ("__vfoo4", "`__vfoo4` is none of the intrinsics of CUDA that are known"),
-        ("__dp4a(int, int)", "`__dp4a(int, int)` is no signature of `__dp4a` [__dp4a(int, int)] write `__dp4a(int, int, int)` or"),
-        ("__vibmax_s32", "`__vibmax_s32` has results by reference, and a function returns one word [__vibmax_s32] port `max.s32`"),
-        (" __vibmin_u16x2", "`__vibmin_u16x2` has results by reference, and a function returns one word [__vibmin_u16x2] port `__vminu2`"),
+        (
+            "__dp4a(int, int)",
+            "`__dp4a(int, int)` is no signature of `__dp4a` [__dp4a(int, int)] write `__dp4a(int, int, int)` or",
+        ),
+        (
+            "__vibmax_s32",
+            "`__vibmax_s32` has results by reference, and a function returns one word [__vibmax_s32] port `max.s32`",
+        ),
+        (
+            " __vibmin_u16x2",
+            "`__vibmin_u16x2` has results by reference, and a function returns one word [__vibmin_u16x2] port `__vminu2`",
+        ),
         ("vadd4.u32.u32", "V0203"),
         ("ld.global.u32 d, [a]", "V0102"),
         ("@p", "V0101"),
-        ("", "V0101"),
+        ("", "V0103"),
     ] {
         let error = read(text).expect_err(text);
         assert!(error.starts_with(message), "{text}: {error}");

@@ -540,7 +540,8 @@ impl Intrinsic {
     pub fn eval(&self, a: u32, b: u32, c: u32) -> u32 {
         let Range { bits, .. } = self.lanes;
         let long = u64::from(b) << 32 | u64::from(a);
-        let number = |word: u32, bits: u32| Range::new(self.lanes.signed, 32).value_of(word << (32 - bits)) >> (32 - bits);
+        let number =
+            |word: u32, bits: u32| Range::new(self.lanes.signed, 32).value_of(word << (32 - bits)) >> (32 - bits);
         match self.meaning {
             Meaning::Base(op) => return op.eval(&[a, b, c].map(u64::from)) as u32,
             Meaning::BytePermutation => {

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use vop::intrinsic::Meaning;
 use vop::isa::form::Finish;
 use vop::isa::types::Operation;
 use vop::lower::{Op, Query, Value};
-use vop::intrinsic::Meaning;
 use vop::{Form, Intrinsic, Mnemonic, Semantics};
 use vop_port::{Base, Request, Source};
 use vop_prove::{Cache, Hash, Solver, Verdict};
@@ -77,7 +77,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         sources.push(request.source);
     }
     let forms: Vec<Form> = match args.forms.is_empty() {
-        false => sources.iter().filter_map(|source| if let Source::Form(form, _) = source { Some(*form) } else { None }).collect(),
+        false => sources
+            .iter()
+            .filter_map(|source| if let Source::Form(form, _) = source { Some(*form) } else { None })
+            .collect(),
         true => {
             sources.extend(Base::samples().into_iter().map(Source::Base));
             sources.extend(Intrinsic::all().into_iter().map(Source::Intrinsic));
@@ -99,9 +102,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                     let query = base.code_with(has_long).query_of_base(base);
                     prove(format!("{}{without}", base.text()), query, may_stay_open)?;
                 }
+                // Nor does it sum four differences.
                 Source::Intrinsic(intrinsic) => {
                     let may_stay_open = match intrinsic.meaning() {
-                        Meaning::HighProduct | Meaning::Product24 => true,
+                        Meaning::HighProduct | Meaning::Product24 | Meaning::SumOfDifferences => true,
                         Meaning::Base(op) => !matches!(op, Op::Sad(_)),
                         _ => false,
                     };

@@ -288,9 +288,7 @@ fn cuda(name: &str, modifiers: &Modifiers) -> Option<Habit> {
             }
             "max" => plain(binary("vmax", sat), None),
             "min" => plain(binary("vmin", sat), None),
-            "avg" | "avrg" | "avrgs" | "avrgu" if shape.is_simd() => {
-                plain(binary("vavrg", false), signed_name(body).1)
-            }
+            "avg" | "avrg" | "avrgs" | "avrgu" if shape.is_simd() => plain(binary("vavrg", false), signed_name(body).1),
             "hadd" | "hadds" if shape.is_simd() => plain(Some(Meaning::RoundedDown), signed_name(body).1),
             "rhadd" | "rhadds" | "rhaddu" if shape.is_simd() => plain(Some(Meaning::RoundedUp), signed_name(body).1),
             "sad" => plain(Some(Meaning::SumOfDifferences { accumulates: !is_function && !shape.is_simd() }), None),
