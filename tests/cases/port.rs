@@ -4,53 +4,9 @@ use vop_port::Base;
 use vop_run::{LaunchOptions, Memory, Program};
 use vop_tests::{Random, edge_rows};
 
-/// A kernel that executes an instruction on a thread's words a, b and c.
-fn module(base: &Base) -> String {
-    let name = base.opcode().split('.').next().unwrap_or_default();
-    let (predicate, of_predicates) = (base.opcode().ends_with(".pred"), name == "selp");
-    // Words that are predicates: those of `.pred` and the last of `selp`.
-    let operand = |i: usize, register: &str| {
-        if predicate || of_predicates && i == 2 { register.replace("%r", "%p") } else { register.to_owned() }
-    };
-    let mut registers = ["%r1", "%r2", "%r3"].into_iter();
-    let operands: Vec<String> = (0..base.arity())
-        .map(|i| match base.constant(i) {
-            Some(value) => value.to_string(),
-            None => operand(i, registers.next().expect("a function has three parameters")),
-        })
-        .collect();
-    let makes_predicate = predicate || name == "setp";
-    let to = if makes_predicate { "%p4" } else { "%r4" };
-    let number = if makes_predicate { "selp.b32 %r4, 1, 0, %p4;" } else { "" };
-    format!(
-        ".version 9.2
-.target sm_120f
-.address_size 64
-.visible .entry k(.param .u64 p)
-{{
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<4>;
-    .reg .pred %p<8>;
-    ld.param.u64 %rd1, [p];
-    mov.u32 %r5, %tid.x;
-    mul.wide.u32 %rd2, %r5, 16;
-    add.u64 %rd1, %rd1, %rd2;
-    ld.global.u32 %r1, [%rd1];
-    ld.global.u32 %r2, [%rd1+4];
-    ld.global.u32 %r3, [%rd1+8];
-    setp.ne.u32 %p1, %r1, 0;
-    setp.ne.u32 %p2, %r2, 0;
-    setp.ne.u32 %p3, %r3, 0;
-    {} {to}, {};
-    {number}
-    st.global.u32 [%rd1+12], %r4;
-    ret;
-}}
-",
-        base.opcode(),
-        operands.join(", ")
-    )
-}
+use self::kernel::module;
+
+mod kernel;
 
 /// Inputs with values at edges, and with small last operands, as amounts and selectors are.
 fn rows(random: &mut Random) -> Vec<[u32; 3]> {

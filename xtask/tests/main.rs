@@ -11,6 +11,7 @@ mod listings;
 mod lowering;
 mod pages;
 mod patches;
+mod port;
 mod rewrite;
 mod search;
 mod sweep;

@@ -296,7 +296,7 @@ fn what_cannot_be_read_is_said() {
         ("vadd4.u32.u32", "V0203"),
         ("ld.global.u32 d, [a]", "V0102"),
         ("@p", "V0101"),
-        ("", "V0101"),
+        ("", "V0103"),
     ] {
         let error = read(text).expect_err(text);
         assert!(error.starts_with(message), "{text}: {error}");

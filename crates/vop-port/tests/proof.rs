@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use vop::lower::Op;
-use vop::{Form, Semantics};
+use vop::{Form, Intrinsic, Semantics};
+use vop_port::Base;
 use vop_prove::{Solver, Verdict};
 
 /// z3, if it is here.
@@ -65,5 +66,62 @@ fn base_instructions_are_plain_operations() {
     ] {
         let query = vop_port::query_of_base(op, constant).expect("its operands are words");
         assert_eq!(solver.prove(&query), Ok(Verdict::Proved), "{op:?}");
+    }
+}
+
+/// Products, and sums of four differences, are left to `cargo xtask port-prove` and to tests by values: a solver does not multiply.
+fn multiplies(opcode: &str) -> bool {
+    ["mul", "mad", "dp"].iter().any(|name| opcode.starts_with(name))
+}
+
+#[test]
+fn intrinsics_are_what_is_said_of_them() {
+    let Some(mut solver) = solver() else { return };
+    let mut proved = 0;
+    for intrinsic in Intrinsic::all() {
+        if intrinsic.name().starts_with("__vsad") || intrinsic.instruction().is_some_and(|opcode| multiplies(&opcode)) {
+            continue;
+        }
+        for has_long in [true, false] {
+            let code = vop_port::code_of_intrinsic(&intrinsic, has_long);
+            let query = code.query_of_intrinsic(&intrinsic);
+            assert_eq!(solver.prove(&query), Ok(Verdict::Proved), "{intrinsic}");
+            proved += 1;
+        }
+    }
+    assert!(proved > 250, "{proved}");
+}
+
+#[test]
+fn base_instructions_are_what_the_manual_says() {
+    let Some(mut solver) = solver() else { return };
+    let opcodes = Base::opcodes(None).into_iter().filter(|opcode| !multiplies(opcode) && !opcode.starts_with("cvt"));
+    let constants =
+        ["prmt.b32 d, a, b, 0x9180", "bfi.b32 d, a, b, 8, 4", "bfi.b32 d, a, b, c, 0xff", "cvt.sat.s8.u16 d, a"];
+    let all =
+        opcodes.filter_map(|opcode| Base::sample(&opcode)).chain(constants.into_iter().filter_map(Base::from_text));
+    let mut proved = 0;
+    for base in all {
+        for has_long in [true, false] {
+            let query = base.code_with(has_long).query_of_base(&base);
+            assert_eq!(solver.prove(&query), Ok(Verdict::Proved), "{} {has_long}", base.text());
+            proved += 1;
+        }
+    }
+    assert!(proved > 200, "{proved}");
+}
+
+#[test]
+fn another_base_instruction_is_refuted() {
+    let Some(mut solver) = solver() else { return };
+    let base = |text: &str| Base::from_text(text).expect("it is known");
+    for (given, said) in [
+        ("prmt.b32.ecl d, a, b, c", "prmt.b32.ecr d, a, b, c"),
+        ("shf.l.wrap.b32 d, a, b, c", "shf.l.clamp.b32 d, a, b, c"),
+        ("bfe.u32 d, a, b, c", "bfe.s32 d, a, b, c"),
+        ("cvt.sat.u8.s32 d, a", "cvt.u8.s32 d, a"),
+    ] {
+        let query = base(given).code().query_of_base(&base(said));
+        assert!(matches!(solver.prove(&query), Ok(Verdict::Refuted(_))), "{given}");
     }
 }

@@ -102,9 +102,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                     let query = base.code_with(has_long).query_of_base(base);
                     prove(format!("{}{without}", base.text()), query, may_stay_open)?;
                 }
+                // Nor does it sum four differences.
                 Source::Intrinsic(intrinsic) => {
                     let may_stay_open = match intrinsic.meaning() {
-                        Meaning::HighProduct | Meaning::Product24 => true,
+                        Meaning::HighProduct | Meaning::Product24 | Meaning::SumOfDifferences => true,
                         Meaning::Base(op) => !matches!(op, Op::Sad(_)),
                         _ => false,
                     };

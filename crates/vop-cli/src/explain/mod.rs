@@ -202,6 +202,15 @@ fn base_instructions(text: &str) -> Result<Vec<Base>, Failure> {
     }
 }
 
+/// The intrinsics of which a base instruction computes most.
+fn similar(base: &Base) -> Vec<Intrinsic> {
+    let is_like = |one: &Intrinsic| {
+        let instruction = one.instruction().unwrap_or_default();
+        one.difference().is_some() && instruction.split(' ').next() == Some(base.opcode())
+    };
+    Intrinsic::all().into_iter().filter(is_like).collect()
+}
+
 /// Base instructions, which `vop port` writes, and which are no video instructions.
 fn explain_bases(text: &str, bases: &[Base], args: &Args, width: usize) -> Result<String, Failure> {
     if !args.values.is_empty() {
@@ -235,6 +244,9 @@ fn explain_bases(text: &str, bases: &[Base], args: &Args, width: usize) -> Resul
             let names: Vec<String> = bases.iter().flat_map(intrinsics).map(|one| format!("`{one}`")).collect();
             if !names.is_empty() {
                 page.say(&format!("\nCUDA C has {}.", names.join(", ")));
+            }
+            for other in bases.iter().flat_map(similar) {
+                page.say(&format!("\nCUDA C has `{other}`, which differs: `vop explain {other}` says how."));
             }
             let first = bases[0].text();
             let quoted = match bases[0].parameters().count() == bases[0].arity() {
