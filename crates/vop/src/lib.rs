@@ -62,7 +62,7 @@ pub mod target;
 mod term;
 mod text;
 
-pub use diagnostic::{Code, Diagnostic, RunErrorKind, Severity, grouped};
+pub use diagnostic::{Code, Diagnostic, Edit, Patch, RunErrorKind, Severity, grouped, patched};
 pub use divergence::Divergence;
 pub use isa::form::Form;
 pub use isa::forms::scalar_forms;
