@@ -45,14 +45,14 @@ fn by_vop(row: &Row) -> Option<u64> {
     Some(if row.types[0] == "pred" { value & 1 } else { value })
 }
 
-/// All instructions of the tests, on a few random inputs. Those that the manual calls approximate are left out: they have no defined bits,
-/// and what `vop run` computes of them stands in rows of its tests.
+/// All instructions of the tests, on random inputs; `cargo xtask fold --random` takes more of them. Those that the manual calls approximate
+/// are left out: they have no defined bits, and what `vop run` computes of them stands in rows of its tests.
 #[test]
 fn random_rows_are_what_ptxas_computes() {
     let Some(toolchain) = tools::ptxas() else { return };
     let mut rows = Row::of_folder(Path::new(FOLDER)).expect("the files can be read");
     rows.retain(|row| !row.opcode.split('.').any(|word| word == "approx" || word == "full"));
-    let rows = random(&rows, 4, 11);
+    let rows = random(&rows, 1, 11);
     let (mut known, mut wrong) = (0, Vec::new());
     for (row, result) in rows.iter().zip(fold(toolchain, &rows, "sm_90").unwrap_or_else(|error| panic!("{error}"))) {
         let (Some(result), Some(by_vop)) = (result, by_vop(row)) else { continue };
@@ -63,5 +63,5 @@ fn random_rows_are_what_ptxas_computes() {
         }
     }
     assert!(wrong.is_empty(), "{} of {known} rows:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(known > 1000, "{known}");
+    assert!(known > 900, "{known}");
 }

@@ -145,7 +145,9 @@ fn generated_modules_assemble() {
         let lines: Vec<String> = instructions.enumerate().map(labelled).collect();
         assert!(lines.len() > 500, "{}", lines.len());
         let target = target.parse().unwrap();
-        for (version, module_target) in [("3.0", "sm_30"), ("5.0", "sm_61"), ("8.0", "sm_75"), ("9.2", "")] {
+        // Each target in two ages, as assembling takes long.
+        let ages = [("3.0", "sm_30"), ("5.0", "sm_61"), ("8.0", "sm_75"), ("9.2", "")];
+        for (version, module_target) in ages.into_iter().skip(i % 2).step_by(2) {
             let own = ModuleTarget::from(target).to_string();
             let module_target = if module_target.is_empty() { &own } else { module_target };
             // Half precision is younger than some modules.
@@ -162,7 +164,7 @@ fn generated_modules_assemble() {
             }
         }
     }
-    assert!(replaced > 30_000, "{replaced}");
+    assert!(replaced > 15_000, "{replaced}");
 }
 
 /// What a block computes over immediates, sums, registers used twice, and under guards.

@@ -1,10 +1,12 @@
 //! The `vop` command: one file a subcommand, each thin over the library.
 
 mod bug;
+mod changes;
 mod check;
 mod completions;
 mod eval;
 mod explain;
+mod fix;
 mod instruction;
 mod json;
 mod list;
@@ -44,6 +46,7 @@ Examples:
   vop explain vadd4.s32.s32.u32.sat      show what an instruction does
   vop eval vadd.u32.s32.s32.sat -16 5    compute its value
   vop check src/                         judge all in a source tree
+  vop fix src/ --write                   change what is found and can be mended
   vop map vmax4.u32.u32.u32 a.png b.png -o d.png    apply one to whole arrays
   vop run examples/motion/motion.toml    run a kernel on the CPU
   vop lower kernel.ptx --target sm_90    rewrite them as faster, ordinary PTX
@@ -58,6 +61,7 @@ enum Command {
     Eval(eval::Args),
     Explain(explain::Args),
     Check(check::Args),
+    Fix(fix::Args),
     List(list::Args),
     Lower(lower::Args),
     Map(map::Args),
@@ -149,6 +153,7 @@ fn execute(command: Command) -> ExitCode {
         Command::Eval(args) => eval::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Check(args) => check::run(args),
+        Command::Fix(args) => fix::run(args),
         Command::List(args) => list::run(args),
         Command::Lower(args) => lower::run(args),
         Command::Map(args) => map::run(args),

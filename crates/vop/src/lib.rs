@@ -63,7 +63,7 @@ pub mod target;
 mod term;
 mod text;
 
-pub use diagnostic::{Code, Diagnostic, RunErrorKind, Severity, grouped};
+pub use diagnostic::{Code, Diagnostic, Edit, Patch, RunErrorKind, Severity, grouped, patched};
 pub use divergence::Divergence;
 pub use intrinsic::Intrinsic;
 pub use isa::form::Form;

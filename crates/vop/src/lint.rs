@@ -176,12 +176,16 @@ fn divergence(subject: &Subject<'_>) -> Option<Diagnostic> {
     } else {
         diagnostic
     };
-    let help = match subject.instruction.in_base_ptx_among(subject.registers) {
-        _ if subject.ptxas.right_without_sat() => "drop `.sat`: by the manual it has no effect".to_string(),
-        Some(block) => format!("as the manual says, in base PTX:\n{block}"),
-        None => "write it in other instructions".to_string(),
-    };
-    Some(diagnostic.label(form.to_string()).help(help))
+    let diagnostic = diagnostic.label(form.to_string());
+    let sat = subject.places.sat.clone().filter(|_| subject.ptxas.right_without_sat());
+    Some(match (sat, subject.instruction.in_base_ptx_among(subject.registers)) {
+        (Some(sat), _) => diagnostic.help("drop `.sat`: by the manual it has no effect").edit(sat, ""),
+        (None, Some(block)) => {
+            let whole = subject.places.whole.clone();
+            diagnostic.help(format!("as the manual says, in base PTX:\n{block}")).edit(whole, block)
+        }
+        (None, None) => diagnostic.help("write it in other instructions"),
+    })
 }
 
 /// V0702.
@@ -213,7 +217,7 @@ fn saturation_without_effect(subject: &Subject<'_>) -> Option<Diagnostic> {
         [false, false] => "drop it".to_string(),
     };
     let span = subject.places.sat.clone()?;
-    Some(Diagnostic::new(Code::V0702, span, message).label("clamps nothing").help(help))
+    Some(Diagnostic::new(Code::V0702, span.clone(), message).label("clamps nothing").help(help).edit(span, ""))
 }
 
 /// "in 0…7", or "5".
@@ -230,7 +234,9 @@ fn ignored_operand(subject: &Subject<'_>) -> Option<Diagnostic> {
     let (mnemonic, c) = (subject.form.mnemonic(), subject.written(&span));
     let message = format!("`{mnemonic}` without a secondary operation ignores its fourth operand, `{c}`");
     let help = format!("drop it, or write `.add`, `.min` or `.max` for the result to be combined with `{c}`");
-    Some(Diagnostic::new(Code::V0703, span, message).label("ignored").help(help))
+    // With the comma before it.
+    let dropped = subject.operand(2).end..span.end;
+    Some(Diagnostic::new(Code::V0703, span, message).label("ignored").help(help).edit(dropped, ""))
 }
 
 /// V0704.
@@ -251,8 +257,8 @@ fn default_selectors(subject: &Subject<'_>) -> Option<Diagnostic> {
     let mut spans = spans.filter(|span| !marked.contains(span));
     let first = spans.next()?;
     let message = format!("`{}` is what no selector means", subject.written(&first));
-    let lint = Diagnostic::new(Code::V0704, first, message).help("leave it out");
-    Some(spans.fold(lint, |lint, span| lint.related(span, "this too")))
+    let lint = Diagnostic::new(Code::V0704, first.clone(), message).help("leave it out").edit(first, "");
+    Some(spans.fold(lint, |lint, span| lint.related(span.clone(), "this too").edit(span, "")))
 }
 
 /// The register that a SIMD selector's lane takes, and which of its bytes or half-words.

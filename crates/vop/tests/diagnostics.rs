@@ -7,7 +7,7 @@ mod common;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use vop::{Code, Parser, Registers, Severity};
+use vop::{Code, Parser, Patch, Registers, Severity, patched};
 
 const REGISTERS: &str = ".reg .pred p; .reg .b32 a, b, c, d, %r<9>; .reg .f32 f; .reg .b16 h; .reg .u64 w; .reg .v4 .u32 v; .reg .f16x2 h2;";
 
@@ -37,10 +37,40 @@ fn described(text: &str) -> String {
                     // A help may be a block of several lines.
                     let _ = writeln!(lines, "        help: {}", help.replace('\n', "\n            "));
                 }
+                lines.push_str(&common::after_patch(&text, &fault));
             }
         }
     }
     lines
+}
+
+/// What a patch makes has the fault no longer, and no fault that the text had not.
+#[test]
+fn patches_mend() {
+    let registers: Registers = REGISTERS.parse().expect("legal");
+    let parser = Parser::new().with_registers(&registers);
+    let mut count = 0;
+    for text in common::texts("diagnostics.txt") {
+        let text = unescaped(&text);
+        let faults = parser.parse(&text).err().unwrap_or_default();
+        for fault in &faults {
+            let Patch::Edits(edits) = &fault.patch else { continue };
+            count += 1;
+            let after = patched(&text, edits);
+            let codes = |faults: &[vop::Diagnostic]| faults.iter().map(|fault| fault.code).collect::<Vec<_>>();
+            // A block is a block in the text, not an instruction.
+            let left = parser.parse_all(&after).err().unwrap_or_default();
+            let (before, after_codes) = (codes(&faults), codes(&left));
+            let number = |all: &[Code]| all.iter().filter(|code| **code == fault.code).count();
+            if !after.contains('\n') {
+                assert!(number(&after_codes) < number(&before), "{text}\n{after}\n{left:?}");
+                // Of names nothing is said where capitals may be a mistake.
+                let is_old = |code: &Code| before.contains(code) || *code == Code::V0401;
+                assert!(after_codes.iter().all(is_old), "{text}\n{after}\n{left:?}");
+            }
+        }
+    }
+    assert!(count > 20, "{count} patches");
 }
 
 #[test]

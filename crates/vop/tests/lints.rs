@@ -28,6 +28,7 @@ fn described(text: &str) -> String {
         if let Some(help) = &lint.help {
             let _ = writeln!(lines, "        help: {}", help.replace('\n', "\n            "));
         }
+        lines.push_str(&common::after_patch(&text, &lint));
     }
     if lines.is_empty() { "    nothing\n".to_owned() } else { lines }
 }

@@ -54,7 +54,7 @@ pub(crate) fn starts(program: impl AsRef<std::ffi::OsStr>, argument: &str) -> bo
 }
 
 /// A command as a message shows it.
-fn said(command: &Command) -> String {
+pub(crate) fn said(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Failure;
-use super::process::{cargo, root, succeed};
+use super::process::{cargo, root, said as show, succeed};
 
 /// Run all tests: those of the workspace and, where there is a Python, those of the Python package.
 ///
@@ -23,24 +23,55 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let root = &root()?;
-    if !args.only_python {
-        succeed(Command::new(cargo()).args(["test", "--workspace", "--all-features", "--locked"]).current_dir(root))?;
+    if args.only_python {
+        return finish(&args, package(root, &mut io::stderr()));
     }
-    match environment(root) {
-        Ok(python) => test_package(root, &python),
-        Err(why) if args.require_python => Err(format!("the Python package cannot be tested: {why}").into()),
-        Err(why) => {
+    // Beside the other tests, since much of it waits for a registry or uses one core. What it writes follows theirs.
+    let mut said = Vec::new();
+    let (tested, packaged) = std::thread::scope(|scope| {
+        let package = scope.spawn(|| package(root, &mut said));
+        let test = ["test", "--workspace", "--all-features", "--locked"];
+        let tested = succeed(Command::new(cargo()).args(test).current_dir(root));
+        let packaged = package.join().unwrap_or_else(|_| Err(Fault::Failed("its thread panicked".to_owned())));
+        (tested, packaged)
+    });
+    io::stderr().write_all(&said)?;
+    tested?;
+    finish(&args, packaged)
+}
+
+/// Why the package was not tested, or how its tests failed.
+enum Fault {
+    /// Something is not on this machine.
+    Missing(String),
+    Failed(String),
+}
+
+fn finish(args: &Args, tested: Result<(), Fault>) -> Result<(), Failure> {
+    match tested {
+        Ok(()) => Ok(()),
+        Err(Fault::Failed(why)) => Err(why.into()),
+        Err(Fault::Missing(why)) if args.require_python => {
+            Err(format!("the Python package cannot be tested: {why}").into())
+        }
+        Err(Fault::Missing(why)) => {
             writeln!(io::stderr(), "skipped: the tests of the Python package, since {why}")?;
             Ok(())
         }
     }
 }
 
+/// Tests the Python package, and writes what happens.
+fn package(root: &Path, said: &mut impl Write) -> Result<(), Fault> {
+    let python = environment(root, said).map_err(Fault::Missing)?;
+    test_package(root, &python, said).map_err(|why| Fault::Failed(why.to_string()))
+}
+
 /// What asks a Python whether it is new enough.
 const IS_NEW_ENOUGH: &str = "import sys; sys.exit(sys.version_info < (3, 10))";
 
 /// The Python of a virtual environment that has what the tests need; or why there is none.
-fn environment(root: &Path) -> Result<PathBuf, String> {
+fn environment(root: &Path, said: &mut impl Write) -> Result<PathBuf, String> {
     let named = std::env::var("PYTHON").ok();
     let names = named.as_deref().map_or(vec!["python3", "python"], |name| vec![name]);
     let is_python = |name: &&str| {
@@ -51,37 +82,44 @@ fn environment(root: &Path) -> Result<PathBuf, String> {
         format!("{} is no Python 3.10 or later (the environment variable PYTHON may name one)", names.join(" or "))
     })?;
     let environment = root.join("target/python");
-    tell("installing crates/vop-python/requirements-test.txt in target/python");
-    succeed(Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment).stdout(Stdio::null()))
-        .map_err(|why| why.to_string())?;
+    tell(said, "installing crates/vop-python/requirements-test.txt in target/python");
+    run_and_show(Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment), said)?;
     let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
     let requirements = root.join("crates/vop-python/requirements-test.txt");
-    succeed(Command::new(&python).args(pip).arg(requirements)).map_err(|why| why.to_string())?;
+    run_and_show(Command::new(&python).args(pip).arg(requirements), said)?;
     Ok(python)
 }
 
 /// Builds the wheel, installs it and runs its tests.
-fn test_package(root: &Path, python: &Path) -> Result<(), Failure> {
+fn test_package(root: &Path, python: &Path, said: &mut impl Write) -> Result<(), Failure> {
     let package = root.join("crates/vop-python");
     let wheels = root.join("target/wheels");
-    tell("building the wheel in target/wheels, with what the other tests have built");
+    tell(said, "building the wheel in target/wheels, with what the other tests have built");
     // A wheel of an earlier version would be installed, too.
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels)?;
     }
     // In the profile of the other tests, which have built most of it. `cargo xtask dist` builds and tests the wheel that is released.
     let build = ["-m", "maturin", "build", "--profile", "dev", "--locked", "--out"];
-    succeed(Command::new(python).args(build).arg(&wheels).arg("--interpreter").arg(python).current_dir(&package))?;
+    let mut build_wheel = Command::new(python);
+    run_and_show(build_wheel.args(build).arg(&wheels).arg("--interpreter").arg(python).current_dir(&package), said)?;
     let wheels: Result<Vec<_>, _> = std::fs::read_dir(&wheels)?.map(|wheel| wheel.map(|wheel| wheel.path())).collect();
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
-    succeed(Command::new(python).args(install).args(wheels?))?;
-    tell("testing the package as installed; about a minute");
-    succeed(Command::new(python).args(["-m", "pytest", "--quiet"]).current_dir(&package))
+    run_and_show(Command::new(python).args(install).args(wheels?), said)?;
+    tell(said, "testing the package as installed; about a minute");
+    Ok(run_and_show(Command::new(python).args(["-m", "pytest", "--quiet"]).current_dir(&package), said)?)
+}
+
+/// Runs a command that must succeed, and writes what it wrote.
+fn run_and_show(command: &mut Command, said: &mut impl Write) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("cannot run {}: {error}", show(command)))?;
+    // Nothing can be done where standard error is closed.
+    let _ = said.write_all(&output.stdout).and_then(|()| said.write_all(&output.stderr));
+    if output.status.success() { Ok(()) } else { Err(format!("{} failed ({})", show(command), output.status)) }
 }
 
 /// Says what happens next, and how long it takes.
-fn tell(what: &str) {
-    // Nothing can be done where standard error is closed.
-    let _ = writeln!(io::stderr(), "{what}");
+fn tell(said: &mut impl Write, what: &str) {
+    let _ = writeln!(said, "{what}");
 }

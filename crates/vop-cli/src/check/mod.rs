@@ -26,7 +26,7 @@ use self::config::{Config, Configs};
 use self::report::{Document, Report};
 use self::walk::Kind;
 use crate::progress::Progress;
-use crate::{Failure, Outcome, bug, output};
+use crate::{Failure, Outcome, bug, fix, output};
 
 /// Find every video instruction in files and folders and judge it.
 ///
@@ -101,10 +101,16 @@ pub(crate) struct Args {
     /// Use no configuration file.
     #[arg(long)]
     no_config: bool,
+    /// Print what `vop fix` would change, as a diff.
+    #[arg(long, conflicts_with = "fix")]
+    diff: bool,
+    /// Change the files as `vop fix --write` does.
+    #[arg(long)]
+    fix: bool,
 }
 
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
-enum Level {
+pub(crate) enum Level {
     /// Illegal instructions.
     Error,
     /// Probable mistakes too.
@@ -135,22 +141,44 @@ pub(crate) fn source_files(paths: &[PathBuf]) -> Result<SourceFiles, Failure> {
     let configs = Arc::new(Mutex::new(Configs::upward(&[])?));
     let choice = walk::Choice { kind: None, no_ignore: false, force_exclude: false };
     let found = walk::files(paths, &choice, &configs, &|_| ())?;
-    let files = found.files.into_iter().filter_map(|file| match file.kind {
-        Kind::Source(language) => Some((file.path, language)),
-        Kind::Notebook => None,
-    });
-    Ok(SourceFiles { files: files.collect(), unread: found.unread })
+    let (mut files, mut notebooks) = (Vec::new(), Vec::new());
+    for walk::File { path, kind, config } in found.files {
+        match kind {
+            Kind::Source(language) => {
+                files.push(SourceFile { path, language, allow: config.allow.clone(), semantics: config.semantics });
+            }
+            Kind::Notebook => notebooks.push(path),
+        }
+    }
+    Ok(SourceFiles { files, notebooks, unread: found.unread })
 }
 
 /// What [`source_files`] finds.
 pub(crate) struct SourceFiles {
-    pub(crate) files: Vec<(PathBuf, Language)>,
+    pub(crate) files: Vec<SourceFile>,
+    /// Notebooks, of which no text is one of the file.
+    pub(crate) notebooks: Vec<PathBuf>,
     /// Why others cannot be read.
     pub(crate) unread: Vec<String>,
 }
 
+/// A file that is read as a text in one language.
+pub(crate) struct SourceFile {
+    pub(crate) path: PathBuf,
+    pub(crate) language: Language,
+    /// What its configuration allows.
+    pub(crate) allow: Vec<Code>,
+    /// The compiler that its configuration names.
+    pub(crate) semantics: Option<Semantics>,
+}
+
+/// The texts of a notebook with their languages.
+pub(crate) fn cells(bytes: &[u8]) -> Result<Vec<(String, Language)>, String> {
+    Ok(notebook::cells(bytes)?.read.into_iter().map(|cell| (cell.text, cell.language)).collect())
+}
+
 /// The code of a lint.
-fn lint_code(name: &str) -> Result<Code, String> {
+pub(crate) fn lint_code(name: &str) -> Result<Code, String> {
     match Code::from_name(name) {
         Some(code) if code.severity() == Severity::Error => {
             Err(format!("{code} is an error: only a comment at the statement can allow it"))
@@ -220,6 +248,9 @@ impl From<LanguageName> for Kind {
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
+    if args.fix || args.diff {
+        return fixed(args);
+    }
     let configs = match (&args.config, args.no_config) {
         (Some(file), _) => Configs::of(file, &args.exclude)?,
         (None, true) => Configs::none(&args.exclude)?,
@@ -335,6 +366,23 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         return Err(Failure::Impossible);
     }
     Ok(if report.count(Severity::Error) > 0 || denied { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// What `--fix` and `--diff` do.
+fn fixed(args: Args) -> Result<Outcome, Failure> {
+    let format = match args.format {
+        Format::Human => output::Format::Text,
+        Format::Json => output::Format::Json,
+        Format::Sarif | Format::Github => {
+            return Err(Failure::Misuse("--fix and --diff print text, or JSON with --format json".into()));
+        }
+    };
+    let others = args.language.is_some() || args.no_ignore || args.force_exclude || args.no_config;
+    if others || args.config.is_some() || !args.exclude.is_empty() {
+        return Err(Failure::Misuse("--fix and --diff take --semantics, --level, --allow and --format only".into()));
+    }
+    let Args { path, fix: write, semantics, level, allow, .. } = args;
+    fix::run(fix::Args { path, write, semantics, level, allow, format })
 }
 
 /// Whether findings of a code are reported in a file with this configuration.

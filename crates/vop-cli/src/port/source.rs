@@ -5,16 +5,16 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
-use similar::TextDiff;
 use vop_draw::{LineRange, Lines, SourceText};
 use vop_port::source::{PortedSource, SourceOptions, port_source};
 use vop_port::{Port, Target};
-use vop_ptx::encoding;
-use vop_ptx::find::{self, Language};
+use vop_ptx::find::Language;
 
 use super::Args;
+use crate::changes::{self, Change};
+use crate::check::{self, SourceFile};
 use crate::output::Format;
-use crate::{Failure, Outcome, check, output};
+use crate::{Failure, Outcome, output};
 
 /// Whether an argument is a path: it exists, or reads as the name of a source file.
 pub(super) fn is_path(text: &str) -> bool {
@@ -24,10 +24,8 @@ pub(super) fn is_path(text: &str) -> bool {
 
 /// A file and what becomes of it.
 struct File {
-    path: PathBuf,
-    source: Vec<u8>,
+    change: Change,
     ported: PortedSource,
-    text: Vec<u8>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
@@ -54,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     }
     let paths: Vec<PathBuf> = args.forms.iter().map(PathBuf::from).collect();
     let header = header(args, &paths)?;
-    let check::SourceFiles { files: sources, unread } = check::source_files(&paths)?;
+    let check::SourceFiles { files: sources, unread, .. } = check::source_files(&paths)?;
     if !unread.is_empty() {
         unread.iter().for_each(|why| output::error(why));
         return Err(Failure::Impossible);
@@ -62,12 +60,8 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let options = SourceOptions::new(target).semantics(args.semantics.semantics).keep_ptx(args.keep_ptx);
     let mut files = Vec::new();
     let mut functions: Vec<Port> = Vec::new();
-    for (path, language) in sources {
-        let source = output::read(&path)?;
-        if encoding::decoded(&source).is_some_and(|text| find::mentions(text.as_bytes())) {
-            let why = format!("{} is in UTF-16 or UTF-32, which is not rewritten; convert it to UTF-8", path.display());
-            return Err(Failure::Misuse(why));
-        }
+    for SourceFile { path, language, .. } in sources {
+        let source = changes::read(&path)?;
         let ported = port_source(&source, language, &options);
         for function in &ported.functions {
             if functions.iter().all(|known| known.name() != function.name()) {
@@ -75,22 +69,20 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             }
         }
         let text = ported.apply(&source, &relative(&path, &header));
-        files.push(File { path, source, ported, text });
+        files.push(File { change: Change { path, before: Some(source), after: text }, ported });
     }
     let header = if functions.is_empty() { None } else { Some(Header::of(header, functions, args)?) };
     let undeclared = header.as_ref().filter(|_| target.is_called_from(Language::Rust));
-    let undeclared = undeclared.and_then(|header| declare(&mut files, &header.path));
+    let undeclared = undeclared.and_then(|header| declare(&mut files, &header.change.path));
+    let changes = || files.iter().map(|file| &file.change).chain(header.iter().map(|header| &header.change));
     if args.write {
-        let mut changes: Vec<(&Path, &[u8])> = Vec::new();
-        changes.extend(files.iter().filter(|file| file.text != file.source).map(|file| (&*file.path, &file.text[..])));
-        changes.extend(header.iter().map(|header| (&*header.path, header.text.as_bytes())));
-        vop_arrays::write_atomically(&changes).map_err(|error| Failure::Misuse(error.to_string()))?;
+        changes::write(changes())?;
     }
     match args.format {
         Format::Json => json_lines(&files)?,
         Format::Text => {
             if !args.write {
-                diffs(&files, header.as_ref())?;
+                changes::print_diff(changes())?;
             }
             undeclared.iter().for_each(|note| output::note(note));
             report(&files, header.as_ref(), args.write);
@@ -102,20 +94,17 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 
 /// The header with all functions.
 struct Header {
-    path: PathBuf,
-    before: Option<String>,
-    text: String,
+    change: Change,
 }
 
 impl Header {
     /// The functions of a header that is there stay: files that were ported before call them.
     fn of(path: PathBuf, functions: Vec<Port>, args: &Args) -> Result<Header, Failure> {
         let target = args.to;
-        let before =
-            if path.exists() { Some(String::from_utf8_lossy(&output::read(&path)?).into_owned()) } else { None };
+        let before = if path.exists() { Some(output::read(&path)?) } else { None };
         let (mut all, mut keep_ptx) = (Vec::new(), args.keep_ptx);
         if let Some(text) = &before {
-            let Some((known, kept)) = vop_port::read_file(text, target) else {
+            let Some((known, kept)) = vop_port::read_file(&String::from_utf8_lossy(text), target) else {
                 return Err(Failure::Misuse(format!(
                     "{} is there and was not written by `vop port --to {target}`; name another file with --header",
                     path.display()
@@ -130,7 +119,7 @@ impl Header {
             }
         }
         let text = if keep_ptx { vop_port::file_with_ptx(&all) } else { vop_port::file(&all) };
-        Ok(Header { path, before, text })
+        Ok(Header { change: Change { path, before, after: text.into_bytes() } })
     }
 }
 
@@ -168,11 +157,11 @@ fn declare(files: &mut [File], module: &Path) -> Option<String> {
     let folder = absolute(module);
     let mut declared = false;
     for file in files.iter_mut() {
-        let is_root = file.path.file_name().is_some_and(|name| ROOTS.iter().any(|root| name == *root));
-        if is_root && absolute(&file.path) == folder {
+        let is_root = file.change.path.file_name().is_some_and(|name| ROOTS.iter().any(|root| name == *root));
+        if is_root && absolute(&file.change.path) == folder {
             declared = true;
-            if let Some(text) = vop_port::source::with_module(&file.text) {
-                file.text = text;
+            if let Some(text) = vop_port::source::with_module(&file.change.after) {
+                file.change.after = text;
             }
         }
     }
@@ -208,41 +197,14 @@ fn relative(file: &Path, header: &Path) -> String {
     up.chain(down).chain([name]).collect::<Vec<_>>().join("/")
 }
 
-fn diffs(files: &[File], header: Option<&Header>) -> Result<(), Failure> {
-    let mut out = output::stdout();
-    for file in files.iter().filter(|file| file.text != file.source) {
-        let name = shown(&file.path);
-        // Bytes that are no UTF-8 are shown as such; --write keeps them.
-        let (before, after) = (String::from_utf8_lossy(&file.source), String::from_utf8_lossy(&file.text));
-        diff(&mut out, &format!("a/{name}"), &format!("b/{name}"), &before, &after)?;
-    }
-    if let Some(header) = header {
-        let name = shown(&header.path);
-        let from = if header.before.is_some() { format!("a/{name}") } else { "/dev/null".into() };
-        diff(&mut out, &from, &format!("b/{name}"), header.before.as_deref().unwrap_or_default(), &header.text)?;
-    }
-    out.flush()?;
-    Ok(())
-}
-
-fn shown(path: &Path) -> String {
-    path.strip_prefix(".").unwrap_or(path).display().to_string().trim_start_matches('/').to_string()
-}
-
-/// What `patch -p1` and `git apply` take.
-fn diff(out: &mut impl Write, from: &str, to: &str, before: &str, after: &str) -> std::io::Result<()> {
-    let diff = TextDiff::from_lines(before, after);
-    write!(out, "{}", diff.unified_diff().context_radius(3).header(from, to))
-}
-
 /// What was carried over and what is left, on standard error: standard output holds the diff.
 fn report(files: &[File], header: Option<&Header>, written: bool) {
     let (mut statements, mut instructions, mut changed, mut left) = (0, 0, 0, 0);
     for file in files {
-        let text = String::from_utf8_lossy(&file.source);
-        let (lines, path) = (Lines::new(&text), file.path.display().to_string());
+        let text = String::from_utf8_lossy(file.change.before.as_deref().unwrap_or_default());
+        let (lines, path) = (Lines::new(&text), file.change.path.display().to_string());
         let at = |span: &Range<usize>| SourceText { lines: &lines, path: Some(&path) }.locate(span);
-        changed += usize::from(file.text != file.source);
+        changed += usize::from(file.change.is_change());
         for carried in &file.ported.carried {
             statements += 1;
             instructions += carried.instructions;
@@ -270,7 +232,7 @@ fn report(files: &[File], header: Option<&Header>, written: bool) {
         summary.push_str(&format!(
             "; the functions {} in {}",
             if written { "are" } else { "would be" },
-            header.path.display()
+            header.change.path.display()
         ));
     }
     if files.iter().any(|file| !file.ported.within.is_empty()) {
@@ -283,7 +245,7 @@ fn report(files: &[File], header: Option<&Header>, written: bool) {
 fn json_lines(files: &[File]) -> Result<(), Failure> {
     let mut out = output::stdout();
     for file in files.iter().filter(|file| !file.ported.carried.is_empty() || !file.ported.left.is_empty()) {
-        let text = String::from_utf8_lossy(&file.source);
+        let text = String::from_utf8_lossy(file.change.before.as_deref().unwrap_or_default());
         let lines = Lines::new(&text);
         let carried: Vec<Value> = file
             .ported
@@ -305,7 +267,7 @@ fn json_lines(files: &[File]) -> Result<(), Failure> {
             .collect();
         let functions = file.ported.functions.iter().chain(&file.ported.within);
         let functions: Vec<&str> = functions.map(Port::name).collect();
-        let object = json!({ "file": file.path.display().to_string(), "carried": carried, "left": left, "functions": functions, "others": file.ported.others });
+        let object = json!({ "file": file.change.path.display().to_string(), "carried": carried, "left": left, "functions": functions, "others": file.ported.others });
         writeln!(out, "{object}")?;
     }
     out.flush()?;

@@ -59,7 +59,7 @@ pub(crate) fn comments(source: &[u8], language: Language) -> Vec<Comment> {
             // One that is no template may be CUDA source, which holds strings of its own.
             let comments = lex::comments(bytes, if free { Language::Cuda } else { Language::Ptx });
             add(&mut found, &text.mapped, &comments);
-            for inner in if free { nested(&text.mapped).1 } else { Vec::new() } {
+            for inner in if free { nested(&text.mapped, may_contain).1 } else { Vec::new() } {
                 let inner = decode(&inner.mapped.through(&text.mapped), inner.dialect);
                 add(&mut found, &inner, &lex::comments(inner.bytes(), Language::Ptx));
             }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::fill::Filled;
+use super::language::Language;
 use super::mapped::{OffsetMap, Paste};
 use super::operand::Asm;
 
@@ -20,6 +21,8 @@ pub struct Found {
     pub kind: FoundKind,
     pub(super) map: OffsetMap,
     pub(super) context: Context,
+    /// Whether a `;` ends it, or what is filled in later stands where one may be.
+    pub(super) has_semicolon: bool,
 }
 
 /// The bytes of a placeholder that is shown as the file writes it: a field may hold a whole expression.
@@ -40,6 +43,21 @@ pub(crate) struct Context {
     pub(crate) macro_name: Option<Range<usize>>,
     /// Whether it is a use of a macro whose body holds the whole instruction, which is found there too.
     pub(crate) repeats: bool,
+    /// How its text is written.
+    pub(crate) spelling: Spelling,
+}
+
+/// How a text is written in its file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    /// Whether the text is known to be assembly language: the template of an `asm`.
+    pub(crate) is_asm: bool,
+    /// Whether it stands in a string of another source, which stands in a string of the file.
+    pub(crate) is_nested: bool,
+    /// Whether braces are doubled.
+    pub(crate) doubles_braces: bool,
+    /// The language of its file.
+    pub(crate) language: Option<Language>,
 }
 
 /// How much of an instruction the file holds in one place.
@@ -150,6 +168,25 @@ impl Found {
     #[must_use]
     pub fn definition_span(&self, text_span: Range<usize>) -> Option<Range<usize>> {
         self.map.origin(text_span)
+    }
+
+    /// The bytes of the file that an edit of `text_span` replaces.
+    ///
+    /// # Errors
+    /// Why the file cannot be edited there, in a part of a sentence.
+    pub(crate) fn edit_place(&self, text_span: Range<usize>, source: &[u8]) -> Result<Range<usize>, &'static str> {
+        let Spelling { language, is_asm, .. } = self.context.spelling;
+        self.map.edit_place(text_span, source, is_asm && language == Some(Language::Rust))
+    }
+
+    /// Whether a `;` stands behind it, or may.
+    pub(crate) fn has_semicolon(&self) -> bool {
+        self.has_semicolon
+    }
+
+    /// Where the literal ends that holds a byte.
+    pub(crate) fn literal_end(&self, text_offset: usize) -> Option<usize> {
+        self.map.literal_end(text_offset)
     }
 
     /// The bytes of the source file that `text_span` of [`Found::text`] came from. Where the span crosses literals, the

@@ -69,7 +69,8 @@ pub(super) fn prefer_uses(found: &mut Vec<Found>, written: Vec<Written>) {
                 read.insert(i);
                 let context = Context { macro_name: text.macro_name.clone(), ..Context::default() };
                 let map = one.map.clone().at_use(&text.at);
-                unread.push(Found { text: one.text.clone(), kind: one.kind, map, context });
+                let has_semicolon = one.has_semicolon;
+                unread.push(Found { text: one.text.clone(), kind: one.kind, map, context, has_semicolon });
             }
         }
     }

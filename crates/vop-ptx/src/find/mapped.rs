@@ -85,6 +85,115 @@ impl OffsetMap {
         start..end.max(start)
     }
 
+    /// The bytes of `source` that an edit of `span` replaces; for an empty span, the place behind what stands before it. `owns_fields`
+    /// says that the fields of the text are its own placeholders, not a format's.
+    ///
+    /// # Errors
+    /// Why an edit of the file is no edit of the text alone, or of all of it.
+    pub(super) fn edit_place(
+        &self,
+        span: Range<usize>,
+        source: &[u8],
+        owns_fields: bool,
+    ) -> Result<Range<usize>, &'static str> {
+        let is_insertion = span.is_empty();
+        let span = if is_insertion { span.start.saturating_sub(1)..span.end.max(1) } else { span };
+        let (Some(first), Some(last)) = (self.index(span.start), self.index(span.end - 1)) else {
+            return Err("its place in the file is not known");
+        };
+        for segment in &self.segments[first..=last] {
+            match segment.paste {
+                Some(Paste::Macro) => return Err("a macro or an operator writes a part of it"),
+                Some(Paste::Field) if owns_fields => {}
+                Some(Paste::Field | Paste::Call) => return Err("a format writes a part of it"),
+                Some(Paste::Operand) => return Err("an operand of the asm writes a part of it"),
+                None if segment.origin.is_some() => {
+                    return Err("a macro writes it; the macro's definition has it once for all uses");
+                }
+                None => {}
+            }
+        }
+        let literal_end = self.segments[first].literal_end;
+        let mut place: Option<Range<usize>> = None;
+        for piece in self.pieces_within(first, last) {
+            let Range { start, end } = piece.source;
+            let text = piece.text;
+            let is_comment = || matches!(source.get(start..end), Some([b'/', b'/' | b'*', ..]));
+            let part = if text.len() == end - start {
+                start + (span.start.max(text.start) - text.start)..end - (text.end - span.end.min(text.end))
+            } else if is_insertion && text.end == span.end {
+                start..end
+            } else if is_comment() {
+                return Err("a comment stands in it");
+            } else if text.start < span.start || text.end > span.end {
+                return Err("an escape sequence or a placeholder holds a part of it");
+            } else {
+                start..end
+            };
+            place = match place {
+                None => Some(part),
+                Some(before) if before.end == part.start => Some(before.start..part.end),
+                Some(_) => return Err("it does not stand in one piece in one string literal"),
+            };
+        }
+        if self.segments[first..=last].iter().any(|segment| segment.literal_end != literal_end) {
+            return Err("it does not stand in one piece in one string literal");
+        }
+        let place = place.ok_or("its place in the file is not known")?;
+        Ok(if is_insertion { place.end..place.end } else { place })
+    }
+
+    /// The runs from one segment to another; what stands for one placeholder or escape sequence is one run, also where it begins before.
+    fn pieces_within(&self, first: usize, last: usize) -> Vec<Piece> {
+        let segment = |index: usize| (self.segments[index].source, self.segments[index].paste);
+        let is_unit = |index: usize| self.text_range(index).len() != segment(index).0.1 - segment(index).0.0;
+        let joins = |index: usize| {
+            index > 0
+                && index < self.segments.len()
+                && segment(index - 1) == segment(index)
+                && is_unit(index)
+                && is_unit(index - 1)
+        };
+        let (mut begin, mut end) = (first, last);
+        while joins(begin) {
+            begin -= 1;
+        }
+        while joins(end + 1) {
+            end += 1;
+        }
+        let mut pieces: Vec<Piece> = Vec::new();
+        for index in begin..=end {
+            let (text, ((start, stop), paste)) = (self.text_range(index), segment(index));
+            match pieces.last_mut().filter(|_| index > begin && joins(index)) {
+                Some(piece) => piece.text.end = text.end,
+                None => pieces.push(Piece { text, source: start..stop, paste }),
+            }
+        }
+        pieces
+    }
+
+    /// Where the literal ends that holds the byte at `offset`.
+    pub(super) fn literal_end(&self, offset: usize) -> Option<usize> {
+        self.index(offset).map(|index| self.segments[index].literal_end)
+    }
+
+    /// Whether text and source show that braces of the text are doubled in the source, as those of a format string are.
+    pub(super) fn doubles_braces(&self, text: &[u8], source: &[u8]) -> bool {
+        self.segments.iter().enumerate().any(|(index, segment)| {
+            let (start, end) = segment.source;
+            let range = self.text_range(index);
+            let spelled = source.get(start..end).unwrap_or_default();
+            let is_unit = segment.paste.is_some() || range.len() != end - start;
+            is_unit
+                && match spelled {
+                    [b'{', b'{'] | [b'}', b'}'] => matches!(text.get(range), Some(b"{" | b"}")),
+                    [b'{', b'{' | b'$' | b'%', ..] => false,
+                    [b'{', ..] => true,
+                    _ => false,
+                }
+        })
+    }
+
     /// Where the definition of a macro spells the first byte of `span` that one writes, to the end of its run.
     pub(super) fn origin(&self, span: Range<usize>) -> Option<Range<usize>> {
         let first = self.index(span.start.min(self.text_len.saturating_sub(1)))?;

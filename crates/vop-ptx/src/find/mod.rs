@@ -33,8 +33,8 @@ mod statement;
 mod template;
 
 pub(crate) use comments::{Comment, comments};
-use found::Context;
 pub(crate) use found::Step;
+use found::{Context, Spelling};
 pub use found::{Found, FoundKind, PartialReason};
 pub use language::Language;
 pub(crate) use mnemonic::is_meant;
@@ -76,12 +76,16 @@ fn find_unfiltered(source: &[u8], language: Language) -> Vec<Found> {
 pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
     let mut found = Vec::new();
     let mut written = Vec::new();
-    for (text, inner) in prepared(source, language) {
-        let mut outer = text.map(|version| statements(&version, &mut written)).collect::<Vec<_>>().concat();
+    let spelling = |is_nested| Spelling { is_nested, language: Some(language), ..Spelling::default() };
+    for (text, inner) in prepared(source, language, may_contain) {
+        let mut outer = text
+            .map(|version| statements(&version, source, spelling(false), &mut written))
+            .collect::<Vec<_>>()
+            .concat();
         // The kernel source inside a string is read first: it knows which of its lines are strings.
         let mut nested = Vec::new();
         for version in inner {
-            let mut within = statements(&version, &mut written);
+            let mut within = statements(&version, source, spelling(true), &mut written);
             // Prose quotes words as well.
             within.retain(|f| version.text.dialect.is_asm() || f.kind == FoundKind::Statement);
             nested.extend(within);
@@ -100,7 +104,7 @@ pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
 }
 
 /// The instructions of a text. What a macro writes without an instruction in it is kept in `written`.
-fn statements(version: &Version, written: &mut Vec<macros::Written>) -> Vec<Found> {
+fn statements(version: &Version, source: &[u8], spelling: Spelling, written: &mut Vec<macros::Written>) -> Vec<Found> {
     let mut found = match version.text.unread {
         Some(reason) => vec![unread(&version.text, reason)],
         None => statement::statements(&version.text),
@@ -111,8 +115,17 @@ fn statements(version: &Version, written: &mut Vec<macros::Written>) -> Vec<Foun
     if version.text.dialect == Dialect::Free {
         found.retain(|one| !foreign::is_neon(&one.text));
     }
+    if found.is_empty() && version.text.macro_name.is_none() {
+        return found;
+    }
+    let spelling = Spelling {
+        is_asm: version.text.dialect.is_asm(),
+        doubles_braces: version.text.dialect == Dialect::RustAsm
+            || version.text.mapped.map().doubles_braces(version.text.mapped.bytes(), source),
+        ..spelling
+    };
     for one in &mut found {
-        one.context = context(version);
+        one.context = Context { spelling, ..context(version) };
     }
     if version.text.macro_name.is_some() {
         written.extend(macros::Written::of(&version.text, &found));
@@ -123,7 +136,7 @@ fn statements(version: &Version, written: &mut Vec<macros::Written>) -> Vec<Foun
 /// What is said of a text of which no instruction can be read.
 fn unread(text: &lex::Text, reason: PartialReason) -> Found {
     let (text, map) = text.mapped.clone().into_parts();
-    Found { text, kind: FoundKind::Partial(reason), map, context: Context::default() }
+    Found { text, kind: FoundKind::Partial(reason), map, context: Context::default(), has_semicolon: false }
 }
 
 /// Leaves out the parts of templates in which an instruction is found that is not judged either.
@@ -145,19 +158,24 @@ fn context(version: &Version) -> Context {
         definition: version.text.definition,
         macro_name: version.text.macro_name.clone(),
         repeats: false,
+        spelling: Spelling::default(),
     }
 }
 
 /// The strings of a file, their placeholders read, in each version that the values of operands give them; and the strings inside
-/// each, if it is source.
-fn prepared(source: &[u8], language: Language) -> Vec<(impl Iterator<Item = Version> + use<>, Vec<Version>)> {
+/// each, if it is source and `is_source` takes it for one.
+fn prepared(
+    source: &[u8],
+    language: Language,
+    is_source: fn(&[u8]) -> bool,
+) -> Vec<(impl Iterator<Item = Version> + use<>, Vec<Version>)> {
     let mut facts = None;
     let mut all = Vec::new();
     for text in lex::texts(source, language).into_iter().flat_map(alternatives) {
         let mut inner = Vec::new();
         if text.dialect == Dialect::Free {
             let mut facts = None;
-            let (language, texts) = nested(&text.mapped);
+            let (language, texts) = nested(&text.mapped, is_source);
             for within in texts {
                 let mapped = within.mapped.through(&text.mapped);
                 let within = lex::Text { mapped: placeholder::decode(&mapped, within.dialect), ..within };
@@ -242,7 +260,8 @@ pub(crate) fn modules(source: &[u8], language: Language) -> Vec<Found> {
             continue;
         }
         let (text, map) = decoded.into_parts();
-        modules.push(Found { text, kind: FoundKind::Statement, map, context: Context::default() });
+        let (kind, context) = (FoundKind::Statement, Context::default());
+        modules.push(Found { text, kind, map, context, has_semicolon: false });
     }
     modules
 }
@@ -262,22 +281,42 @@ fn same_but_for_doubled(mut before: &[u8], mut after: &[u8]) -> bool {
 /// The statements of each text that [`find`] finds something in, texts inside texts too.
 pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
-    for (text, inner) in prepared(source, language) {
-        for version in inner.into_iter().chain(text) {
-            if version.text.unread.is_some() || foreign::is_foreign(&version.text) {
-                continue;
-            }
-            let mut steps = statement::steps(&version.text);
-            for step in &mut steps {
-                if let Step::Video(found) = step {
-                    found.context = context(&version);
-                }
-            }
-            all.push(steps);
-        }
+    for (text, inner) in prepared(source, language, may_contain) {
+        all.extend(inner.into_iter().chain(text).filter_map(|version| steps_of(&version)));
     }
     all.retain(|steps| steps.iter().any(|step| matches!(step, Step::Video(_))));
     all
+}
+
+/// The statements of each string, of whatever it holds; of a string that is source with `asm` statements, those of its strings.
+pub(crate) fn all_steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
+    let mut all = Vec::new();
+    for (text, inner) in prepared(source, language, |_| true) {
+        if inner.iter().any(|version| version.text.dialect.is_asm()) {
+            all.extend(inner.iter().filter_map(steps_of));
+        } else {
+            all.extend(text.filter_map(|version| steps_of(&version)));
+        }
+    }
+    all
+}
+
+fn steps_of(version: &Version) -> Option<Vec<Step>> {
+    if version.text.unread.is_some() || foreign::is_foreign(&version.text) {
+        return None;
+    }
+    let mut steps = statement::steps(&version.text);
+    for step in &mut steps {
+        if let Step::Video(found) = step {
+            found.context = context(version);
+        }
+    }
+    Some(steps)
+}
+
+/// The statements of a text of PTX.
+pub(crate) fn steps_of_ptx(text: &str) -> Vec<Step> {
+    statement::steps(&lex::Text::new(Mapped::whole(text.as_bytes()), Dialect::Ptx))
 }
 
 /// The `asm` statements of a file in C's syntax, Rust or LLVM IR that the file itself holds, not a string of it or the use of a macro:

@@ -4,12 +4,11 @@ use super::cursor::{Cursor, is_ident};
 use super::language::Language;
 use super::lex;
 use super::mapped::Mapped;
-use super::prefilter::may_contain;
 
 /// CUDA source or LLVM IR inside a string of another program: its strings, with places in the outer one, and its language. One level
 /// is enough, since what such source holds in strings of its own is PTX.
-pub(super) fn nested(outer: &Mapped) -> (Language, Vec<lex::Text>) {
-    if memchr::memchr(b'"', outer.bytes()).is_none() || !may_contain(outer.bytes()) {
+pub(super) fn nested(outer: &Mapped, is_source: fn(&[u8]) -> bool) -> (Language, Vec<lex::Text>) {
+    if memchr::memchr(b'"', outer.bytes()).is_none() || !is_source(outer.bytes()) {
         return (Language::Cuda, Vec::new());
     }
     let language = if is_llvm(outer.bytes()) { Language::LlvmIr } else { Language::Cuda };

@@ -282,8 +282,11 @@ impl<'a> Scanner<'a> {
             FoundKind::Partial(_) => self.extract(start..operands.range.end, head),
         };
         self.cursor.pos = operands.range.end.max(head.end);
+        let mut behind = Self { text: self.text, cursor: self.cursor, in_asm: self.in_asm };
+        behind.skip_blanks();
+        let has_semicolon = behind.cursor.peek(0) == b';' || self.paste_end(behind.cursor.pos).is_some();
         let (text, map) = found.into_parts();
-        Some(Found { text, kind, map, context: Context::default() })
+        Some(Found { text, kind, map, context: Context::default(), has_semicolon })
     }
 
     /// `"vadd4.u32.u32.u32" OPERANDS ";"`: where nothing else can hold the operands, the paste behind the last modifier does.

@@ -2,6 +2,7 @@
 
 mod operands;
 mod packed;
+pub(crate) mod patch;
 mod suppression;
 mod unwritten;
 
@@ -49,6 +50,8 @@ pub struct Use {
     extent: Range<usize>,
     /// Where the definition of the macro that writes it spells it.
     definition: Option<Range<usize>>,
+    /// The block that a help writes in its place, as PTX.
+    block: Option<String>,
 }
 
 /// Whether a [`Use`] is legal.
@@ -262,7 +265,13 @@ fn judge_modules(source: &[u8], language: Language, uses: &mut Vec<Use>) {
     let mut seen = HashSet::new();
     for (text, _, module) in &modules {
         let all = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
-            diagnostics.into_iter().map(|diagnostic| diagnostic.moved(|span| text.source_span(span))).collect()
+            let in_file = |mut diagnostic: Diagnostic| {
+                let patch = patch::in_string(std::mem::take(&mut diagnostic.patch), text, source);
+                let mut moved = diagnostic.moved(|span| text.source_span(span));
+                moved.patch = patch;
+                moved
+            };
+            diagnostics.into_iter().map(in_file).collect()
         };
         for found in in_module(module) {
             let end = text.source_offset(found.extent.end.saturating_sub(1)) + 1;
@@ -281,6 +290,7 @@ fn judge_modules(source: &[u8], language: Language, uses: &mut Vec<Use>) {
                 extent: span.start..end.max(span.end),
                 span,
                 definition: None,
+                block: found.block,
             });
         }
     }
@@ -300,11 +310,13 @@ fn is_whole(module: &Module) -> bool {
 }
 
 /// Judges an instruction. Also says whether it reads an operand that the `asm` is only to write.
-fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
+pub(crate) fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
     let (whole, bare) = (Parser::new(), Parser::new().allow_bare());
-    let in_file = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
+    let mut block = None;
+    let mut in_file = |diagnostics: Vec<Diagnostic>| -> Vec<Diagnostic> {
+        block = block.take().or_else(|| patch::block_of(&diagnostics));
         let mut all: Vec<Diagnostic> = Vec::new();
-        for diagnostic in diagnostics.into_iter().map(|diagnostic| placed(diagnostic, &found)) {
+        for diagnostic in diagnostics.into_iter().map(|diagnostic| placed(diagnostic, &found, source)) {
             // A use of a macro may have one fault in several places of its definition.
             let is_same = |other: &Diagnostic| {
                 (other.code, &other.span, &other.message) == (diagnostic.code, &diagnostic.span, &diagnostic.message)
@@ -352,7 +364,7 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
             (Verdict::Illegal(in_file(faults)), Vec::new())
         }
         Err(Verdict::Unjudged(reason)) if reason != PartialReason::CutShort => {
-            (operands::incomplete(&found, reason), Vec::new())
+            (operands::incomplete(&found, source, reason), Vec::new())
         }
         Err(verdict) => (verdict, Vec::new()),
     };
@@ -363,7 +375,16 @@ fn judged(found: Found, source: &[u8], linter: &mut Linter) -> (Use, bool) {
         Verdict::Unjudged(_) => found.as_written(source),
         _ => found.text,
     };
-    (Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition }, reads_output)
+    (Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition, block }, reads_output)
+}
+
+/// The operands of an instruction that are operands of its `asm`: those that the `asm` has.
+pub(crate) fn asm_operands<'f>(
+    found: &'f Found,
+    source: &[u8],
+    places: &vop::Places,
+) -> impl Iterator<Item = Option<&'f find::AsmOperand>> + use<'f> {
+    operands::used(found, source, places).into_iter().map(|used| used.operand)
 }
 
 /// The text of an instruction, a `_` for the minus of each negative number that completes a word of it, `.b%4` with -1: so it is one word
@@ -399,10 +420,12 @@ fn with_minuses(fault: &mut Diagnostic, words: &[(String, String)]) {
 
 /// A diagnostic of a text with its places in the file: at the use, with the places that a macro's definition and the values of
 /// operands have in it.
-fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
+fn placed(mut diagnostic: Diagnostic, found: &Found, source: &[u8]) -> Diagnostic {
+    let patch = patch::in_file(std::mem::take(&mut diagnostic.patch), found, source);
     let definition = found.definition_span(diagnostic.span.clone());
     let whole = found.is_of_macros(diagnostic.span.clone());
     let mut placed = diagnostic.moved(|span| found.source_span(span));
+    placed.patch = patch;
     let context = found.context();
     let name = context.macro_name.clone().filter(|_| !context.definition);
     if let Some(place) = definition {
@@ -549,6 +572,11 @@ impl Use {
         self.definition.clone()
     }
 
+    /// The block that edits write in its place, as PTX, if they do.
+    pub(crate) fn block(&self, edits: &[vop::Edit]) -> Option<&str> {
+        self.block.as_deref().filter(|_| matches!(edits, [edit] if patch::is_block(&edit.text)))
+    }
+
     /// Why it is not legal, as far as no comment allows that; empty where it is legal.
     pub fn faults(&self) -> impl Iterator<Item = &Diagnostic> {
         self.all_faults().iter().filter(|fault| !self.allowed.contains(fault))
@@ -613,7 +641,9 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
         let parsed = Parser::new().with_registers(&registers).parse_with_places(text);
         let start = statement.span.start;
-        let in_file = |diagnostic: Diagnostic| diagnostic.moved(|span| start + span.start..start + span.end);
+        let in_file = |diagnostic: Diagnostic| {
+            patch::in_module(diagnostic.moved(|span| start + span.start..start + span.end), module)
+        };
         let mut faults: Vec<Diagnostic> = match &parsed {
             Ok(_) => Vec::new(),
             Err(faults) => faults.iter().cloned().map(in_file).collect(),
@@ -635,7 +665,11 @@ pub fn in_module(module: &Module) -> Vec<Use> {
         };
         let text = one_line(text);
         let (span, extent) = (statement.span.clone(), statement.span.clone());
-        uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition: None });
+        let block = match &verdict {
+            Verdict::Illegal(faults) => patch::block_of(faults),
+            _ => patch::block_of(&lints),
+        };
+        uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition: None, block });
         indexes.push(index);
     }
     lint_packed_in_module(module, &mut uses, &indexes);
@@ -715,7 +749,8 @@ fn one_line(text: &str) -> String {
 }
 
 fn unfinished_statement(end: usize) -> Diagnostic {
-    Diagnostic::new(Code::V0101, end..end, "the instruction has no end").label("expected `;`").help("write `;`")
+    let fault = Diagnostic::new(Code::V0101, end..end, "the instruction has no end");
+    fault.label("expected `;`").help("write `;`").edit(end..end, ";")
 }
 
 /// Faults of an instruction that the module's `.version` or `.target` is too old for.

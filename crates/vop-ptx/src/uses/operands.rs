@@ -8,7 +8,7 @@ use std::ops::Range;
 use vop::isa::scalar::ScalarType;
 use vop::isa::special::is_special;
 use vop::isa::types::Shape;
-use vop::{Code, Declarations, Diagnostic, Instruction, Parser, Places, RegisterType};
+use vop::{Code, Declarations, Diagnostic, Edit, Instruction, Parser, Patch, Places, RegisterType};
 
 use super::Verdict;
 use crate::find::{Access, AsmOperand, Class, Found, PartialReason, Scalar};
@@ -157,7 +157,7 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                 1 => "its only operand is 0".to_owned(),
                 _ => format!("its operands are 0 to {}", count - 1),
             };
-            faults.push(placed(Diagnostic::new(Code::V0406, at, message).label(label), found));
+            faults.push(placed(Diagnostic::new(Code::V0406, at, message).label(label), found, source));
             continue;
         };
         if faults.iter().any(|fault| fault.span == operand.whole) {
@@ -193,7 +193,15 @@ pub(super) fn faults(found: &Found, source: &[u8], instruction: &Instruction<'_>
                 };
                 why.map(|why| {
                     let message = format!("`{spelled}` is a number in the text, and {why}");
-                    Diagnostic::new(Code::V0408, operand.whole.clone(), message).help(register_help(operand, &spelled))
+                    let mut fault = Diagnostic::new(Code::V0408, operand.whole.clone(), message)
+                        .help(register_help(operand, &spelled));
+                    if position > 0
+                        && matches!(operand.written.as_str(), "\"n\"" | "\"i\"")
+                        && !spelled.starts_with('$')
+                    {
+                        fault.patch = patch(operand, source, "\"r\"");
+                    }
+                    fault
                 })
             }
             Class::Word => operand.scalar.filter(|scalar| *scalar != Scalar::Integer(4)).map(|scalar| {
@@ -248,7 +256,7 @@ pub(super) fn reads_output(found: &Found, source: &[u8], instruction: &Instructi
 }
 
 /// The verdict on an instruction of which a part is filled in later, for this reason.
-pub(super) fn incomplete(found: &Found, reason: PartialReason) -> Verdict {
+pub(super) fn incomplete(found: &Found, source: &[u8], reason: PartialReason) -> Verdict {
     let mut faults = Vec::new();
     if let Some(asm) = &found.context().asm {
         for operand in found.context().registers.iter().filter_map(|&index| asm.operands.get(index)) {
@@ -270,13 +278,26 @@ pub(super) fn incomplete(found: &Found, reason: PartialReason) -> Verdict {
     {
         let start = found.text.find(head).unwrap_or(0);
         let moved = wrong.into_iter().map(|fault| fault.moved(|span| start + span.start..start + span.end));
-        faults.extend(moved.map(|fault| super::placed(fault, found)));
+        faults.extend(moved.map(|fault| super::placed(fault, found, source)));
     }
     if faults.is_empty() { Verdict::Unjudged(reason) } else { Verdict::Illegal(faults) }
 }
 
-fn placed(diagnostic: Diagnostic, found: &Found) -> Diagnostic {
-    super::placed(diagnostic, found)
+fn placed(diagnostic: Diagnostic, found: &Found, source: &[u8]) -> Diagnostic {
+    super::placed(diagnostic, found, source)
+}
+
+/// The patch that gives an operand another constraint.
+pub(super) fn patch(operand: &AsmOperand, source: &[u8], constraint: &str) -> Patch {
+    let written = self::constraint(operand);
+    let start = operand.place.end.saturating_sub(written.len());
+    // A macro may write it, or another literal a part of it.
+    match source.get(start..operand.place.end) {
+        Some(text) if text == written.as_bytes() && start >= operand.place.start => {
+            Patch::Edits(vec![Edit::new(start..operand.place.end, constraint)])
+        }
+        _ => Patch::OutOfReach("the constraint is not written in one piece there"),
+    }
 }
 
 /// With the place in the template.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use vop::{Code, Diagnostic, Parser};
 
-use super::operands::{Used, constraint, used, written};
+use super::operands::{self, Used, constraint, used, written};
 use super::packed;
-use crate::find::{Access, Found, FoundKind, Step};
+use crate::find::{Access, AsmOperand, Found, FoundKind, Step};
 
 /// What has been written of an operand.
 #[derive(Default)]
@@ -68,14 +68,14 @@ pub(super) fn find<'s>(steps: &'s [Step], source: &[u8]) -> Vec<(&'s Found, Diag
                                 let number = spelled.trim_matches(['$', '{', '}']);
                                 format!("tie an input to it: the constraint `{number}` and its old value")
                             }
-                            true => format!("write `\"+{}`", operand.written.trim_start_matches(['"', '=', '&'])),
-                            false => {
-                                let class = constraint(operand).split_once('(').map_or("", |(_, class)| class);
-                                format!("write `inout({class}` instead of `{}`", constraint(operand))
-                            }
+                            true => format!("write `{}`", inout(operand)),
+                            false => format!("write `{}` instead of `{}`", inout(operand), constraint(operand)),
                         };
                         let lint = Diagnostic::new(Code::V0713, at, message).label("may hold anything");
-                        let lint = super::placed(lint, found).help(help);
+                        let mut lint = super::placed(lint, found, source).help(help);
+                        if !spelled.starts_with('$') {
+                            lint.patch = operands::patch(operand, source, &inout(operand));
+                        }
                         found_all.push((found, lint.related(operand.whole.clone(), "declared as only written")));
                     }
                 }
@@ -94,6 +94,15 @@ pub(super) fn find<'s>(steps: &'s [Step], source: &[u8]) -> Vec<(&'s Found, Diag
         }
     }
     found_all
+}
+
+/// The constraint of an operand that is read and written, in the place of that of one that is written.
+fn inout(operand: &AsmOperand) -> String {
+    match constraint(operand) {
+        // What is written early stays apart from the inputs.
+        quoted if quoted.starts_with('"') => format!("\"+{}", quoted.trim_start_matches(['"', '='])),
+        other => format!("inout({}", other.split_once('(').map_or("", |(_, class)| class)),
+    }
 }
 
 fn write(state: &mut State, guard: Option<(String, bool)>) {

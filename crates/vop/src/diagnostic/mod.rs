@@ -1,5 +1,6 @@
 //! Diagnostics: faults of a text and warnings about it, as data. The caller renders them.
 
+mod patch;
 mod run;
 
 use alloc::string::String;
@@ -7,6 +8,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
+pub use patch::{Edit, Patch, patched};
 pub use run::RunErrorKind;
 
 /// A number as messages write it, with a comma between each three digits: 6039797760 as 6,039,797,760.
@@ -73,6 +75,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to write instead.
     pub help: Option<String>,
+    /// The same as edits, where it is one change of the text.
+    pub patch: Patch,
 }
 
 /// The code and the message: `V0203: …`.
@@ -251,14 +255,17 @@ impl Diagnostic {
         for (span, _) in &mut self.related {
             *span = translate(span.clone());
         }
+        if let Patch::Edits(edits) = &mut self.patch {
+            edits.iter_mut().for_each(|edit| edit.span = translate(edit.span.clone()));
+        }
         self
     }
 
     /// A diagnostic with a message and nothing else.
     #[cold]
     pub fn new(code: Code, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
-        let (label, related, notes) = Default::default();
-        Diagnostic { code, span, message: message.into(), label, related, notes, help: None }
+        let (label, related, notes, patch) = Default::default();
+        Diagnostic { code, span, message: message.into(), label, related, notes, help: None, patch }
     }
 
     /// With words at the span.
@@ -289,6 +296,17 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
+        self
+    }
+
+    /// With an edit that its help asks for. Edits are added in ascending order.
+    #[must_use]
+    pub fn edit(mut self, span: Range<usize>, text: impl Into<String>) -> Diagnostic {
+        let edit = Edit::new(span, text);
+        match &mut self.patch {
+            Patch::Edits(edits) => edits.push(edit),
+            other => *other = Patch::Edits(Vec::from([edit])),
+        }
         self
     }
 }

@@ -85,6 +85,8 @@ pub(super) struct Instead {
     pub(super) mnemonic: String,
     /// A sentence, or a sentence with a block of instructions below it.
     pub(super) help: String,
+    /// What stands for the whole instruction, where its operands are known and nothing else is to be said.
+    pub(super) text: Option<String>,
 }
 
 /// The operands of what is to be written.
@@ -126,7 +128,7 @@ pub(super) fn instead_of_packed(name: &str, modifiers: &str, has_operands: bool)
     let modifiers = Modifiers::read(modifiers);
     let (shape, stem) = (modifiers.shape.filter(|_| !modifiers.others)?, name.trim_end_matches(['2', '4']));
     let habit = read(&format!("__{stem}{}", shape.lanes()), &modifiers)?;
-    let Instead { mnemonic, help } =
+    let Instead { mnemonic, help, .. } =
         habit.written(&Given { guard: String::new(), registers: &[], others: has_operands });
     // One that has its lanes has its fourth operand.
     let help = if has_operands && mnemonic == name { help.split(", ").next().map(String::from)? } else { help };
@@ -597,7 +599,7 @@ impl Habit {
         if !self.note.is_empty() {
             help.push_str(&format!("; {}", self.note));
         }
-        Instead { mnemonic, help }
+        Instead { mnemonic, help, text: None }
     }
 
     fn written(&self, given: &Given<'_>) -> Instead {
@@ -644,6 +646,8 @@ impl Habit {
         if help == "write" || help.starts_with("write;") {
             help = help.replacen("write", &format!("write it with `{mnemonic}`"), 1);
         }
+        let is_said = fits && given.others && self.note.is_empty();
+        let mut text = named.first().filter(|_| is_said && named.len() == 1).cloned();
         if named.len() > 1 {
             let new: Vec<&str> = [("{t}", &t), ("{u}", &u)]
                 .into_iter()
@@ -652,9 +656,11 @@ impl Habit {
                 .collect();
             let declared = if new.is_empty() { String::new() } else { format!("    .reg .b32 {};\n", new.join(", ")) };
             let block: Vec<String> = named.iter().map(|line| format!("    {line};\n")).collect();
-            help.push_str(&format!(":\n{{\n{declared}{}}}", block.concat()));
+            let block = format!("{{\n{declared}{}}}", block.concat());
+            help.push_str(&format!(":\n{block}"));
+            text = is_said.then_some(block);
         }
-        Instead { mnemonic, help }
+        Instead { mnemonic, help, text }
     }
 }
 

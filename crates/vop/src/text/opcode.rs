@@ -94,6 +94,9 @@ const FOREIGN_TYPES: [&str; 24] = [
 const FOREIGN_COMPARISONS: [&str; 12] =
     ["lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"];
 
+/// Comparisons as other languages abbreviate them, and those that are meant: `.neq` is nearest to `.eq`.
+const ABBREVIATIONS: [(&str, &str); 5] = [("neq", "ne"), ("lte", "le"), ("leq", "le"), ("gte", "ge"), ("geq", "ge")];
+
 impl Reader<'_, '_> {
     /// Reads the modifiers behind a mnemonic.
     #[inline]
@@ -219,24 +222,42 @@ impl Reader<'_, '_> {
                 "neu" => "`.ne`",
                 _ => "`.eq`, `.ne`, `.lt`, `.le`, `.gt` or `.ge`",
             };
-            Diagnostic::new(
+            let fault = Diagnostic::new(
                 Code::V0210,
                 span.range(),
                 format!("`.{name}` does not compare 32-bit integers of given types"),
             )
-            .help(format!("write {meant}; the types `.u32` and `.s32` say whether a and b are signed"))
+            .help(format!("write {meant}; the types `.u32` and `.s32` say whether a and b are signed"));
+            // These compare unsigned numbers.
+            let unsigned = matches!(name, "lo" | "ls" | "hi" | "hs");
+            if unsigned && opcode.types().iter().all(|ty| *ty == Type::U32) {
+                fault.edit(span.range(), meant.trim_matches('`'))
+            } else {
+                fault
+            }
         } else {
             opcode.unknown = true;
             let fault = Diagnostic::new(Code::V0201, span.range(), format!("unknown modifier `.{name}`"));
             let glued = modifier_names().find(|modifier| name.len() > modifier.len() && name.starts_with(modifier));
-            match nearest(name, modifier_names()) {
+            let known = ABBREVIATIONS.iter().find(|(other, _)| *other == name).map(|(_, meant)| (*meant, true));
+            let meant = known.or_else(|| nearest(name, modifier_names()));
+            // A comparison that is nearest to a name may be another than the one that is meant.
+            let is_comparison = |meant: &str| known.is_none() && Comparison::from_bytes(meant.as_bytes()).is_some();
+            match meant {
                 _ if packed.is_some() => fault.help(packed.unwrap_or_default()),
-                _ if glued.is_some() => {
+                _ if glued.is_some() && known.is_none() => {
                     let modifier = glued.unwrap_or_default();
                     let rest = &name[modifier.len()..];
                     fault.help(format!("if `{rest}` is an operand, a blank is missing before it: `.{modifier} {rest}`"))
                 }
-                Some(meant) => fault.label(format!("did you mean `.{meant}`?")).help(format!("write `.{meant}`")),
+                Some((meant, is_certain)) => {
+                    let fault = fault.label(format!("did you mean `.{meant}`?")).help(format!("write `.{meant}`"));
+                    if is_certain && !is_comparison(meant) {
+                        fault.edit(span.range(), format!(".{meant}"))
+                    } else {
+                        fault
+                    }
+                }
                 None => {
                     fault.help(format!("the modifiers of video instructions are {}", listed(modifier_names(), ".")))
                 }

@@ -179,6 +179,7 @@ impl<'t> Reader<'t, '_> {
 
     fn statement(&mut self) -> Result<Option<Instruction<'t>>, Fault> {
         self.faults_before = self.faults.len();
+        self.guard_start = None;
         match self.head()? {
             Some((guard, mnemonic)) => self.instruction(guard, mnemonic),
             None => Ok(None),
@@ -203,6 +204,7 @@ impl<'t> Reader<'t, '_> {
                 self.advance();
             }
             TokenKind::Punctuation(b'@') => {
+                self.guard_start = Some(self.token.at.start);
                 guard = Some(self.guard()?);
                 continued = self.token.kind == TokenKind::Punctuation(b'\\');
                 if continued {
@@ -293,7 +295,8 @@ impl<'t> Reader<'t, '_> {
             return Ok(None);
         };
         if self.settings.places {
-            self.places = Some(Places::new(&opcode, &operands));
+            let start = self.guard_start.map_or(opcode.mnemonic.span().start, |start| start as usize);
+            self.places = Some(Places::new(start, &opcode, &operands));
         }
         let [d, a, b, c] = &operands.list;
         let instruction = match (d.raw, self.source(a), self.source(b)) {

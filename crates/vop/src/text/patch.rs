@@ -13,7 +13,7 @@ use super::opcode::Opcode;
 use super::operand::Operands;
 use super::reader::Reader;
 use super::registers::RegisterType;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Edit, Patch};
 use crate::isa::scalar::ScalarType;
 use crate::isa::special;
 
@@ -163,6 +163,11 @@ impl Waiting {
 }
 
 impl<'t> Reader<'t, '_> {
+    /// Where an instruction begins, with its guard.
+    pub(super) fn statement_start(&self, opcode: &Opcode) -> usize {
+        self.guard_start.map_or(opcode.mnemonic.span().start, |start| start as usize)
+    }
+
     /// Records a fault whose help is the block that [`Reader::write_patch`] writes.
     #[cold]
     pub(super) fn patched_fault(&mut self, fault: Diagnostic, place: Range<usize>, need: Need) {
@@ -191,6 +196,7 @@ impl<'t> Reader<'t, '_> {
         let whole = operands.complete && operands.count > 0 && all;
         let statement = self.text().get(start..operands.end).filter(|_| whole);
         let block = statement.map(|statement| block(&waiting, guard, statement, start));
+        let place = self.statement_start(opcode)..operands.end;
         let first = waiting.iter().find(|one| one.fault.is_some());
         let first = first.and_then(|one| self.text().get(one.place.clone())).unwrap_or_default().to_string();
         let shown = waiting.iter().position(|one| one.fault.is_some());
@@ -203,6 +209,9 @@ impl<'t> Reader<'t, '_> {
             };
             if let Some(fault) = one.fault.and_then(|fault| self.faults.get_mut(fault)) {
                 fault.help = Some(help);
+                if let Some(block) = block.as_ref().filter(|_| Some(i) == shown) {
+                    fault.patch = Patch::Edits(Vec::from([Edit::new(place.clone(), block.as_str())]));
+                }
             }
         }
     }

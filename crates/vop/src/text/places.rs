@@ -12,6 +12,8 @@ use super::operand::Operands;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Places {
+    /// From the guard or, if there is none, the mnemonic to the last operand.
+    pub whole: Range<usize>,
     /// The mnemonic with its modifiers.
     pub opcode: Range<usize>,
     /// `.sat`, the last if there are several.
@@ -35,10 +37,13 @@ pub struct OperandPlace {
 impl Places {
     /// The places of what was read.
     #[cold]
-    pub(super) fn new(opcode: &Opcode, operands: &Operands) -> Places {
+    pub(super) fn new(start: usize, opcode: &Opcode, operands: &Operands) -> Places {
+        let opcode_end = opcode.end.range().end;
+        let end = operands.end.max(opcode_end);
         let operands = operands.list[..operands.count.min(4)].iter();
         Places {
-            opcode: opcode.mnemonic.span().start..opcode.end.range().end,
+            whole: start..end,
+            opcode: opcode.mnemonic.span().start..opcode_end,
             sat: written(opcode.sat),
             comparison: written(opcode.comparison),
             operands: operands

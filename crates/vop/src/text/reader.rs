@@ -43,6 +43,8 @@ pub(super) struct Reader<'t, 'r> {
     pub(super) waiting: Vec<Waiting>,
     /// How many faults there were before the current instruction.
     pub(super) faults_before: usize,
+    /// Where the guard of the current instruction begins.
+    pub(super) guard_start: Option<u32>,
 }
 
 /// The names of a block. Registers and labels share them.
@@ -76,6 +78,7 @@ impl<'t, 'r> Reader<'t, 'r> {
             faults,
             waiting: Vec::new(),
             faults_before: 0,
+            guard_start: None,
         }
     }
 

@@ -27,20 +27,38 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 /// The candidate nearest to a name, if it is near enough to be meant: at most a third of the name away, at least one edit.
-pub(super) fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+///
+/// Also whether no other can be meant: a letter is missing, too many or in the wrong place, and no other candidate is as near. Another letter
+/// may well be another name: `vadc` is not `vadd`.
+pub(super) fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<(&'c str, bool)> {
     // A name of any length may stand in a text; a long one is near nothing.
     if name.len() > 24 {
         return None;
     }
     let name = name.to_ascii_lowercase();
     let allowed = (name.len() / 3).max(1);
-    candidates
-        .into_iter()
-        .map(|candidate| (distance(&name, candidate), candidate))
-        .filter(|&(distance, _)| distance <= allowed)
+    let mut best: Option<((usize, bool), &str)> = None;
+    let mut is_only = true;
+    for candidate in candidates {
         // Of several as near, one with the same end: the digit of `vad4` is meant.
-        .min_by_key(|&(distance, candidate)| (distance, candidate.as_bytes().last() != name.as_bytes().last()))
-        .map(|(_, candidate)| candidate)
+        let ends = candidate.as_bytes().last() == name.as_bytes().last();
+        let key = (distance(&name, candidate), !ends);
+        match best {
+            Some((least, _)) if key > least => {}
+            Some((least, _)) if key == least => is_only = false,
+            _ if key.0 > allowed => {}
+            _ => (best, is_only) = (Some((key, candidate)), true),
+        }
+    }
+    let is_certain = |distance: usize, candidate: &str| {
+        let sorted = |text: &str| {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes.sort_unstable();
+            bytes
+        };
+        is_only && distance <= 1 && (name.len() != candidate.len() || sorted(&name) == sorted(candidate))
+    };
+    best.map(|((distance, _), candidate)| (candidate, is_certain(distance, candidate)))
 }
 
 /// Names separated by blanks, each with a prefix.
@@ -63,9 +81,13 @@ mod tests {
 
     #[test]
     fn nearest_or_none() {
-        assert_eq!(nearest("varvg2", ["vadd2", "vavrg2"]), Some("vavrg2"));
-        assert_eq!(nearest("VADD", ["vadd", "vsub"]), Some("vadd"));
+        assert_eq!(nearest("varvg2", ["vadd2", "vavrg2"]), Some(("vavrg2", true)));
+        assert_eq!(nearest("VADD", ["vadd", "vsub"]), Some(("vadd", true)));
         assert_eq!(nearest("mov", ["vadd", "vsub"]), None);
-        assert_eq!(nearest("vad4", ["vadd", "vadd2", "vadd4"]), Some("vadd4"));
+        assert_eq!(nearest("vad4", ["vadd", "vadd2", "vadd4"]), Some(("vadd4", true)));
+        // Another letter, one of two that are as near, and two edits.
+        assert_eq!(nearest("vadc", ["vadd", "vsub"]), Some(("vadd", false)));
+        assert_eq!(nearest("vsh", ["vshl", "vshr"]), Some(("vshl", false)));
+        assert_eq!(nearest("vabdif4", ["vabsdiff4"]), Some(("vabsdiff4", false)));
     }
 }

@@ -60,7 +60,7 @@ impl Reader<'_, '_> {
             self.no_selector_on_c(mnemonic, c, operands.count);
             // Where the form is legal this is what `Form::uses_c` says.
             let uses_c = wanted.secondary.is_some() || wanted.dsel.is_some() || !mnemonic.allows(Axis::OptionalC);
-            self.operand_count(mnemonic, uses_c, operands);
+            self.operand_count(mnemonic, uses_c, wanted.secondary.is_some(), operands);
         }
         match Form::new(mnemonic, &wanted) {
             Ok(form) => Some(form),
@@ -197,12 +197,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn operand_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands) {
+    fn operand_count(&mut self, mnemonic: Mnemonic, needs_c: bool, accumulates: bool, operands: &Operands) {
         let right = if needs_c { operands.count == 4 } else { matches!(operands.count, 3 | 4) };
         if right || !operands.complete {
             return;
         }
-        self.wrong_count(mnemonic, needs_c, operands);
+        self.wrong_count(mnemonic, needs_c, accumulates, operands);
     }
 }
 

@@ -48,7 +48,11 @@ impl Reader<'_, '_> {
         if let Some(instead) = self.habit(guard, opcode, operands, name) {
             // What is said of the types and of a call's brackets would be said of another language.
             self.faults.retain(|fault| fault.span.start < opcode.mnemonic.span().start);
-            return self.fault(fault.label(format!("did you mean `{}`?", instead.mnemonic)).help(instead.help));
+            let mut fault = fault.label(format!("did you mean `{}`?", instead.mnemonic)).help(instead.help);
+            if let Some(text) = instead.text {
+                fault = fault.edit(self.statement_start(opcode)..operands.end, text);
+            }
+            return self.fault(fault);
         }
         if let Some(advice) = habits::advice(name) {
             return self.fault(fault.help(advice));
@@ -56,6 +60,7 @@ impl Reader<'_, '_> {
         if let Some(advice) = habits::base_instruction(name) {
             return self.fault(fault.help(advice));
         }
+        let mut is_certain = true;
         let meant = match name {
             "varvg2" => Some(("vavrg2", "the manual's Target ISA notes (9.7.18.2.1) misspell it `varvg2`")),
             "varvg4" => Some(("vavrg4", "the manual's Target ISA notes (9.7.18.2.3) misspell it `varvg4`")),
@@ -66,15 +71,23 @@ impl Reader<'_, '_> {
                      its results in all lanes to c",
                 ));
             }
-            _ => nearest(name, Mnemonic::ALL.map(Mnemonic::name)).map(|meant| (meant, "")),
+            _ => nearest(name, Mnemonic::ALL.map(Mnemonic::name)).map(|(meant, certain)| {
+                is_certain = certain;
+                (meant, "")
+            }),
         };
         if let Some(help) = other_lanes(name) {
             return self.fault(fault.help(help));
         }
+        let place = opcode.mnemonic.span();
         let fault = match meant {
-            Some((meant, "")) => fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`")),
+            Some((meant, "")) => {
+                let fault = fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`"));
+                if is_certain { fault.edit(place, meant) } else { fault }
+            }
             Some((meant, why)) => {
-                fault.label(format!("did you mean `{meant}`?")).help(format!("write `{meant}`: {why}"))
+                let help = format!("write `{meant}`: {why}");
+                fault.label(format!("did you mean `{meant}`?")).help(help).edit(place, meant)
             }
             None => {
                 let names = Mnemonic::ALL.into_iter().map(Mnemonic::name);
@@ -119,6 +132,13 @@ impl Reader<'_, '_> {
         let fault = Diagnostic::new(code, span, format!("`{text}` is not in lower case, as PTX is"))
             .label("write it in lower case")
             .help(format!("write `{}`{selectors}", text.to_ascii_lowercase()));
+        // Between the parts a comment may stand.
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+        let place = fault.span.clone();
+        let mut fault = if is_plain { fault.edit(place, text.to_ascii_lowercase()) } else { fault };
+        for operand in operands.list.iter().filter(|operand| is_plain && is_upper(operand.selector)) {
+            fault = fault.edit(operand.selector.range(), self.text_of(operand.selector).to_ascii_lowercase());
+        }
         self.fault(fault);
     }
 
@@ -148,7 +168,8 @@ impl Reader<'_, '_> {
             (Shape::Bytes, _) => "`.bxyzw` with digits from 0 to 7 (0 to 3 are a's bytes, 4 to 7 b's)".to_string(),
         };
         let mut help = format!("legal selectors on {operand} of `{mnemonic}`: {legal}");
-        if let Some(meant) = meant_selector(name, shape, side) {
+        let meant = meant_selector(name, shape, side);
+        if let Some(meant) = &meant {
             help = format!("write `.{meant}`; {help}");
         }
         if shape.is_simd() && matches!(side, Side::D) && name == "b00" {
@@ -162,7 +183,12 @@ impl Reader<'_, '_> {
         } else {
             Diagnostic::new(Code::V0303, span, format!("unknown selector `.{name}`"))
         };
-        self.fault(fault.help(help));
+        let place = fault.span.clone();
+        let fault = fault.help(help);
+        self.fault(match meant {
+            Some(meant) => fault.edit(place, format!(".{meant}")),
+            None => fault,
+        });
     }
 
     #[cold]
@@ -207,13 +233,18 @@ impl Reader<'_, '_> {
             (place(b), format!("{}.b{}", self.text_of(a.name), exchanged(of_b))),
         ];
         let instead = edited(statement, &edits);
-        self.fault(fault.help(format!("name the registers in the other order: write `{instead}`")));
+        let mut fault = fault.help(format!("name the registers in the other order: write `{instead}`"));
+        for (place, text) in edits {
+            fault = fault.edit(start + place.start..start + place.end, text);
+        }
+        self.fault(fault);
     }
 
     #[cold]
     pub(super) fn selector_on_c(&mut self, mnemonic: Mnemonic, name: &str, span: Range<usize>) {
-        let fault = Diagnostic::new(Code::V0305, span, format!("operand c of `{mnemonic}` has no selector"))
-            .help(format!("drop `.{name}`: c is a whole register"));
+        let fault = Diagnostic::new(Code::V0305, span.clone(), format!("operand c of `{mnemonic}` has no selector"))
+            .help(format!("drop `.{name}`: c is a whole register"))
+            .edit(span, "");
         self.fault(fault);
     }
 
@@ -391,7 +422,7 @@ impl Reader<'_, '_> {
     }
 
     #[cold]
-    pub(super) fn wrong_count(&mut self, mnemonic: Mnemonic, needs_c: bool, operands: &Operands) {
+    pub(super) fn wrong_count(&mut self, mnemonic: Mnemonic, needs_c: bool, accumulates: bool, operands: &Operands) {
         let count = operands.count;
         let selector = operands.list[0].selector;
         let merges = !selector.is_empty() && !mnemonic.shape().is_simd() && mnemonic.allows(Axis::Merge);
@@ -413,7 +444,8 @@ impl Reader<'_, '_> {
             5.. => String::from("drop what is too much"),
             _ => format!("write {expected}"),
         };
-        if mnemonic.shape().is_simd() && count == 3 {
+        let lacks_c = mnemonic.shape().is_simd() && count == 3;
+        if lacks_c {
             help = String::from(
                 "SIMD forms always have c, from which the lanes outside the mask come: with all lanes written any register does",
             );
@@ -424,6 +456,12 @@ impl Reader<'_, '_> {
             format!("`{mnemonic}` takes {expected} here, not {count} operand{plural}"),
         )
         .help(help);
+        // c is not read where all lanes are written and none is summed.
+        let any = operands.list[1..3].iter().find(|operand| operand.raw == Raw::Register && !operand.minus);
+        let fault = match any.filter(|_| lacks_c && selector.is_empty() && !accumulates) {
+            Some(any) => fault.edit(operands.end..operands.end, format!(", {}", self.text_of(any.name))),
+            None => fault,
+        };
         self.fault(fault);
     }
 
@@ -458,7 +496,8 @@ impl Reader<'_, '_> {
                 format!("the shift amount of `{mnemonic}` is `.u32`"),
             )
             .label("must be `.u32`")
-            .help("write `.u32` as the third type"),
+            .help("write `.u32` as the third type")
+            .edit(opcode.last_type.range(), ".u32"),
             // Said where the minus stands.
             Violation::NotAllowed(Axis::Negation) => return,
             Violation::NotAllowed(axis) => {
@@ -471,7 +510,13 @@ impl Reader<'_, '_> {
                     Axis::ShiftMode => format!("drop `{text}`: it belongs to `vshl` and `vshr`"),
                     _ => format!("drop `{text}`: it belongs to `vmad`"),
                 };
-                Diagnostic::new(Code::V0202, span.range(), format!("`{mnemonic}` does not take `{text}`")).help(help)
+                let message = format!("`{mnemonic}` does not take `{text}`");
+                let fault = Diagnostic::new(Code::V0202, span.range(), message).help(help);
+                // What is dropped has been meant, except where the instruction does it by itself.
+                match (axis, text) {
+                    (Axis::Sat, _) | (Axis::Secondary, ".add") => fault.edit(span.range(), ""),
+                    _ => fault,
+                }
             }
             // It may be the unknown one, or stand behind what could not be read.
             Violation::Missing(_) if opcode.unknown || !operands.complete => return,
@@ -598,9 +643,11 @@ fn meant_selector(name: &str, shape: Shape, side: Side) -> Option<String> {
         }
         // A scalar's selector: the same byte in every lane is what one reaches for.
         (_, Side::A | Side::B) if digits.len() == 1 && lower.starts_with(letter) => {
-            let digit = char::from(digits[0]);
-            let most = if shape == Shape::Bytes { '7' } else { '3' };
-            (digit <= most).then(|| format!("{letter}{}", String::from(digit).repeat(shape.lanes())))
+            let (digit, lanes) = (digits[0] - b'0', shape.lanes() as u8);
+            // On b its own lanes come behind those of a.
+            let own = digit < lanes && matches!(side, Side::B);
+            let digit = if own { digit + lanes } else { digit };
+            (digit < 2 * lanes).then(|| format!("{letter}{}", digit.to_string().repeat(shape.lanes())))
         }
         _ => None,
     }

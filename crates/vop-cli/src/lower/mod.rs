@@ -1,5 +1,7 @@
 //! `vop lower`.
 
+mod source;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -18,24 +20,28 @@ use crate::{Failure, Outcome, instruction, output};
 
 /// Rewrite video instructions as ordinary PTX that takes fewer machine instructions.
 ///
-/// Writes the PTX module with each video instruction as a comment, followed by a block that computes the same value for every
+/// Of a module: writes the PTX module with each video instruction as a comment, followed by a block that computes the same value for every
 /// input. An instruction that is cheapest as it is stays, and no other byte changes. A table on standard error shows the
 /// savings, in machine instructions of ptxas 13.5.
 ///
 /// Only what the module's `.version` and `.target` allow is used. With --raise both are raised where a cheaper sequence
 /// needs that: the result then needs a newer ptxas, or runs on newer GPUs only. (A newer `.version` also refuses a few
 /// old instructions that the module may hold, such as `shfl` without `.sync`.)
+///
+/// Of sources in CUDA C++, OpenCL, Python, Rust and LLVM IR: a block of ordinary PTX takes the place of each video instruction in its
+/// string. The changes are printed as a diff, or with --write are made. What cannot be rewritten stays, and is reported with the reason.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   vop lower kernel.ptx --target sm_90 -o lowered.ptx
   nvcc -ptx kernel.cu -o - | vop lower - --target sm_120f --raise > lowered.ptx
+  vop lower src/ --target sm_90 --write
   vop lower --instr 'vabsdiff4.u32.s32.s32.add d, a, b, c' --target sm_75
   vop lower --batch forms.txt --target sm_90 --format json")]
 pub(crate) struct Args {
-    /// A PTX module, or `-` for standard input.
-    #[arg(required_unless_present_any = ["instr", "batch"], conflicts_with_all = ["instr", "batch"])]
-    file: Option<PathBuf>,
+    /// A PTX module, or `-` for one from standard input; or sources, files and folders.
+    #[arg(value_name = "FILE", required_unless_present_any = ["instr", "batch"], conflicts_with_all = ["instr", "batch"])]
+    files: Vec<PathBuf>,
     /// The GPU: sm_75 … sm_121; sm_120f and the like allow instructions that only GPUs of that family have.
     #[arg(long, value_name = "TARGET")]
     target: Target,
@@ -57,7 +63,10 @@ pub(crate) struct Args {
     /// cost, or an error. Exit status 1 if there is an error.
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
-    /// With --instr and --batch: `text`, or `json`.
+    /// Of sources: write the changed files instead of a diff. Nothing is written if one of them cannot be.
+    #[arg(long, conflicts_with_all = ["instr", "batch"])]
+    write: bool,
+    /// With --instr and --batch: `text`, or `json`. Of sources `json` is an object for each file, one a line.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// The output language.
@@ -68,7 +77,10 @@ pub(crate) struct Args {
 impl Args {
     /// The file that is lowered.
     pub(crate) fn input(&self) -> Option<&Path> {
-        self.file.as_deref().or(self.batch.as_deref())
+        match &self.files[..] {
+            [only] => Some(only),
+            _ => self.batch.as_deref(),
+        }
     }
 }
 
@@ -86,17 +98,20 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let semantics = args.semantics.semantics;
     let mut lowerer =
         Lowerer { options: LowerOptions::new(args.target).with_semantics(semantics), known: HashMap::new() };
-    match (args.instr, args.batch, args.file) {
-        (Some(text), ..) => one(&text, &mut lowerer, args.format),
-        (_, Some(path), _) => batch(output::Lines::open(&path)?, &mut lowerer, args.format),
-        (.., Some(path)) => {
+    match (&args.instr, &args.batch, &args.files[..]) {
+        (Some(text), ..) => one(text, &mut lowerer, args.format),
+        (_, Some(path), _) => batch(output::Lines::open(path)?, &mut lowerer, args.format),
+        (_, _, [path]) if !source::is_source(path) => {
+            if args.write {
+                return Err(Failure::Misuse("--write is for sources: a module is written by --output".into()));
+            }
             if let Format::Json = args.format {
-                return Err(Failure::Misuse("--format json is for --instr and --batch".into()));
+                return Err(Failure::Misuse("--format json is for sources, --instr and --batch".into()));
             }
             let options = RewriteOptions::new(args.target).semantics(semantics).may_raise(args.raise);
-            module(&path, args.output.as_deref(), options, args.quiet)
+            module(path, args.output.as_deref(), options, args.quiet)
         }
-        _ => Ok(Outcome::Fine),
+        _ => source::run(&args),
     }
 }
 
@@ -258,11 +273,29 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
             "{name}: no PTX module, as there is neither `.version` nor a function; `nvcc -ptx` makes one from CUDA source"
         )));
     }
+    warn_of(&rewritten.warnings, source);
+    let bytes = rewritten.apply(&bytes);
+    match to.filter(|to| to.as_os_str() != "-") {
+        Some(to) => output::write(to, &bytes)?,
+        None => {
+            let mut out = output::stdout();
+            out.write_all(&bytes)?;
+            out.flush()?;
+        }
+    }
+    if !quiet {
+        output::notice(&summary(&rewritten, options));
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Says where the replacement computes something else than ptxas's code for the instruction.
+fn warn_of(warnings: &[Diagnostic], source: SourceText<'_>) {
     let mut notes = HashSet::new();
     // What is said of one use is said of all that are alike, at the first.
     let mut alike: Vec<(Diagnostic, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    for warning in &rewritten.warnings {
+    for warning in warnings {
         let place = *places.entry(&warning.message).or_insert(alike.len());
         match alike.get_mut(place) {
             Some((_, count)) => *count += 1,
@@ -277,19 +310,6 @@ fn module(path: &Path, to: Option<&Path>, options: RewriteOptions, quiet: bool) 
         }
         output::diagnostic(&warning, source);
     }
-    let bytes = rewritten.apply(&bytes);
-    match to.filter(|to| to.as_os_str() != "-") {
-        Some(to) => output::write(to, &bytes)?,
-        None => {
-            let mut out = output::stdout();
-            out.write_all(&bytes)?;
-            out.flush()?;
-        }
-    }
-    if !quiet {
-        output::notice(&summary(&rewritten, options));
-    }
-    Ok(Outcome::Fine)
 }
 
 fn failure(error: &RewriteError, source: SourceText<'_>, options: RewriteOptions) -> Failure {

@@ -1,4 +1,4 @@
-//! A module with base instructions in the place of its video instructions: what `vop lower` writes.
+//! A module, or a source, with base instructions in the place of its video instructions: what `vop lower` writes.
 //!
 //! Each instruction that is replaced becomes a comment, followed by the [block](Block) that computes the same value. Where that
 //! is allowed, the numbers of `.version` and `.target` are raised. Guards, labels, comments and every other byte stay.
@@ -18,16 +18,21 @@
 //! assert_eq!((rewritten.instructions[0].before, rewritten.instructions[0].after), (45, 1));
 //! ```
 
+mod source;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
 use vop::ModuleTarget;
 use vop::lower::{Block, LowerOptions, Lowering, Needs};
-use vop::{Code, Diagnostic, Form, Parser, Semantics, Target};
+use vop::{Code, Diagnostic, Edit, Form, Parser, Semantics, Target};
 
+use crate::edits;
 use crate::module::{Module, RegistersAt, StatementKind, lex};
 use crate::uses::{self, Verdict};
+
+pub use source::{LeftInstruction, RewrittenSource, rewrite_source};
 
 /// What a module is rewritten for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,6 +98,8 @@ pub struct Rewrite {
     pub before: u32,
     /// The number of machine instructions that ptxas emits for the replacement.
     pub after: u32,
+    /// What the block needs of a module, if it is replaced.
+    pub needs: Option<Needs>,
     /// A cost less than `after` that a newer `.version` or `.target` would give, and which.
     pub cheaper: Option<(u32, Needs)>,
 }
@@ -106,13 +113,6 @@ pub struct Raised {
     pub from: String,
     /// What it says then.
     pub to: String,
-}
-
-/// A range of the source and what takes its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Edit {
-    range: Range<usize>,
-    text: String,
 }
 
 /// Why a module is not rewritten.
@@ -208,7 +208,7 @@ pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, R
         edits: Vec::new(),
     };
     let mut needs = Needs::NOTHING;
-    let newline = if has_dos_lines(module.text()) { "\r\n" } else { "\n" };
+    let newline = edits::newline(module.text().as_bytes());
     let carries = functions_that_read_the_carry(module);
     let mut statements = module.statements().iter();
     for found in uses {
@@ -224,6 +224,7 @@ pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, R
             let needs = cheaper.map(|(_, needs)| needs);
             return Err(RewriteError::NoRule { form, span: found.span, needs });
         }
+        let needed = lowering.sequence.as_ref().map(|sequence| sequence.needs());
         let block = lowering.sequence.as_ref().map(|sequence| {
             needs = needs.and(sequence.needs());
             lowering.block(&instruction, &registers)
@@ -244,11 +245,12 @@ pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, R
             rule: lowering.rule,
             before,
             after,
+            needs: needed,
             cheaper: *cheaper,
         });
     }
     raise(module, &directives, needs, &mut rewritten);
-    rewritten.edits.sort_by_key(|edit| edit.range.start);
+    rewritten.edits.sort_by_key(|edit| edit.span.start);
     Ok(rewritten)
 }
 
@@ -259,15 +261,7 @@ impl Rewritten {
     /// # Panics
     /// If the text is not the one that the module was read from, and shorter.
     pub fn apply(&self, source: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(source.len() + self.edits.iter().map(|edit| edit.text.len()).sum::<usize>());
-        let mut at = 0;
-        for Edit { range, text } in &self.edits {
-            bytes.extend_from_slice(&source[at..range.start]);
-            bytes.extend_from_slice(text.as_bytes());
-            at = range.end;
-        }
-        bytes.extend_from_slice(&source[at..]);
-        bytes
+        edits::applied(source, &self.edits)
     }
 
     /// Whether nothing is changed.
@@ -366,15 +360,10 @@ fn functions_that_read_the_carry(module: &Module) -> Vec<bool> {
     functions
 }
 
-/// Whether lines end with a carriage return and a line feed; the first line decides.
-fn has_dos_lines(text: &str) -> bool {
-    text.split_once('\n').is_some_and(|(line, _)| line.ends_with('\r'))
-}
-
 /// Makes a comment of an instruction, and writes a block behind it.
 fn replace(module: &Module, span: &Range<usize>, block: &Block, newline: &str, edits: &mut Vec<Edit>) {
     let text = module.text();
-    let mut insert = |at: usize, text: String| edits.push(Edit { range: at..at, text });
+    let mut insert = |at: usize, text: String| edits.push(Edit::new(at..at, text));
     let is_blank = |c: char| matches!(c, ' ' | '\t');
     insert(span.start, "// ".to_owned());
     // A comment ends where its line does.
@@ -404,7 +393,7 @@ fn warning(mut lint: Diagnostic, replaced: bool) -> Diagnostic {
 fn raise(module: &Module, directives: &Directives, needs: Needs, rewritten: &mut Rewritten) {
     let mut raise = |directive, range: &Range<usize>, to: String| {
         let from = module.slice(range).to_owned();
-        rewritten.edits.push(Edit { range: range.clone(), text: to.clone() });
+        rewritten.edits.push(Edit::new(range.clone(), to.clone()));
         rewritten.raised.push(Raised { directive, from, to });
     };
     if let Some((range, version)) = &directives.version
