@@ -86,13 +86,13 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         changes.extend(header.iter().map(|header| (&*header.path, header.text.as_bytes())));
         vop_arrays::write_atomically(&changes).map_err(|error| Failure::Misuse(error.to_string()))?;
     }
+    undeclared.iter().for_each(|note| output::note(note));
     match args.format {
         Format::Json => json_lines(&files)?,
         Format::Text => {
             if !args.write {
                 diffs(&files, header.as_ref())?;
             }
-            undeclared.iter().for_each(|note| output::note(note));
             report(&files, header.as_ref(), args.write);
         }
     }
