@@ -286,7 +286,7 @@ const WIDTHS: &[OfWidths] = &[
     ("mov.b64 {%w, W}, x; xor.b32 W, W, %w;", |x, _, _, _, _, _| u64::from(x as u32 ^ (x >> 32) as u32)),
     ("mov.b32 W, {h, k};", |_, _, h, k, _, _| u64::from(k) << 16 | u64::from(h)),
     ("mov.b32 {_, H}, a;", |_, _, _, _, a, _| (a >> 16).into()),
-    ("mov.b64 R, {h, k, h, h};", |_, _, h, k, _, _| u64::from(h) * 0x1_0001_0000_0001 | u64::from(k) << 16),
+    ("mov.b64 R, {h, k, h, h};", |_, _, h, k, _, _| (u64::from(h) * 0x1_0001_0000_0001) | (u64::from(k) << 16)),
     ("setp.lt.s64 %p, x, y; selp.b64 R, x, y, %p;", |x, y, _, _, _, _| (x as i64).min(y as i64) as u64),
     ("setp.hi.s64 %p, x, y; @%p mov.b64 R, y; @!%p mov.b64 R, 5;", |x, y, _, _, _, _| if x > y { y } else { 5 }),
     ("setp.ge.s16 %p, h, k; selp.b16 H, h, k, %p;", |_, _, h, k, _, _| ((h as i16).max(k as i16) as u16).into()),

@@ -78,13 +78,13 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     if args.write {
         changes::write(changes())?;
     }
+    undeclared.iter().for_each(|note| output::note(note));
     match args.format {
         Format::Json => json_lines(&files)?,
         Format::Text => {
             if !args.write {
                 changes::print_diff(changes())?;
             }
-            undeclared.iter().for_each(|note| output::note(note));
             report(&files, header.as_ref(), args.write);
         }
     }
