@@ -1,11 +1,11 @@
-//! PTX's video instructions as functions for other languages: C, C++, Rust, CUDA, HIP, OpenCL, NumPy, WGSL.
+//! PTX's video instructions as functions for other languages: C, C++, Rust, CUDA, HIP, OpenCL, NumPy, WGSL, AVX2, NEON.
 //!
 //! ```text
-//! Form ──rules──► Candidates ──► Sequences of base instructions ──translate──► Code: plain operations ──print──► text
-//!        vop::lower, and `rules` here                              the shortest is taken
+//! Form ──rules──► Candidates ──► Sequences of base instructions ──translate──► Code: operations of a machine ──print──► text
+//!        vop::lower, and `rules` here                              the cheapest is taken
 //! ```
 //!
-//! - [`Code`] is the one intermediate sequence: operations on words that every language has.
+//! - [`Code`] is the one intermediate sequence: operations on words that every language has, and some that a target's `machine` has.
 //! - [`Target`] is a language: a row of a table, and a value of `print::Syntax` that writes operations and functions.
 //! - [`port`] makes a [`Port`] of a form: a function with its name and words.
 //! - `Code::query` is what a solver proves of it.

@@ -461,6 +461,22 @@ static unsigned __builtin_amdgcn_sad_u16(unsigned s0, unsigned s1, unsigned s2)
     }
     return s2;
 }
+// V_DOT4: products of bytes, and a sum that wraps.
+static unsigned vop_dot4(bool x_signed, unsigned s0, bool y_signed, unsigned s1, unsigned s2)
+{
+    for (int i = 0; i < 4; i++) {
+        const int x = x_signed ? (signed char)vop_byte(s0, i) : (int)vop_byte(s0, i);
+        const int y = y_signed ? (signed char)vop_byte(s1, i) : (int)vop_byte(s1, i);
+        s2 += (unsigned)(x * y);
+    }
+    return s2;
+}
+static int __builtin_amdgcn_sdot4(int s0, int s1, int s2, bool) { return (int)vop_dot4(true, s0, true, s1, s2); }
+static unsigned __builtin_amdgcn_udot4(unsigned s0, unsigned s1, unsigned s2, bool) { return vop_dot4(false, s0, false, s1, s2); }
+static int __builtin_amdgcn_sudot4(bool x_signed, int s0, bool y_signed, int s1, int s2, bool)
+{
+    return (int)vop_dot4(x_signed, s0, y_signed, s1, s2);
+}
 ";
 
 /// A clang that is new enough for the built-in functions that HIP's text asks for.
@@ -516,18 +532,25 @@ fn hip(folder: &Path, cases: &[Case]) -> Checked {
         lines.push("built-in functions not by clang 16 or later, which is missing".into());
         return Ok(lines);
     };
-    compile(&clang, &["gfx90a", "gfx1100", "gfx1200"])?;
-    lines.push(format!("compiled by {clang} to machine code of gfx90a, gfx1100 and gfx1200: all functions, {many} with built-in functions"));
+    let models = ["gfx90a", "gfx942", "gfx1010", "gfx1030", "gfx1100", "gfx1200"];
+    compile(&clang, &models)?;
+    lines.push(format!(
+        "compiled by {clang} to machine code of {}: all functions, {many} with built-in functions",
+        models.join(", ")
+    ));
     // The device's text on the host, where the device's built-in functions are what their manual says.
     let include = format!(
         "#define __host__\n#define __device__\n#define __HIP_DEVICE_COMPILE__ 1\n#define __AMDGCN__ 1\n{AMDGCN}#include \"port.hip.h\"\n\
          #ifndef VOP_PORT_AMDGCN\n#error no built-in functions\n#endif\n#undef __host__\n#undef __device__"
     );
     std::fs::write(folder.join("device.cpp"), main_of_c(&include, cases))?;
-    let mut command = Command::new(&clang);
-    command.current_dir(folder).args(["-std=c++17", "-O1"]).args(SANITIZED);
-    runs(command.args(["-o", "device", "device.cpp"]))?;
-    runs(Command::new(folder.join("device")).current_dir(folder))?;
+    // Dot products are written in three ways.
+    for model in ["__gfx900__", "__gfx90a__", "__GFX11__"] {
+        let mut command = Command::new(&clang);
+        command.current_dir(folder).args(["-std=c++17", "-O1"]).args(SANITIZED);
+        runs(command.arg(format!("-D{model}")).args(["-o", "device", "device.cpp"]))?;
+        runs(Command::new(folder.join("device")).current_dir(folder))?;
+    }
     lines.push("the text for AMD's GPUs compiled for the host with what AMD's manual says of the built-in functions, run: all rows".into());
     Ok(lines)
 }
