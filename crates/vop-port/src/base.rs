@@ -457,6 +457,9 @@ mod tests {
         let [a, b, c] = at;
         let value = base.code().eval(a, b, c);
         assert_eq!(base.sequence().eval(a, b, c), value, "{opcode} {at:x?}");
+        for machine in crate::machine::ALL {
+            assert_eq!(base.code_on(machine).eval(a, b, c), value, "{opcode} {at:x?}");
+        }
         value
     }
 

@@ -266,7 +266,7 @@ impl Port {
         self.code.operations()
     }
 
-    /// The operations that the function has on the devices of the language, if they are others: for `hip` on AMD's GPUs.
+    /// The operations that the function has on the devices of the language, if they are others: for `hip` on AMD's GPUs, for `opencl` with dot products.
     pub fn device_code(&self) -> Option<&Code> {
         self.device.as_ref()
     }
@@ -280,7 +280,8 @@ impl Port {
     /// What stands before the function: definitions that it uses.
     fn helpers(&self) -> Vec<String> {
         let (Some(code), Some(device)) = (&self.device, self.target.syntax().device()) else { return Vec::new() };
-        let mut helpers = vec![device.prelude.to_string()];
+        let mut helpers: Vec<String> =
+            Some(device.prelude).filter(|text| !text.is_empty()).map(String::from).into_iter().collect();
         for (op, _) in code.steps() {
             if let code::Op::Extra(extra) = op {
                 helpers.extend((device.helper)(*extra).filter(|helper| !helpers.contains(helper)));

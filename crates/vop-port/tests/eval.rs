@@ -67,11 +67,16 @@ fn intrinsics_compute_what_they_say() {
     // 23 on one or two operands, 20 comparisons, each for half-words and bytes; and those of three operands or with `_relu`.
     assert_eq!(all.len(), 2 * (21 + 20) + 2 * (2 * (3 + 2) + 2 * 2));
     for intrinsic in all {
-        let code = intrinsic.code();
+        let ports: Vec<_> =
+            vop_port::Target::all().map(|target| vop_port::port_intrinsic(&intrinsic, target)).collect();
+        let codes: Vec<_> = ports.iter().flat_map(|port| [Some(port.code()), port.device_code()]).flatten().collect();
         for seed in 0..8 {
             for [a, b, c] in inputs(seed) {
-                let (given, wanted) = (code.eval(a, b, c), intrinsic.eval(a, b, c));
-                assert_eq!(given, wanted, "{intrinsic} of {a:#x}, {b:#x}, {c:#x}: {code:#x?}");
+                let wanted = intrinsic.eval(a, b, c);
+                for code in &codes {
+                    let given = code.eval(a, b, c);
+                    assert_eq!(given, wanted, "{intrinsic} of {a:#x}, {b:#x}, {c:#x}: {code:#x?}");
+                }
             }
         }
     }

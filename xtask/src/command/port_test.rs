@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use vop::{Form, Mnemonic, Semantics};
-use vop_port::{Port, PortError, Target};
+use vop_port::{Intrinsic, Port, PortError, Target};
 use vop_tests::{Random, edge_rows, golden};
 
 use super::Failure;
@@ -125,6 +125,10 @@ fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
             Err(error) => return Err(error.to_string().into()),
         }
     }
+    for intrinsic in Intrinsic::all().into_iter().step_by(args.every.clamp(1, 3)) {
+        let rows = edge_rows(&mut random, args.rows).into_iter().map(|[a, b, c]| ([a, b, c], intrinsic.eval(a, b, c)));
+        cases.push(Case { port: vop_port::port_intrinsic(&intrinsic, target), rows: rows.collect() });
+    }
     Ok((cases, refused))
 }
 
@@ -138,9 +142,9 @@ fn file(cases: &[Case]) -> String {
 }
 
 /// The rows as words of the machine's order: number of the function, a, b, c, d.
-fn write_rows(folder: &Path, cases: &[Case]) -> Result<(), Failure> {
+fn write_rows<'a>(folder: &Path, cases: impl IntoIterator<Item = &'a Case>) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    for (number, case) in cases.iter().enumerate() {
+    for (number, case) in cases.into_iter().enumerate() {
         for ([a, b, c], d) in &case.rows {
             for word in [number as u32, *a, *b, *c, *d] {
                 bytes.extend(word.to_ne_bytes());
@@ -382,7 +386,8 @@ fn metal(folder: &Path, cases: &[Case]) -> Checked {
 }
 
 /// A kernel for every number of functions, so that no compiler gets one that is too long.
-fn kernels(cases: &[Case], before: &str, parameters: &str, index: &str) -> String {
+fn kernels<'a>(cases: impl IntoIterator<Item = &'a Case>, before: &str, parameters: &str, index: &str) -> String {
+    let cases: Vec<&Case> = cases.into_iter().collect();
     let mut text = String::new();
     for (number, cases) in cases.chunks(100).enumerate() {
         let _ =
@@ -555,6 +560,22 @@ fn hip(folder: &Path, cases: &[Case]) -> Checked {
     Ok(lines)
 }
 
+/// What the extension `cl_khr_integer_dot_product` says of its functions.
+const DOTS: &str = "\
+#define __opencl_c_integer_dot_product_input_4x8bit_packed 1
+#define DOT(name, result, first, second) \\
+    static result name(uint x, uint y) \\
+    { \\
+        result sum = 0; \\
+        for (uint i = 0; i < 32; i += 8) sum += (result)(first)(x >> i) * (result)(second)(y >> i); \\
+        return sum; \\
+    }
+DOT(dot_4x8packed_uu_uint, uint, uchar, uchar)
+DOT(dot_4x8packed_ss_int, int, char, char)
+DOT(dot_4x8packed_us_int, int, uchar, char)
+DOT(dot_4x8packed_su_int, int, char, uchar)
+";
+
 fn opencl(folder: &Path, cases: &[Case]) -> Checked {
     let mut lines = Vec::new();
     let parameters = "__global const uint *rows, __global uint *out";
@@ -575,14 +596,21 @@ fn opencl(folder: &Path, cases: &[Case]) -> Checked {
         lines.push("not run: python3 with pyopencl and a platform is missing (PyPI's `pyopencl[pocl]`)".into());
         return Ok(lines);
     }
-    // A platform on the CPU compiles slowly: each chunk is a program of its own.
-    for (number, cases) in cases.chunks(100).enumerate() {
+    // A platform on the CPU compiles slowly: each chunk is a program of its own. Functions with dot products are there again, with what the
+    // extension says of them, as the platform may not have it.
+    let with_dots: Vec<&Case> = cases.iter().filter(|case| case.port.device_code().is_some()).collect();
+    let chunks = cases.chunks(100).map(|cases| (String::new(), cases.iter().collect::<Vec<_>>()));
+    let chunks = chunks.chain(with_dots.chunks(100).map(|cases| (DOTS.to_string(), cases.to_vec())));
+    let mut count = 0;
+    for (before, cases) in chunks {
         let parameters = "__global const uint *rows, __global uint *out";
-        let kernel = kernels(cases, "__kernel", parameters, "const uint i = get_global_id(0);");
-        std::fs::write(folder.join(format!("chunk{number}.cl")), format!("{}{kernel}", file(cases)))?;
-        let chunk = folder.join(format!("chunk{number}"));
+        let kernel = kernels(cases.iter().copied(), "__kernel", parameters, "const uint i = get_global_id(0);");
+        let ports: Vec<Port> = cases.iter().map(|case| case.port.clone()).collect();
+        std::fs::write(folder.join(format!("chunk{count}.cl")), format!("{before}{}{kernel}", vop_port::file(&ports)))?;
+        let chunk = folder.join(format!("chunk{count}"));
         std::fs::create_dir_all(&chunk)?;
-        write_rows(&chunk, cases)?;
+        write_rows(&chunk, cases.iter().copied())?;
+        count += 1;
     }
     let script = "\
 import sys
@@ -612,9 +640,12 @@ assert count > 0
 print(platform.name)
 ";
     std::fs::write(folder.join("run.py"), script)?;
-    let chunks = cases.len().div_ceil(100).to_string();
-    let name = output(Command::new(&python).current_dir(folder).args(["run.py", &chunks]))?;
-    lines.push(format!("compiled and run by {}: all rows", name.trim()));
+    let name = output(Command::new(&python).current_dir(folder).args(["run.py", &count.to_string()]))?;
+    let dots = with_dots.len();
+    lines.push(format!(
+        "compiled and run by {}: all rows, and {dots} functions again with the extension's dot products written down",
+        name.trim()
+    ));
     Ok(lines)
 }
 
