@@ -155,8 +155,26 @@ fn helper(extra: Extra) -> Option<String> {
 /// A dot product of bytes, by the instruction that a GPU has for it.
 fn dot(before: &str, signed: bool) -> (String, String) {
     let (name, lane) = if signed { ("vop_dot4_s8", "signed char") } else { ("vop_dot4_u8", "unsigned char") };
-    let old = "defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__) || \
-               defined(__gfx1011__) || defined(__gfx1012__) || defined(__GFX10_3__)";
+    const MODELS: [&str; 17] = [
+        "906",
+        "908",
+        "90a",
+        "940",
+        "941",
+        "942",
+        "950",
+        "1011",
+        "1012",
+        "1030",
+        "1031",
+        "1032",
+        "1033",
+        "1034",
+        "1035",
+        "1036",
+        "10_3_generic",
+    ];
+    let old = MODELS.map(|model| format!("defined(__gfx{model}__)")).join(" || ");
     let new = "defined(__GFX11__) || defined(__GFX12__)";
     let by_lanes: Vec<String> = (0..4)
         .map(|i| {

@@ -1,4 +1,4 @@
-//! [`Code`]: plain operations on words and long words, which every language has.
+//! [`Code`]: plain operations on words and long words, which every language has, and those that only some targets have.
 //!
 //! `Code::push` is the only way to add an operation. It folds constants, drops what has no effect, and finds an equal operation
 //! that is there already. To know what has no effect, it keeps for each value the bits that may be one.

@@ -1,11 +1,11 @@
-//! PTX's video instructions as functions for other languages: C, C++, Rust, CUDA, HIP, OpenCL, NumPy, WGSL.
+//! PTX's video instructions as functions for other languages: C, C++, Rust, CUDA, HIP, OpenCL, NumPy, WGSL, AVX2, NEON.
 //!
 //! ```text
-//! Form ──rules──► Candidates ──► Sequences of base instructions ──translate──► Code: plain operations ──print──► text
-//!        vop::lower, and `rules` here                              the shortest is taken
+//! Form ──rules──► Candidates ──► Sequences of base instructions ──translate──► Code: operations of a machine ──print──► text
+//!        vop::lower, and `rules` here                              the cheapest is taken
 //! ```
 //!
-//! - [`Code`] is the one intermediate sequence: operations on words that every language has.
+//! - [`Code`] is the one intermediate sequence: operations on words that every language has, and some that a target's `machine` has.
 //! - [`Target`] is a language: a row of a table, and a value of `print::Syntax` that writes operations and functions.
 //! - [`port`] makes a [`Port`] of a form: a function with its name and words.
 //! - `Code::query` is what a solver proves of it.
@@ -272,7 +272,7 @@ impl Port {
         self.code.operations()
     }
 
-    /// The operations that the function has on the devices of the language, if they are others: for `hip` on AMD's GPUs.
+    /// The operations that the function has on the devices of the language, if they are others: for `hip` on AMD's GPUs, for `opencl` with dot products.
     pub fn device_code(&self) -> Option<&Code> {
         self.device.as_ref()
     }
@@ -286,7 +286,8 @@ impl Port {
     /// What stands before the function: definitions that it uses.
     fn helpers(&self) -> Vec<String> {
         let (Some(code), Some(device)) = (&self.device, self.target.syntax().device()) else { return Vec::new() };
-        let mut helpers = vec![device.prelude.to_string()];
+        let mut helpers: Vec<String> =
+            Some(device.prelude).filter(|text| !text.is_empty()).map(String::from).into_iter().collect();
         for (op, _) in code.steps() {
             if let code::Op::Extra(extra) = op {
                 helpers.extend((device.helper)(*extra).filter(|helper| !helpers.contains(helper)));

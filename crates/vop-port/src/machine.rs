@@ -41,6 +41,9 @@ pub(crate) fn plain_with(has_long: bool) -> &'static Machine {
 /// Plain operations, and built-in functions on vectors in a word: OpenCL C.
 pub(crate) static OPENCL: Machine = Machine { cost: opencl, fuses: None, compares_with_one: false };
 
+/// The same with dot products of bytes: the extension `cl_khr_integer_dot_product`.
+pub(crate) static OPENCL_DOT: Machine = Machine { cost: opencl_dot, fuses: None, compares_with_one: false };
+
 /// AMD's GPUs: packed half-words, and some instructions for bytes.
 pub(crate) static AMDGCN: Machine = Machine { cost: amdgcn, fuses: Some(amdgcn_fuses), compares_with_one: true };
 
@@ -54,7 +57,7 @@ pub(crate) static AVX512: Machine = Machine { cost: avx512, fuses: None, compare
 pub(crate) static NEON: Machine = Machine { cost: neon, fuses: None, compares_with_one: false };
 
 /// All of them, plain ones first.
-pub(crate) static ALL: [&Machine; 7] = [&PLAIN, &WORDS, &OPENCL, &AMDGCN, &AVX2, &AVX512, &NEON];
+pub(crate) static ALL: [&Machine; 8] = [&PLAIN, &WORDS, &OPENCL, &OPENCL_DOT, &AMDGCN, &AVX2, &AVX512, &NEON];
 
 fn plain(op: Op) -> Option<u32> {
     match op {
@@ -106,6 +109,15 @@ fn opencl(op: Op) -> Option<u32> {
             (!of.signs && !of.ones).then_some(1)
         }
         Extra::Shift(_) | Extra::Sum(_) | Extra::Sad(_) | Extra::Base(_) => None,
+    }
+}
+
+fn opencl_dot(op: Op) -> Option<u32> {
+    match op {
+        // The function, and a sum.
+        Op::Extra(Extra::Base(Base::Dp4a(..))) => Some(2),
+        Op::Extra(Extra::Sum(Range { bits: 8, .. })) => Some(1),
+        other => opencl(other),
     }
 }
 

@@ -7,7 +7,7 @@ use vop_ptx::find::Language;
 use crate::amdgcn;
 use crate::code::{Code, Extra, Op, Sort, Width, byte};
 pub(crate) use crate::llvm::LLVM;
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 
 /// An expression, and whether it stands beside an operator without parentheses.
 #[derive(Debug, Clone)]
@@ -385,12 +385,29 @@ pub(crate) static OPENCL: CLike = CLike {
     prelude: "",
     guard: Guard::Macro,
     extra: opencl,
-    device: None,
+    device: Some(&OPENCL_DOT),
+};
+
+/// Devices with dot products of bytes.
+static OPENCL_DOT: Device = Device {
+    machine: &machine::OPENCL_DOT,
+    is_defined: "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    prelude: "",
+    helper: |_| None,
 };
 
 /// A machine of plain operations alone has no others.
 pub(crate) fn no_extra(extra: Extra, _: &[Expression]) -> Expression {
     Expression::atom(format!("{extra:?}"))
+}
+
+/// OpenCL's dot product of bytes; of bytes without sign it is a word.
+fn dot(x_signed: bool, y_signed: bool, x: &str, y: &str) -> String {
+    let letter = |signed: bool| if signed { 's' } else { 'u' };
+    match x_signed || y_signed {
+        false => format!("dot_4x8packed_uu_uint({x}, {y})"),
+        true => format!("as_uint(dot_4x8packed_{}{}_int({x}, {y}))", letter(x_signed), letter(y_signed)),
+    }
 }
 
 /// Built-in functions of OpenCL C on vectors in a word.
@@ -436,6 +453,11 @@ fn opencl(extra: Extra, at: &[Expression]) -> Expression {
         Extra::Absdiff(lanes) => call("abs_diff", lanes.signed, lanes.bits),
         Extra::Average(bits) => call("rhadd", false, bits),
         Extra::Compare(comparison, lanes) => between(relation(comparison), lanes.signed, lanes.bits),
+        Extra::Base(Base::Dp4a(x, y)) => {
+            let dot = dot(x.is_signed(), y.is_signed(), &at[0].text, &at[1].text);
+            Expression::operator(format!("{} + {dot}", at[2].inner()))
+        }
+        Extra::Sum(lanes) => Expression::atom(dot(lanes.signed, false, &at[0].text, "0x1010101u")),
         Extra::Bytes(places) if at.len() == 1 && places.iter().all(|place| *place < 4) => {
             let digits: String = places.iter().map(u8::to_string).collect();
             Expression::atom(format!("{word}{}.s{digits})", of(false, 8, 0)))

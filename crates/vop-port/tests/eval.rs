@@ -1,7 +1,7 @@
 //! Code computes what the form does.
 
 use vop::{Form, Intrinsic, Mnemonic, Semantics};
-use vop_port::{Base, Request, Source};
+use vop_port::{Base, Request, Source, Target};
 
 /// Inputs: values at the edges of bytes and half-words, and others from a small generator.
 fn inputs(seed: u64) -> impl Iterator<Item = [u32; 3]> {
@@ -68,12 +68,16 @@ fn intrinsics_compute_what_they_say() {
     // 21 on one or two operands, 20 comparisons, each for half-words and bytes; those of three operands or with `_relu`; and 31 on words.
     assert_eq!(all.len(), 2 * (21 + 20) + 2 * (2 * (3 + 2) + 2 * 2) + 31);
     for intrinsic in all {
-        for has_long in [true, false] {
-            let code = vop_port::code_of_intrinsic(&intrinsic, has_long);
-            assert!(has_long || !code.steps().iter().any(|(op, _)| op.is_long()), "{intrinsic}");
-            for seed in 0..8 {
-                for [a, b, c] in inputs(seed).flat_map(|[a, b, c]| [[a, b, c], [a, b, c % 40]]) {
-                    let (given, wanted) = (code.eval(a, b, c), intrinsic.eval(a, b, c));
+        let words = vop_port::code_of_intrinsic(&intrinsic, false);
+        assert!(!words.steps().iter().any(|(op, _)| op.is_long()), "{intrinsic}");
+        let ports: Vec<_> = Target::all().map(|target| vop_port::port_intrinsic(&intrinsic, target)).collect();
+        let of_ports = ports.iter().flat_map(|port| [Some(port.code()), port.device_code()]).flatten();
+        let codes: Vec<_> = of_ports.chain([&words]).collect();
+        for seed in 0..8 {
+            for [a, b, c] in inputs(seed).flat_map(|[a, b, c]| [[a, b, c], [a, b, c % 40]]) {
+                let wanted = intrinsic.eval(a, b, c);
+                for code in &codes {
+                    let given = code.eval(a, b, c);
                     assert_eq!(given, wanted, "{intrinsic} of {a:#x}, {b:#x}, {c:#x}: {code:#x?}");
                 }
             }

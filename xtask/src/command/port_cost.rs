@@ -61,7 +61,7 @@ const KINDS: [&str; 4] = ["", "plain_", "swar_", "lanes_"];
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
-    let texts: Vec<String> = if args.default_selectors {
+    let mut texts: Vec<String> = if args.default_selectors {
         let forms = Mnemonic::ALL.into_iter().flat_map(|mnemonic| mnemonic.forms_with_default_selectors());
         let whole = |form: &Form| match form.finish() {
             Finish::Merge(_) => false,
@@ -72,6 +72,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     } else {
         golden::rows(golden::VALUES).map(|(_, row)| row[0].to_string()).collect()
     };
+    texts.dedup();
     let name = match (&args.vectors, args.gpu.is_empty()) {
         (Some(vectors), _) => vectors.as_str(),
         (None, true) => "c",

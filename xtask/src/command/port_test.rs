@@ -136,11 +136,12 @@ fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
         let all = all.flat_map(|[a, b, c]| [[a, b, c], [a, b, c % 40]]);
         all.map(|[a, b, c]| ([a, b, c], value(a, b, c))).collect()
     };
-    for intrinsic in Intrinsic::all() {
+    let every = args.every.clamp(1, 3);
+    for intrinsic in Intrinsic::all().into_iter().step_by(every) {
         let rows = rows(&|a, b, c| intrinsic.eval(a, b, c));
         cases.push(Case { port: vop_port::port_intrinsic(&intrinsic, target), rows });
     }
-    for base in Base::samples() {
+    for base in Base::samples().into_iter().step_by(every) {
         let rows = rows(&|a, b, c| base.sequence().eval(a, b, c));
         cases.push(Case { port: vop_port::port_base(&base, target), rows });
     }
@@ -157,9 +158,9 @@ fn file(cases: &[Case]) -> String {
 }
 
 /// The rows as words of the machine's order: number of the function, a, b, c, d.
-fn write_rows(folder: &Path, cases: &[Case]) -> Result<(), Failure> {
+fn write_rows<'a>(folder: &Path, cases: impl IntoIterator<Item = &'a Case>) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    for (number, case) in cases.iter().enumerate() {
+    for (number, case) in cases.into_iter().enumerate() {
         for ([a, b, c], d) in &case.rows {
             for word in [number as u32, *a, *b, *c, *d] {
                 bytes.extend(word.to_ne_bytes());
@@ -401,7 +402,8 @@ fn metal(folder: &Path, cases: &[Case]) -> Checked {
 }
 
 /// A kernel for every number of functions, so that no compiler gets one that is too long.
-fn kernels(cases: &[Case], before: &str, parameters: &str, index: &str) -> String {
+fn kernels<'a>(cases: impl IntoIterator<Item = &'a Case>, before: &str, parameters: &str, index: &str) -> String {
+    let cases: Vec<&Case> = cases.into_iter().collect();
     let mut text = String::new();
     for (number, cases) in cases.chunks(100).enumerate() {
         let _ =
@@ -480,6 +482,22 @@ static unsigned __builtin_amdgcn_sad_u16(unsigned s0, unsigned s1, unsigned s2)
     }
     return s2;
 }
+// V_DOT4: products of bytes, and a sum that wraps.
+static unsigned vop_dot4(bool x_signed, unsigned s0, bool y_signed, unsigned s1, unsigned s2)
+{
+    for (int i = 0; i < 4; i++) {
+        const int x = x_signed ? (signed char)vop_byte(s0, i) : (int)vop_byte(s0, i);
+        const int y = y_signed ? (signed char)vop_byte(s1, i) : (int)vop_byte(s1, i);
+        s2 += (unsigned)(x * y);
+    }
+    return s2;
+}
+static int __builtin_amdgcn_sdot4(int s0, int s1, int s2, bool) { return (int)vop_dot4(true, s0, true, s1, s2); }
+static unsigned __builtin_amdgcn_udot4(unsigned s0, unsigned s1, unsigned s2, bool) { return vop_dot4(false, s0, false, s1, s2); }
+static int __builtin_amdgcn_sudot4(bool x_signed, int s0, bool y_signed, int s1, int s2, bool)
+{
+    return (int)vop_dot4(x_signed, s0, y_signed, s1, s2);
+}
 ";
 
 /// A clang that is new enough for the built-in functions that HIP's text asks for.
@@ -535,21 +553,44 @@ fn hip(folder: &Path, cases: &[Case]) -> Checked {
         lines.push("built-in functions not by clang 16 or later, which is missing".into());
         return Ok(lines);
     };
-    compile(&clang, &["gfx90a", "gfx1100", "gfx1200"])?;
-    lines.push(format!("compiled by {clang} to machine code of gfx90a, gfx1100 and gfx1200: all functions, {many} with built-in functions"));
+    let models = ["gfx90a", "gfx942", "gfx1010", "gfx1030", "gfx1100", "gfx1200"];
+    compile(&clang, &models)?;
+    lines.push(format!(
+        "compiled by {clang} to machine code of {}: all functions, {many} with built-in functions",
+        models.join(", ")
+    ));
     // The device's text on the host, where the device's built-in functions are what their manual says.
     let include = format!(
         "#define __host__\n#define __device__\n#define __HIP_DEVICE_COMPILE__ 1\n#define __AMDGCN__ 1\n{AMDGCN}#include \"port.hip.h\"\n\
          #ifndef VOP_PORT_AMDGCN\n#error no built-in functions\n#endif\n#undef __host__\n#undef __device__"
     );
     std::fs::write(folder.join("device.cpp"), main_of_c(&include, cases))?;
-    let mut command = Command::new(&clang);
-    command.current_dir(folder).args(["-std=c++17", "-O1"]).args(SANITIZED);
-    runs(command.args(["-o", "device", "device.cpp"]))?;
-    runs(Command::new(folder.join("device")).current_dir(folder))?;
+    // Dot products are written in three ways.
+    for model in ["__gfx900__", "__gfx90a__", "__GFX11__"] {
+        let mut command = Command::new(&clang);
+        command.current_dir(folder).args(["-std=c++17", "-O1"]).args(SANITIZED);
+        runs(command.arg(format!("-D{model}")).args(["-o", "device", "device.cpp"]))?;
+        runs(Command::new(folder.join("device")).current_dir(folder))?;
+    }
     lines.push("the text for AMD's GPUs compiled for the host with what AMD's manual says of the built-in functions, run: all rows".into());
     Ok(lines)
 }
+
+/// What the extension `cl_khr_integer_dot_product` says of its functions.
+const DOTS: &str = "\
+#define __opencl_c_integer_dot_product_input_4x8bit_packed 1
+#define DOT(name, result, first, second) \\
+    static result name(uint x, uint y) \\
+    { \\
+        result sum = 0; \\
+        for (uint i = 0; i < 32; i += 8) sum += (result)(first)(x >> i) * (result)(second)(y >> i); \\
+        return sum; \\
+    }
+DOT(dot_4x8packed_uu_uint, uint, uchar, uchar)
+DOT(dot_4x8packed_ss_int, int, char, char)
+DOT(dot_4x8packed_us_int, int, uchar, char)
+DOT(dot_4x8packed_su_int, int, char, uchar)
+";
 
 fn opencl(folder: &Path, cases: &[Case]) -> Checked {
     let mut lines = Vec::new();
@@ -571,14 +612,21 @@ fn opencl(folder: &Path, cases: &[Case]) -> Checked {
         lines.push("not run: python3 with pyopencl and a platform is missing (PyPI's `pyopencl[pocl]`)".into());
         return Ok(lines);
     }
-    // A platform on the CPU compiles slowly: each chunk is a program of its own.
-    for (number, cases) in cases.chunks(100).enumerate() {
+    // A platform on the CPU compiles slowly: each chunk is a program of its own. Functions with dot products are there again, with what the
+    // extension says of them, as the platform may not have it.
+    let with_dots: Vec<&Case> = cases.iter().filter(|case| case.port.device_code().is_some()).collect();
+    let chunks = cases.chunks(100).map(|cases| (String::new(), cases.iter().collect::<Vec<_>>()));
+    let chunks = chunks.chain(with_dots.chunks(100).map(|cases| (DOTS.to_string(), cases.to_vec())));
+    let mut count = 0;
+    for (before, cases) in chunks {
         let parameters = "__global const uint *rows, __global uint *out";
-        let kernel = kernels(cases, "__kernel", parameters, "const uint i = get_global_id(0);");
-        std::fs::write(folder.join(format!("chunk{number}.cl")), format!("{}{kernel}", file(cases)))?;
-        let chunk = folder.join(format!("chunk{number}"));
+        let kernel = kernels(cases.iter().copied(), "__kernel", parameters, "const uint i = get_global_id(0);");
+        let ports: Vec<Port> = cases.iter().map(|case| case.port.clone()).collect();
+        std::fs::write(folder.join(format!("chunk{count}.cl")), format!("{before}{}{kernel}", vop_port::file(&ports)))?;
+        let chunk = folder.join(format!("chunk{count}"));
         std::fs::create_dir_all(&chunk)?;
-        write_rows(&chunk, cases)?;
+        write_rows(&chunk, cases.iter().copied())?;
+        count += 1;
     }
     let script = "\
 import sys
@@ -608,9 +656,12 @@ assert count > 0
 print(platform.name)
 ";
     std::fs::write(folder.join("run.py"), script)?;
-    let chunks = cases.len().div_ceil(100).to_string();
-    let name = output(Command::new(&python).current_dir(folder).args(["run.py", &chunks]))?;
-    lines.push(format!("compiled and run by {}: all rows", name.trim()));
+    let name = output(Command::new(&python).current_dir(folder).args(["run.py", &count.to_string()]))?;
+    let dots = with_dots.len();
+    lines.push(format!(
+        "compiled and run by {}: all rows, and {dots} functions again with the extension's dot products written down",
+        name.trim()
+    ));
     Ok(lines)
 }
 

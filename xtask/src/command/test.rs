@@ -113,7 +113,8 @@ fn test_package(root: &Path, python: &Path, said: &mut impl Write) -> Result<(),
 
 /// Runs a command that must succeed, and writes what it wrote.
 fn run_and_show(command: &mut Command, said: &mut impl Write) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("cannot run {}: {error}", show(command)))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| format!("cannot run {}: {error}", show(command)))?;
     // Nothing can be done where standard error is closed.
     let _ = said.write_all(&output.stdout).and_then(|()| said.write_all(&output.stderr));
     if output.status.success() { Ok(()) } else { Err(format!("{} failed ({})", show(command), output.status)) }
