@@ -1063,7 +1063,7 @@ mod tests {
         let value = base.code().eval(a, b, c);
         assert_eq!(base.sequence().eval(a, b, c), value, "{opcode} {at:x?}");
         assert_eq!(base.sequence_of_words().eval(a, b, c), value, "{opcode} {at:x?}");
-        for machine in crate::machine::ALL {
+        for machine in machine::ALL {
             assert_eq!(base.code_on(machine).eval(a, b, c), value, "{opcode} {at:x?}");
         }
         value
