@@ -236,7 +236,7 @@ impl Intrinsic {
         for extreme in ["max", "min"] {
             for (ty, _) in TYPES {
                 for end in ["", "_relu"] {
-                    for name in [format!("{extreme}"), format!("{extreme}3"), format!("add{extreme}")] {
+                    for name in [extreme.to_string(), format!("{extreme}3"), format!("add{extreme}")] {
                         all.extend(Intrinsic::from_name(&format!("__vi{name}_{ty}{end}")));
                     }
                 }
