@@ -31,9 +31,9 @@ fn base_instructions_are_what_the_engine_computes() {
         let is_predicate = base.opcode().ends_with(".pred");
         let rows: Vec<[u32; 3]> =
             rows(&mut random).into_iter().map(|row| if is_predicate { row.map(|x| x & 1) } else { row }).collect();
-        let words: Vec<u32> = rows.iter().flat_map(|[a, b, c]| [*a, *b, *c, 0]).collect();
+        let words = rows.iter().flat_map(|[a, b, c]| [*a, *b, *c, 0]).flat_map(u32::to_le_bytes);
         let mut memory: Memory = program.memory();
-        let place = memory.allocate("rows", words);
+        let place = memory.allocate("rows", words.collect::<Vec<u8>>());
         kernel
             .launch([1; 3], [rows.len() as u32, 1, 1], &[place.into()], &mut memory, &LaunchOptions::default())
             .unwrap_or_else(|error| panic!("{}: {error}", base.text()));

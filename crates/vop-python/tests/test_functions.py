@@ -298,7 +298,7 @@ def test_port_errors() -> None:
 def test_spans_count_code_points() -> None:
     """Whatever stands before: marks, characters of two code units, combining ones, line ends of any kind."""
     for before in ("é", "\ufeff", "😀😀", "e\u0301", "日本\r\n", "\u2028", "\x0b\x0c", "\0é", "a\rb"):
-        source = f"/* {before} */ vadd.u32.u32.u32 d, a, b.b9; // {before}\n/* {before} */ vmin4.u32.u32 d, a, b, c;"
+        source = f".reg .b32 d, a, b, c; /* {before} */ vadd.u32.u32.u32 d, a, b.b9; // {before}\n/* {before} */ vmin4.u32.u32 d, a, b, c;"
         first, second = vop.check(source, language="ptx")
         assert source[slice(*first.span)].startswith("vadd.u32") and source[slice(*first.diagnostics[0].span)] == ".b9"
         assert source[slice(*second.span)].startswith("vmin4.u32")

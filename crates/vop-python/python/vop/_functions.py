@@ -425,8 +425,8 @@ def port(instr: Named, to: str, *, semantics: str | None = None) -> Port:
     >>> port = vop.port("vadd4.u32.u32.u32", to="c")
     >>> port.name, port.operations
     ('vadd4_u32_u32_u32', 6)
-    >>> print(vop.port("__byte_perm", to="wgsl").code.splitlines()[3])
-    fn cuda_byte_perm(a: u32, b: u32, c: u32) -> u32 {
+    >>> print(vop.port("__popc", to="wgsl").code.splitlines()[3])
+    fn cuda_popc(a: u32, b: u32, c: u32) -> u32 {
     """
     text, semantics = _text(instr, semantics)
     return Port(**_vop.port(text, to, semantics))

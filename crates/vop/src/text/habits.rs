@@ -194,6 +194,7 @@ fn binary(stem: &'static str, saturates: bool) -> Option<Meaning> {
 
 fn read(name: &str, modifiers: &Modifiers) -> Option<Habit> {
     cuda(name, modifiers)
+        .or_else(|| dpx(name))
         .or_else(|| sse(name))
         .or_else(|| x86(name))
         .or_else(|| neon(name, modifiers))
@@ -210,8 +211,9 @@ fn signed_name(name: &str) -> (&str, Option<bool>) {
     }
 }
 
-/// What the names of CUDA's SIMD intrinsics mean, as far as video instructions compute it.
-fn of_intrinsic(intrinsic: &Intrinsic) -> Option<Habit> {
+/// CUDA's DPX functions and others whose names say a type: `__vimax3_s16x2`, as far as video instructions compute them.
+fn dpx(name: &str) -> Option<Habit> {
+    let intrinsic = Intrinsic::from_name(name).filter(Intrinsic::is_simd)?;
     let lanes = intrinsic.lanes();
     let shape = match lanes.bits {
         8 => Shape::Bytes,
@@ -253,9 +255,6 @@ fn meaning_of(meaning: intrinsic::Meaning, shape: Shape) -> Option<Meaning> {
 
 /// CUDA's SIMD intrinsics, `__vaddss4`; the same as if they were instructions, `vaddss4.s32`; and names that are like theirs, `vadds4`.
 fn cuda(name: &str, modifiers: &Modifiers) -> Option<Habit> {
-    if let Some(intrinsic) = Intrinsic::from_name(name).filter(Intrinsic::is_simd) {
-        return of_intrinsic(&intrinsic);
-    }
     let (bare, is_function) = name.strip_prefix("__").map_or((name, false), |bare| (bare, true));
     let bare = bare.strip_prefix('v')?;
     let (body, shape) = match bare.as_bytes().last()? {
