@@ -19,9 +19,10 @@ extern "C" __global__ void kernel(unsigned *out, const unsigned *in) {
                  : "=r"(d[1]) : "r"(a), "r"(b), "r"(c));
     d[2] = a;
     asm("vset4.s32.u32.gt %0.b20, %0.b3210, %1.b4567, %2;" : "+r"(d[2]) : "r"(b), "r"(c));
+    d[3] = b;
     asm("{ .reg .pred p; setp.gt.s32 p, %1, %2; @!p vsub2.u32.s32.u32.sat %0, %1, %2.h21, %3; }"
-        : "=r"(d[3]) : "r"(a), "r"(b), "0"(c));
-    asm("vmad.s32.s32.u32.shr7 %[d], %[a].h1, -%[b].b2, %[c];" : [d] "=r"(d[4]) : [a] "r"(a), [b] "r"(b), [c] "r"(c));
+        : "+r"(d[3]) : "r"(a), "r"(b), "r"(c));
+    asm("vmad.s32.s32.u32.shr7 %0, %1.h1, -%2.b2, %3;" : "=r"(d[4]) : "r"(a), "r"(b), "r"(c));
     asm("vadd.u32.u32.s32.sat %0.h0, %1.b3, -5, %2;" : "=r"(d[5]) : "r"(a), "r"(c));
     // Two outputs, of which one is written before an input is read: early, as the author says.
     asm("vmin4.u32.u32.u32 %0, %2, %3, %3; vmax4.s32.s32.s32 %1, %0, %2, %3;" : "=&r"(d[6]), "=r"(d[7]) : "r"(a), "r"(b));

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::found::Braces;
+
 /// Who fills in a text that the file does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paste {
@@ -177,21 +179,42 @@ impl OffsetMap {
         self.index(offset).map(|index| self.segments[index].literal_end)
     }
 
-    /// Whether text and source show that braces of the text are doubled in the source, as those of a format string are.
-    pub(super) fn doubles_braces(&self, text: &[u8], source: &[u8]) -> bool {
-        self.segments.iter().enumerate().any(|(index, segment)| {
+    /// How braces of the text are written in its source, as far as both show it.
+    pub(super) fn braces(&self, text: &[u8], source: &[u8]) -> Braces {
+        let (mut has_fields, mut singles, mut doubles) = (false, false, false);
+        // The run of equal braces that the text has as the file has it.
+        let mut run = (0_u8, 0_usize);
+        for index in 0..self.segments.len() {
+            let (segment, range) = (self.segments[index], self.text_range(index));
             let (start, end) = segment.source;
-            let range = self.text_range(index);
             let spelled = source.get(start..end).unwrap_or_default();
-            let is_unit = segment.paste.is_some() || range.len() != end - start;
-            is_unit
-                && match spelled {
-                    [b'{', b'{'] | [b'}', b'}'] => matches!(text.get(range), Some(b"{" | b"}")),
-                    [b'{', b'{' | b'$' | b'%', ..] => false,
-                    [b'{', ..] => true,
-                    _ => false,
+            let part = text.get(range).unwrap_or_default();
+            let is_raw = segment.paste.is_none() && part.len() == spelled.len();
+            match spelled {
+                // What reads formats makes one of two.
+                [b'{', b'{'] | [b'}', b'}'] if !is_raw && matches!(part, b"{" | b"}") => return Braces::Doubled,
+                [b'{', b'{', ..] if !is_raw => doubles = true,
+                [b'{', b'$' | b'%', ..] => {}
+                [b'{', ..] if !is_raw => has_fields = true,
+                _ => {}
+            }
+            for &byte in if is_raw { part } else { b" " } {
+                if byte != run.0 {
+                    singles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 1;
+                    doubles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 0;
+                    run = (byte, 0);
                 }
-        })
+                run.1 += 1;
+            }
+        }
+        singles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 1;
+        doubles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 0;
+        match (singles, has_fields, doubles) {
+            // A format would take one for a field.
+            (true, ..) | (false, false, false) => Braces::Single,
+            (false, true, true) => Braces::Doubled,
+            _ => Braces::Unknown,
+        }
     }
 
     /// Where the definition of a macro spells the first byte of `span` that one writes, to the end of its run.

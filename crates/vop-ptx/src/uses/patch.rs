@@ -9,7 +9,7 @@ use vop::{Diagnostic, Edit, Patch};
 
 use super::is_name;
 use crate::edits;
-use crate::find::{Found, Language};
+use crate::find::{Braces, Found, Language};
 use crate::module::{Module, lex};
 
 /// A patch of the text of an instruction, with the places of the file.
@@ -67,6 +67,9 @@ pub(crate) fn block(span: Range<usize>, block: &str, found: &Found, source: &[u8
     if is_c && !spelling.is_asm && !quoted {
         return Err("it stands in no string literal");
     }
+    if spelling.braces == Braces::Unknown {
+        return Err("its string does not show whether braces are doubled in it");
+    }
     let names = Names::of(found, source);
     let mut lines = Vec::new();
     for line in block.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -76,7 +79,7 @@ pub(crate) fn block(span: Range<usize>, block: &str, found: &Found, source: &[u8
             spelled.push_str(&names.spelled(inner)?);
             let braces = &part[inner.len()..];
             spelled.push_str(braces);
-            if spelling.doubles_braces {
+            if spelling.braces == Braces::Doubled {
                 spelled.push_str(braces);
             }
         }
