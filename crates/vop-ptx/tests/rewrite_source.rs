@@ -55,6 +55,16 @@ fn literals_of_c_are_divided() {
         "#define MIN(d, a) \\\n    asm(\"vmin.u32.u32.u32 %0, %1, %1;\" : \"=r\"(d) : \"r\"(a))\nMIN(x, y); MIN(z, w);\n",
         "#define MIN(d, a) \\\n    asm(\"{ min.u32 %0, %1, %1; }\" : \"=r\"(d) : \"r\"(a))\nMIN(x, y); MIN(z, w);\n",
     );
+    // Far to the right, the lines stand below the beginning of theirs.
+    let head = "  __device__ __inline__ unsigned minimum_of_two(unsigned a) { unsigned d; asm(\"";
+    let tail = "\" : \"=r\"(d) : \"r\"(a)); return d; }";
+    becomes(
+        Language::Cuda,
+        &format!("{head}vmin.u32.u32.u32 %0, %1, %1;{tail}"),
+        &format!(
+            "{head}{{ \" /* vmin.u32.u32.u32 %0, %1, %1; */\n          \"min.u32 %0, %1, %1; \"\n          \"}}{tail}"
+        ),
+    );
     // A raw string has lines of its own.
     becomes(
         Language::Cuda,

@@ -181,9 +181,10 @@ impl OffsetMap {
 
     /// How braces of the text are written in its source, as far as both show it.
     pub(super) fn braces(&self, text: &[u8], source: &[u8]) -> Braces {
-        let (mut has_fields, mut singles, mut doubles) = (false, false, false);
-        // The run of equal braces that the text has as the file has it.
-        let mut run = (0_u8, 0_usize);
+        let (mut has_fields, mut doubles) = (false, false);
+        // The lengths of the runs of equal braces that the text has as the file has them.
+        let mut runs: Vec<usize> = Vec::new();
+        let mut last = 0;
         for index in 0..self.segments.len() {
             let (segment, range) = (self.segments[index], self.text_range(index));
             let (start, end) = segment.source;
@@ -199,16 +200,16 @@ impl OffsetMap {
                 _ => {}
             }
             for &byte in if is_raw { part } else { b" " } {
-                if byte != run.0 {
-                    singles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 1;
-                    doubles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 0;
-                    run = (byte, 0);
+                match (byte, runs.last_mut()) {
+                    (b'{' | b'}', Some(run)) if byte == last => *run += 1,
+                    (b'{' | b'}', _) => runs.push(1),
+                    _ => {}
                 }
-                run.1 += 1;
+                last = byte;
             }
         }
-        singles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 1;
-        doubles |= matches!(run.0, b'{' | b'}') && run.1 % 2 == 0;
+        let singles = runs.iter().any(|run| !run.is_multiple_of(2));
+        doubles |= !runs.is_empty();
         match (singles, has_fields, doubles) {
             // A format would take one for a field.
             (true, ..) | (false, false, false) => Braces::Single,

@@ -127,6 +127,9 @@ fn laid_out(lines: &[String], end: &str, newline: &str, begin: &str) -> String {
     text
 }
 
+/// The column behind which a literal's lines are not written below it.
+const FAR: usize = 50;
+
 /// The line of a file that holds a place.
 struct Line<'s> {
     /// What stands before the place.
@@ -152,10 +155,13 @@ impl<'s> Line<'s> {
         self.before.len() == self.indent.len() && !self.is_continued
     }
 
-    /// Blanks up to the quote that opens the literal which holds the place.
+    /// Blanks up to the quote that opens the literal which holds the place; if that stands far to the right, those of a line that goes on.
     fn up_to_quote(&self) -> Option<String> {
         // An escaped quote stands in no PTX, and a quote before the last one belongs to another literal.
         let quote = self.before.iter().rposition(|byte| *byte == b'"')?;
+        if quote > FAR {
+            return Some(format!("{}        ", self.indent));
+        }
         let blank = |byte: &u8| if *byte == b'\t' { '\t' } else { ' ' };
         let is_first = |byte: &&u8| !matches!(**byte, 0x80..0xc0);
         Some(self.before[..quote].iter().filter(is_first).map(blank).collect())
