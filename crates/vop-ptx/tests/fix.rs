@@ -332,5 +332,4 @@ fn files_are_mended_at_once() {
         }
     }
     assert!(files > 50 && done > 40, "{files} files, {done} mended, {left} left");
-    println!("{files} files, {done} mended, {left} left");
 }

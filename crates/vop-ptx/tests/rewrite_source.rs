@@ -219,7 +219,6 @@ fn files_are_rewritten_at_once() {
         }
     }
     assert!(files > 50 && replaced > 50, "{files} files, {replaced} replaced, {left} left");
-    println!("{files} files, {replaced} replaced, {left} left");
 }
 
 /// Braces are doubled where a format reads the string, and the text must show it.
