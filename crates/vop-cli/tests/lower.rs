@@ -19,9 +19,10 @@ extern "C" __global__ void kernel(unsigned *out, const unsigned *in) {
                  : "=r"(d[1]) : "r"(a), "r"(b), "r"(c));
     d[2] = a;
     asm("vset4.s32.u32.gt %0.b20, %0.b3210, %1.b4567, %2;" : "+r"(d[2]) : "r"(b), "r"(c));
+    d[3] = b;
     asm("{ .reg .pred p; setp.gt.s32 p, %1, %2; @!p vsub2.u32.s32.u32.sat %0, %1, %2.h21, %3; }"
-        : "=r"(d[3]) : "r"(a), "r"(b), "0"(c));
-    asm("vmad.s32.s32.u32.shr7 %[d], %[a].h1, -%[b].b2, %[c];" : [d] "=r"(d[4]) : [a] "r"(a), [b] "r"(b), [c] "r"(c));
+        : "+r"(d[3]) : "r"(a), "r"(b), "r"(c));
+    asm("vmad.s32.s32.u32.shr7 %0, %1.h1, -%2.b2, %3;" : "=r"(d[4]) : "r"(a), "r"(b), "r"(c));
     asm("vadd.u32.u32.s32.sat %0.h0, %1.b3, -5, %2;" : "=r"(d[5]) : "r"(a), "r"(c));
     // Two outputs, of which one is written before an input is read: early, as the author says.
     asm("vmin4.u32.u32.u32 %0, %2, %3, %3; vmax4.s32.s32.s32 %1, %0, %2, %3;" : "=&r"(d[6]), "=r"(d[7]) : "r"(a), "r"(b));
@@ -115,4 +116,43 @@ fn a_mended_source_computes_the_same() {
     let before = folder.path().join("before.cu");
     std::fs::write(&before, SOURCE).unwrap();
     assert_eq!(computed(&nvcc, &path, "sm_90"), computed(&nvcc, &before, "sm_90"));
+}
+
+/// Each compiler that is here takes the blocks as they are written for it: braces, placeholders, line ends.
+#[test]
+fn clang_reads_opencl_and_llvm_ir() {
+    if !Command::new("clang").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return eprintln!("skipped: there is no clang");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (opencl, ir) = (folder.path().join("average.cl"), folder.path().join("average.ll"));
+    let average = "vavrg4.u32.u32.u32";
+    let text = format!(
+        "kernel void f(global unsigned *p) {{\n    unsigned d, a = p[0], b = p[1];\n    __asm__(\"{average} %0, %1, %2, %1;\" : \
+         \"=r\"(d) : \"r\"(a), \"r\"(b));\n    p[2] = d;\n}}\n"
+    );
+    std::fs::write(&opencl, text).unwrap();
+    let text = format!(
+        "target triple = \"nvptx64-nvidia-cuda\"\ndefine i32 @f(i32 %a, i32 %b) {{\n  %d = call i32 asm \"{average} $0, $1, $2, $1;\", \
+         \"=r,r,r\"(i32 %a, i32 %b)\n  ret i32 %d\n}}\n"
+    );
+    std::fs::write(&ir, text).unwrap();
+    vop(folder.path(), &["lower", "average.cl", "average.ll", "--target", "sm_75", "--write"]);
+    let compiled = |language: &str, file: &Path| {
+        let ptx = file.with_extension("ptx");
+        let command = ["--target=nvptx64-nvidia-cuda", "-S", "-x", language];
+        let output = Command::new("clang").args(command).arg(file).arg("-o").arg(&ptx).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(&ptx).unwrap();
+        assert!(!text.contains(average) && text.contains("lop3.b32 t1, %r"), "{text}");
+        text
+    };
+    compiled("ir", &ir);
+    let program = Program::read(&compiled("cl", &opencl));
+    let kernel = program.kernel("f").unwrap();
+    let mut memory = program.memory();
+    let [a, b] = [0x00ff_1001_u32, 0x01fe_2180];
+    let buffer = memory.allocate("p", [a, b, 0].map(u32::to_le_bytes).concat());
+    kernel.launch([1, 1, 1], [1, 1, 1], &[buffer.into()], &mut memory, &LaunchOptions::default()).unwrap();
+    assert_eq!(memory.bytes(buffer)[8..], 0x01ff_1941_u32.to_le_bytes());
 }

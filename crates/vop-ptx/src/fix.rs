@@ -285,7 +285,7 @@ impl<'a> Judge<'a> {
     fn judged(&self, candidates: &[&Candidate<'_>]) -> Result<(), String> {
         let edits = sorted(candidates);
         let after = edits::applied(self.text, &edits);
-        self.blocks(candidates, &after)?;
+        self.blocks(candidates)?;
         let file = uses::read(&after, self.language);
         if file.lints.len() > self.file.lints.len() {
             return Err("a comment would then allow nothing".into());
@@ -328,9 +328,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges blocks that stand for instructions.
-    fn blocks(&self, candidates: &[&Candidate<'_>], after: &[u8]) -> Result<(), String> {
+    fn blocks(&self, candidates: &[&Candidate<'_>]) -> Result<(), String> {
         let mut written = Vec::new();
-        for candidate in candidates.iter().filter(|candidate| candidate.is_block()) {
+        let blocks: Vec<&Candidate<'_>> = candidates.iter().filter(|candidate| candidate.is_block()).copied().collect();
+        for candidate in &blocks {
             let (Some(edit), Some(ptx)) = (candidate.edits.first(), candidate.of.block(candidate.edits)) else {
                 return Err("its block is not known".into());
             };
@@ -345,7 +346,9 @@ impl<'a> Judge<'a> {
         if written.is_empty() || self.language == Language::Ptx {
             return Ok(());
         }
-        match edits::unread(self.text, self.language, after, &written).first() {
+        // Without the other edits, which change what is read.
+        let after = edits::applied(self.text, &sorted(&blocks));
+        match edits::unread(self.text, self.language, &after, &written).first() {
             Some(_) => Err("its block would not be read as it is written".into()),
             None => Ok(()),
         }

@@ -307,3 +307,29 @@ fn places_are_those_of_the_first_text() {
     assert_eq!(places, ["", "%3"]);
     assert_eq!(both.done[0].instruction, "vadd4.u32.u32.u32 %0, %1, %2");
 }
+
+/// The sources of the other tests: whatever they hold, a second run finds nothing to do, and what is no part of an edit stays.
+#[test]
+fn files_are_mended_at_once() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let ptxas = options().semantics(Semantics::Ptxas);
+    let (mut files, mut done, mut left) = (0, 0, 0);
+    for folder in ["find", "uses"] {
+        for entry in std::fs::read_dir(data.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let Some(language) = Language::from_path(&path) else { continue };
+            let source = std::fs::read(&path).unwrap();
+            let first = fix(&source, language, &ptxas);
+            let second = fix(first.text(), language, &ptxas);
+            assert!(second.done.is_empty() && second.text() == first.text(), "{}: {:?}", path.display(), second.done);
+            // Nothing is found that was not there.
+            let errors = |text: &[u8]| {
+                let uses = vop_ptx::uses::uses(text, language);
+                uses.iter().map(|one| one.faults().count()).sum::<usize>()
+            };
+            assert!(errors(first.text()) <= errors(&source), "{}", path.display());
+            (files, done, left) = (files + 1, done + first.done.len(), left + first.left.len());
+        }
+    }
+    assert!(files > 50 && done > 40, "{files} files, {done} mended, {left} left");
+}

@@ -55,6 +55,16 @@ fn literals_of_c_are_divided() {
         "#define MIN(d, a) \\\n    asm(\"vmin.u32.u32.u32 %0, %1, %1;\" : \"=r\"(d) : \"r\"(a))\nMIN(x, y); MIN(z, w);\n",
         "#define MIN(d, a) \\\n    asm(\"{ min.u32 %0, %1, %1; }\" : \"=r\"(d) : \"r\"(a))\nMIN(x, y); MIN(z, w);\n",
     );
+    // Far to the right, the lines stand below the beginning of theirs.
+    let head = "  __device__ __inline__ unsigned minimum_of_two(unsigned a) { unsigned d; asm(\"";
+    let tail = "\" : \"=r\"(d) : \"r\"(a)); return d; }";
+    becomes(
+        Language::Cuda,
+        &format!("{head}vmin.u32.u32.u32 %0, %1, %1;{tail}"),
+        &format!(
+            "{head}{{ \" /* vmin.u32.u32.u32 %0, %1, %1; */\n          \"min.u32 %0, %1, %1; \"\n          \"}}{tail}"
+        ),
+    );
     // A raw string has lines of its own.
     becomes(
         Language::Cuda,
@@ -92,9 +102,11 @@ fn other_languages() {
     // A format string has doubled braces.
     becomes(
         Language::Python,
-        "K = f'''\n  // {name}\n  {{ vmin.u32.u32.u32 d, a, b; }}\n'''\n",
-        "K = f'''\n  // {name}\n  {{ {{ min.u32 d, a, b; }} }}\n'''\n",
+        "K = f'''\n// {name}\nvoid f() {{ asm(\"vmin.u32.u32.u32 %0, %1, %1;\" : \"=r\"(d) : \"r\"(a)); }}\n'''\n",
+        "K = f'''\n// {name}\nvoid f() {{ asm(\"{{ min.u32 %0, %1, %1; }}\" : \"=r\"(d) : \"r\"(a)); }}\n'''\n",
     );
+    // What nobody is known to assemble may be anything.
+    is_left(Language::Python, "K = \"vmin.u32.u32.u32 d, a, b;\"\n", "it is not known to be the template of an asm");
     becomes(
         Language::Rust,
         "    asm!(\"vmin.u32.u32.u32 {d}, {a}, {a};\", d = out(reg32) d, a = in(reg32) a);\n",
@@ -140,7 +152,6 @@ fn what_cannot_be_written_is_left() {
         "asm(\"vmin.u32.u32.u32 %0, %1, %1\"\n#ifdef S\n\".b0\"\n#endif\n\";\" : \"=r\"(d) : \"r\"(a));",
         "`#if` or a template gives it more than one text",
     );
-    is_left(Language::Python, "s = f\"vmin.u32.u32.u32 {d}, {a}, {b};\"", "a format writes a part of it");
     is_left(
         Language::Rust,
         "asm!(\"vmin.u32.u32.u32 {}, {}, {};\", out(reg32) d, in(reg32) a, in(reg32) b);",
@@ -181,4 +192,54 @@ fn where_ptxas_differs_it_is_said() {
     let codes: Vec<Code> = rewritten.warnings.iter().map(|warning| warning.code).collect();
     assert_eq!(codes, [Code::V0701]);
     assert_eq!((rewritten.instructions[0].before, rewritten.instructions[0].after), (10, 6));
+}
+
+/// The sources of the other tests: whatever they hold, a second run finds nothing to do.
+#[test]
+fn files_are_rewritten_at_once() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let options = RewriteOptions::new("sm_90".parse().unwrap());
+    let (mut files, mut replaced, mut left) = (0, 0, 0);
+    for folder in ["find", "uses"] {
+        for entry in std::fs::read_dir(data.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let Some(language) = Language::from_path(&path).filter(|language| *language != Language::Ptx) else {
+                continue;
+            };
+            let source = std::fs::read(&path).unwrap();
+            let first = rewrite_source(&source, language, &options);
+            let after = first.apply(&source);
+            let second = rewrite_source(&after, language, &options);
+            assert!(second.is_empty(), "{}", path.display());
+            let whys = |of: &RewrittenSource| of.left.iter().map(|left| left.why.clone()).collect::<Vec<_>>();
+            assert_eq!(whys(&first), whys(&second), "{}", path.display());
+            files += 1;
+            replaced += first.instructions.iter().filter(|one| one.block.is_some()).count();
+            left += first.left.len();
+        }
+    }
+    assert!(files > 50 && replaced > 50, "{files} files, {replaced} replaced, {left} left");
+}
+
+/// Braces are doubled where a format reads the string, and the text must show it.
+#[test]
+fn braces_are_written_as_the_string_has_them() {
+    let asm = "asm(\\\"vmin.u32.u32.u32 %0, %1, %1;\\\" : \\\"=r\\\"(d) : \\\"r\\\"(a));";
+    let block = |before: &str, open: &str, close: &str| {
+        let source = before.replace("ASM", asm);
+        becomes(
+            Language::Python,
+            &source,
+            &source.replace("vmin.u32.u32.u32 %0, %1, %1;", &format!("{open} min.u32 %0, %1, %1; {close}")),
+        );
+    };
+    // One that is no format: its braces are those of C++, also where they read as fields.
+    block("K = \"void f() { int x[] = {a}; ASM }\"", "{", "}");
+    block("K = \"ASM\"", "{", "}");
+    // Formats, by their prefix and by what they hold.
+    block("K = f\"void f() {{ int x = {a}; ASM }}\"", "{{", "}}");
+    block("K = \"void f() {{ int x = {a}; ASM }}\".format(a=1)", "{{", "}}");
+    let unknown = "its string does not show whether braces are doubled in it";
+    is_left(Language::Python, &"K = \"#define A {a} \\n ASM\"".replace("ASM", asm), unknown);
+    is_left(Language::Python, &"K = \"int x[1][1] = {{1}}; ASM\"".replace("ASM", asm), unknown);
 }

@@ -74,8 +74,12 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut files = Vec::new();
     for SourceFile { path, language, mut allow, semantics } in sources {
         allow.extend(&args.allow);
+        // What a configuration says hides findings; only the command line asks for other code.
+        if args.semantics.is_none() && semantics == Some(Semantics::Ptxas) {
+            allow.push(Code::V0709);
+        }
         let options = FixOptions::default()
-            .semantics(args.semantics.or(semantics).unwrap_or_default())
+            .semantics(args.semantics.unwrap_or_default())
             .level(Severity::from(args.level))
             .allow(&allow)
             .check(&equal::check);

@@ -20,7 +20,7 @@ use crate::{Failure, Outcome};
 pub(super) fn is_source(path: &Path) -> bool {
     let language = Language::from_path(path);
     let is_notebook = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
-    path.is_dir() || is_notebook || language.is_some_and(|language| language != Language::Ptx)
+    language != Some(Language::Ptx) && (path.is_dir() || is_notebook || language.is_some())
 }
 
 /// The PTX of a release of CUDA that not everybody has.

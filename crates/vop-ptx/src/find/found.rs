@@ -47,6 +47,18 @@ pub(crate) struct Context {
     pub(crate) spelling: Spelling,
 }
 
+/// How braces are written in a string.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Braces {
+    /// As they are.
+    #[default]
+    Single,
+    /// Doubled, as formats read them.
+    Doubled,
+    /// It may be a format or not.
+    Unknown,
+}
+
 /// How a text is written in its file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Spelling {
@@ -54,8 +66,7 @@ pub(crate) struct Spelling {
     pub(crate) is_asm: bool,
     /// Whether it stands in a string of another source, which stands in a string of the file.
     pub(crate) is_nested: bool,
-    /// Whether braces are doubled.
-    pub(crate) doubles_braces: bool,
+    pub(crate) braces: Braces,
     /// The language of its file.
     pub(crate) language: Option<Language>,
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::found::Braces;
+
 /// Who fills in a text that the file does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paste {
@@ -177,21 +179,43 @@ impl OffsetMap {
         self.index(offset).map(|index| self.segments[index].literal_end)
     }
 
-    /// Whether text and source show that braces of the text are doubled in the source, as those of a format string are.
-    pub(super) fn doubles_braces(&self, text: &[u8], source: &[u8]) -> bool {
-        self.segments.iter().enumerate().any(|(index, segment)| {
+    /// How braces of the text are written in its source, as far as both show it.
+    pub(super) fn braces(&self, text: &[u8], source: &[u8]) -> Braces {
+        let (mut has_fields, mut doubles) = (false, false);
+        // The lengths of the runs of equal braces that the text has as the file has them.
+        let mut runs: Vec<usize> = Vec::new();
+        let mut last = 0;
+        for index in 0..self.segments.len() {
+            let (segment, range) = (self.segments[index], self.text_range(index));
             let (start, end) = segment.source;
-            let range = self.text_range(index);
             let spelled = source.get(start..end).unwrap_or_default();
-            let is_unit = segment.paste.is_some() || range.len() != end - start;
-            is_unit
-                && match spelled {
-                    [b'{', b'{'] | [b'}', b'}'] => matches!(text.get(range), Some(b"{" | b"}")),
-                    [b'{', b'{' | b'$' | b'%', ..] => false,
-                    [b'{', ..] => true,
-                    _ => false,
+            let part = text.get(range).unwrap_or_default();
+            let is_raw = segment.paste.is_none() && part.len() == spelled.len();
+            match spelled {
+                // What reads formats makes one of two.
+                [b'{', b'{'] | [b'}', b'}'] if !is_raw && matches!(part, b"{" | b"}") => return Braces::Doubled,
+                [b'{', b'{', ..] if !is_raw => doubles = true,
+                [b'{', b'$' | b'%', ..] => {}
+                [b'{', ..] if !is_raw => has_fields = true,
+                _ => {}
+            }
+            for &byte in if is_raw { part } else { b" " } {
+                match (byte, runs.last_mut()) {
+                    (b'{' | b'}', Some(run)) if byte == last => *run += 1,
+                    (b'{' | b'}', _) => runs.push(1),
+                    _ => {}
                 }
-        })
+                last = byte;
+            }
+        }
+        let singles = runs.iter().any(|run| !run.is_multiple_of(2));
+        doubles |= !runs.is_empty();
+        match (singles, has_fields, doubles) {
+            // A format would take one for a field.
+            (true, ..) | (false, false, false) => Braces::Single,
+            (false, true, true) => Braces::Doubled,
+            _ => Braces::Unknown,
+        }
     }
 
     /// Where the definition of a macro spells the first byte of `span` that one writes, to the end of its run.

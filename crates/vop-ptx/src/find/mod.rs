@@ -33,6 +33,7 @@ mod statement;
 mod template;
 
 pub(crate) use comments::{Comment, comments};
+pub(crate) use found::Braces;
 pub(crate) use found::Step;
 use found::{Context, Spelling};
 pub use found::{Found, FoundKind, PartialReason};
@@ -76,19 +77,25 @@ fn find_unfiltered(source: &[u8], language: Language) -> Vec<Found> {
 pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
     let mut found = Vec::new();
     let mut written = Vec::new();
-    let spelling = |is_nested| Spelling { is_nested, language: Some(language), ..Spelling::default() };
     for (text, inner) in prepared(source, language, may_contain) {
-        let mut outer = text
-            .map(|version| statements(&version, source, spelling(false), &mut written))
+        let versions: Vec<Version> = text.collect();
+        let spelling = Spelling { language: Some(language), ..Spelling::default() };
+        // A string inside a string is written as the outer one.
+        let outer_braces =
+            versions.first().filter(|_| !inner.is_empty()).map(|version| braces(version, source, spelling));
+        let within = Spelling { is_nested: true, braces: outer_braces.unwrap_or_default(), ..spelling };
+        let mut outer = versions
+            .iter()
+            .map(|version| statements(version, source, spelling, &mut written))
             .collect::<Vec<_>>()
             .concat();
         // The kernel source inside a string is read first: it knows which of its lines are strings.
         let mut nested = Vec::new();
         for version in inner {
-            let mut within = statements(&version, source, spelling(true), &mut written);
+            let mut found_within = statements(&version, source, within, &mut written);
             // Prose quotes words as well.
-            within.retain(|f| version.text.dialect.is_asm() || f.kind == FoundKind::Statement);
-            nested.extend(within);
+            found_within.retain(|f| version.text.dialect.is_asm() || f.kind == FoundKind::Statement);
+            nested.extend(found_within);
         }
         let mut starts: Vec<_> = nested.iter().map(|f| f.source_offset(0)).collect();
         starts.sort_unstable();
@@ -118,12 +125,8 @@ fn statements(version: &Version, source: &[u8], spelling: Spelling, written: &mu
     if found.is_empty() && version.text.macro_name.is_none() {
         return found;
     }
-    let spelling = Spelling {
-        is_asm: version.text.dialect.is_asm(),
-        doubles_braces: version.text.dialect == Dialect::RustAsm
-            || version.text.mapped.map().doubles_braces(version.text.mapped.bytes(), source),
-        ..spelling
-    };
+    let spelling =
+        Spelling { is_asm: version.text.dialect.is_asm(), braces: braces(version, source, spelling), ..spelling };
     for one in &mut found {
         one.context = Context { spelling, ..context(version) };
     }
@@ -131,6 +134,18 @@ fn statements(version: &Version, source: &[u8], spelling: Spelling, written: &mu
         written.extend(macros::Written::of(&version.text, &found));
     }
     found
+}
+
+/// How braces are written in a text.
+fn braces(version: &Version, source: &[u8], spelling: Spelling) -> Braces {
+    let text = &version.text;
+    match (text.dialect, spelling.language) {
+        _ if spelling.is_nested => spelling.braces,
+        (Dialect::RustAsm, _) => Braces::Doubled,
+        // No format makes the template of an `asm` of C.
+        (Dialect::GccAsm, Some(Language::Cuda | Language::OpenCl)) | (_, Some(Language::LlvmIr)) => Braces::Single,
+        _ => text.mapped.map().braces(text.mapped.bytes(), source),
+    }
 }
 
 /// What is said of a text of which no instruction can be read.

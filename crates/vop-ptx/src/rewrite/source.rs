@@ -1,4 +1,4 @@
-//! A source file with base instructions in the place of the video instructions of its `asm` statements and strings.
+//! A source file with base instructions in the place of the video instructions of its `asm` statements.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -58,7 +58,7 @@ struct Replacement {
     of: usize,
 }
 
-/// Replaces each video instruction in the strings of a file by the cheapest base instructions that compute the same value.
+/// Replaces each video instruction in the `asm` templates of a file by the cheapest base instructions that compute the same value.
 ///
 /// A block `{ … }` takes the instruction's place in its string. Its last statement alone writes d, so that an operand of an `asm` may
 /// share a register with d, and the names of its registers are none of the instruction's. What a macro, a format or another string
@@ -132,10 +132,11 @@ pub fn rewrite_source(source: &[u8], language: Language, options: &RewriteOption
         }
         let replaced = match &lowering.sequence {
             None => Ok(None),
-            Some(_) if several => Err("`#if` or a template gives it more than one text"),
             Some(_) if in_module => {
                 Err("it stands in a module that a string holds; `vop lower` rewrites a module that is a file")
             }
+            Some(_) if !found.context().spelling.is_asm => Err("it is not known to be the template of an asm"),
+            Some(_) if several => Err("`#if` or a template gives it more than one text"),
             Some(_) => {
                 replacement(&found, source, |instruction| lowering.block(instruction, &Registers::default())).map(Some)
             }

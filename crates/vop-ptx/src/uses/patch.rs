@@ -9,7 +9,7 @@ use vop::{Diagnostic, Edit, Patch};
 
 use super::is_name;
 use crate::edits;
-use crate::find::{Found, Language};
+use crate::find::{Braces, Found, Language};
 use crate::module::{Module, lex};
 
 /// A patch of the text of an instruction, with the places of the file.
@@ -67,6 +67,9 @@ pub(crate) fn block(span: Range<usize>, block: &str, found: &Found, source: &[u8
     if is_c && !spelling.is_asm && !quoted {
         return Err("it stands in no string literal");
     }
+    if spelling.braces == Braces::Unknown {
+        return Err("its string does not show whether braces are doubled in it");
+    }
     let names = Names::of(found, source);
     let mut lines = Vec::new();
     for line in block.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -76,7 +79,7 @@ pub(crate) fn block(span: Range<usize>, block: &str, found: &Found, source: &[u8
             spelled.push_str(&names.spelled(inner)?);
             let braces = &part[inner.len()..];
             spelled.push_str(braces);
-            if spelling.doubles_braces {
+            if spelling.braces == Braces::Doubled {
                 spelled.push_str(braces);
             }
         }
@@ -124,6 +127,9 @@ fn laid_out(lines: &[String], end: &str, newline: &str, begin: &str) -> String {
     text
 }
 
+/// The column behind which a literal's lines are not written below it.
+const FAR: usize = 50;
+
 /// The line of a file that holds a place.
 struct Line<'s> {
     /// What stands before the place.
@@ -149,10 +155,13 @@ impl<'s> Line<'s> {
         self.before.len() == self.indent.len() && !self.is_continued
     }
 
-    /// Blanks up to the quote that opens the literal which holds the place.
+    /// Blanks up to the quote that opens the literal which holds the place; if that stands far to the right, those of a line that goes on.
     fn up_to_quote(&self) -> Option<String> {
         // An escaped quote stands in no PTX, and a quote before the last one belongs to another literal.
         let quote = self.before.iter().rposition(|byte| *byte == b'"')?;
+        if quote > FAR {
+            return Some(format!("{}        ", self.indent));
+        }
         let blank = |byte: &u8| if *byte == b'\t' { '\t' } else { ' ' };
         let is_first = |byte: &&u8| !matches!(**byte, 0x80..0xc0);
         Some(self.before[..quote].iter().filter(is_first).map(blank).collect())

@@ -67,7 +67,7 @@ class ParseError(VopError):
     1 | vmin4.u32.u32.u32 d, a, b.b0, c
       |                          ^^^
       |
-      = help: write `.b0000`; legal selectors on b of `vmin4`: `.bxyzw` with digits
+      = help: write `.b4444`; legal selectors on b of `vmin4`: `.bxyzw` with digits
               from 0 to 7 (0 to 3 are a's bytes, 4 to 7 b's)
     """
 

@@ -27,14 +27,14 @@ pub(crate) fn check_cases(name: &str, described: impl Fn(&str) -> String) {
 
 /// The texts of `cases/NAME`.
 #[allow(dead_code, reason = "one of the tests needs it")]
-pub fn texts(name: &str) -> Vec<String> {
+pub(crate) fn texts(name: &str) -> Vec<String> {
     let path = format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR"));
     let lines = std::fs::read_to_string(path).expect("cases/*.txt is there");
     lines.lines().filter(|line| !line.is_empty() && !line.starts_with([' ', '#'])).map(str::to_owned).collect()
 }
 
 /// The text after a diagnostic's patch, as the files write it.
-pub fn after_patch(text: &str, diagnostic: &vop::Diagnostic) -> String {
+pub(crate) fn after_patch(text: &str, diagnostic: &vop::Diagnostic) -> String {
     match &diagnostic.patch {
         vop::Patch::Edits(edits) => {
             let after = vop::patched(text, edits).replace('\n', "\\n");
