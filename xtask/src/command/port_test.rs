@@ -129,7 +129,7 @@ fn cases(target: Target, args: &Args) -> Result<(Vec<Case>, usize), Failure> {
         }
     }
     // Intrinsics by the lane-by-lane definition, and base instructions by the rows that they are, which the engine of `vop run` checks in
-    // tests/cases/port.rs.
+    // tests/cases/port.
     let mut rows = |value: &dyn Fn(u32, u32, u32) -> u32| -> Vec<Row> {
         let all = edge_rows(&mut random, args.rows).into_iter();
         // Amounts and selectors that are small, too.
