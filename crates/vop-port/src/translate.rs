@@ -5,7 +5,7 @@ use vop::isa::types::{Comparison, Type};
 use vop::lower::{Op as Base, PackedOp, Sequence, Value};
 
 use crate::code::{Code, Extra, Op, Shift, Width, constant, opposite};
-use crate::lanes::{Lanes, Term, Written, splat};
+use crate::lanes::{Lanes, Term, Way, Written, splat};
 use crate::machine::Machine;
 
 const WORD: Width = Width::Word;
@@ -265,7 +265,7 @@ impl Translator<'_> {
             extra.or_else(|| w.extra(Extra::Compare(swapped, of), &[y, x]))
         };
         let wanted = if is_set { comparison } else { opposite(comparison) };
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] = [
+        let ways: [Way<'_>; 3] = [
             &|w| Some(w.packed(op, lanes, at[0], at[1])),
             &|w| {
                 let mask = mask(w, wanted)?;
