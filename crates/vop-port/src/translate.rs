@@ -249,12 +249,12 @@ impl Translator<'_> {
             PackedOp::SubSat if !lanes.signed && sources[0] == one => (1, false),
             _ => return None,
         };
-        let (comparison, of, x, y) = self.question(sources[number], at[number], lanes.bits)?;
         if self.machine.compares_with_one && is_set && lanes.bits == 16 {
             // What is carried out of a sum is 1, too.
             let sum = self.extra_packed(PackedOp::AddSat, lanes, at[0], Value::Word(0x7fff_7fff))?;
             return self.shifted_halves(Shift::Right, sum, 15);
         }
+        let (comparison, of, x, y) = self.question(sources[number], at[number], lanes.bits)?;
         let mask = |w: &mut Written<'_>, comparison: Comparison| {
             let swapped = match comparison {
                 Comparison::Lt => Comparison::Gt,
