@@ -14,6 +14,9 @@ use crate::machine::Machine;
 
 const WORD: Width = Width::Word;
 
+/// A way to compute a value, or nothing.
+pub(crate) type Way<'a> = &'a dyn Fn(&mut Written<'_>) -> Option<Value>;
+
 /// Writes operations on words, and on words of lanes.
 pub(crate) trait Lanes {
     /// The code that is written.
@@ -33,7 +36,7 @@ pub(crate) trait Lanes {
     }
 
     /// What the cheapest of several ways gives; the first of equal ones. A way that gives nothing is left out.
-    fn cheapest(&mut self, ways: &[&dyn Fn(&mut Written<'_>) -> Option<Value>]) -> Option<Value> {
+    fn cheapest(&mut self, ways: &[Way<'_>]) -> Option<Value> {
         let machine = self.machine();
         let written = ways.iter().filter_map(|way| {
             let mut code = self.code().clone();
@@ -196,7 +199,7 @@ pub(crate) trait Lanes {
             return self.word(Op::Add, x, y);
         }
         let lanes = Range::new(false, bits);
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
+        let ways: [Way<'_>; 3] =
             [&|w| w.extra_packed(PackedOp::Add, lanes, x, y), &|w| w.by_halves(PackedOp::Add, lanes, x, y), &|w| {
                 Some(w.plain_add_lanes(x, y, bits))
             }];
@@ -224,7 +227,7 @@ pub(crate) trait Lanes {
     /// Differences modulo the lane's size.
     fn sub_lanes(&mut self, x: Value, y: Value, bits: u32) -> Value {
         let lanes = Range::new(false, bits);
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
+        let ways: [Way<'_>; 3] =
             [&|w| w.extra_packed(PackedOp::Sub, lanes, x, y), &|w| w.by_halves(PackedOp::Sub, lanes, x, y), &|w| {
                 Some(w.plain_sub_lanes(x, y, bits))
             }];
@@ -256,10 +259,9 @@ pub(crate) trait Lanes {
             return x;
         }
         let op = if greater { PackedOp::Max } else { PackedOp::Min };
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
-            [&|w| w.extra_packed(op, lanes, x, y), &|w| w.by_halves(op, lanes, x, y), &|w| {
-                Some(w.plain_bound_lanes(greater, x, y, lanes))
-            }];
+        let ways: [Way<'_>; 3] = [&|w| w.extra_packed(op, lanes, x, y), &|w| w.by_halves(op, lanes, x, y), &|w| {
+            Some(w.plain_bound_lanes(greater, x, y, lanes))
+        }];
         self.cheapest(&ways).unwrap_or(Value::Word(0))
     }
 
@@ -280,7 +282,7 @@ pub(crate) trait Lanes {
     fn absdiff_lanes(&mut self, x: Value, y: Value, lanes: Range) -> Value {
         let has_bounds = [8, 16].map(|bits| Extra::Base(Base::Packed(PackedOp::Max, Range::new(lanes.signed, bits))));
         let has_bounds = has_bounds.into_iter().any(|extra| self.machine().has(extra));
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 4] = [
+        let ways: [Way<'_>; 4] = [
             &|w| w.extra(Extra::Absdiff(lanes), &[x, y]),
             &|w| {
                 if !has_bounds {
@@ -319,10 +321,9 @@ pub(crate) trait Lanes {
     /// Clamped sums or differences.
     fn saturated_lanes(&mut self, sub: bool, x: Value, y: Value, lanes: Range) -> Value {
         let op = if sub { PackedOp::SubSat } else { PackedOp::AddSat };
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
-            [&|w| w.extra_packed(op, lanes, x, y), &|w| w.by_halves(op, lanes, x, y), &|w| {
-                Some(w.plain_saturated_lanes(sub, x, y, lanes))
-            }];
+        let ways: [Way<'_>; 3] = [&|w| w.extra_packed(op, lanes, x, y), &|w| w.by_halves(op, lanes, x, y), &|w| {
+            Some(w.plain_saturated_lanes(sub, x, y, lanes))
+        }];
         self.cheapest(&ways).unwrap_or(Value::Word(0))
     }
 
@@ -387,7 +388,7 @@ pub(crate) trait Lanes {
             let constant = constant_byte(if place & 4 == 0 { x } else { y }, place & 3);
             constant.unwrap_or(place)
         });
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 4] = [
+        let ways: [Way<'_>; 4] = [
             &|w| Some(w.plain_prmt(selector, x, y)),
             &|w| w.machine().has(Extra::Bytes(places)).then(|| w.code().push_bytes(places, &[x, y])),
             &|w| w.extended_halves(places, x, y),
@@ -537,7 +538,7 @@ pub(crate) trait Lanes {
 
     /// The sum of lanes of several words, each lane as often as its weight says.
     fn dot(&mut self, terms: &[Term]) -> Value {
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] =
+        let ways: [Way<'_>; 3] =
             [&|w| w.dot_of_bytes(terms), &|w| w.dot_by_sums(terms), &|w| Some(w.dot_by_lanes(terms))];
         self.cheapest(&ways).unwrap_or(Value::Word(0))
     }

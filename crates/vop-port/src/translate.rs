@@ -5,7 +5,7 @@ use vop::isa::types::{Comparison, Type};
 use vop::lower::{Op as Base, PackedOp, Sequence, Value};
 
 use crate::code::{Code, Extra, Op, Shift, Width, constant, opposite};
-use crate::lanes::{Lanes, Term, Written, splat};
+use crate::lanes::{Lanes, Term, Way, Written, splat};
 use crate::machine::Machine;
 
 const WORD: Width = Width::Word;
@@ -249,12 +249,12 @@ impl Translator<'_> {
             PackedOp::SubSat if !lanes.signed && sources[0] == one => (1, false),
             _ => return None,
         };
-        let (comparison, of, x, y) = self.question(sources[number], at[number], lanes.bits)?;
         if self.machine.compares_with_one && is_set && lanes.bits == 16 {
             // What is carried out of a sum is 1, too.
             let sum = self.extra_packed(PackedOp::AddSat, lanes, at[0], Value::Word(0x7fff_7fff))?;
             return self.shifted_halves(Shift::Right, sum, 15);
         }
+        let (comparison, of, x, y) = self.question(sources[number], at[number], lanes.bits)?;
         let mask = |w: &mut Written<'_>, comparison: Comparison| {
             let swapped = match comparison {
                 Comparison::Lt => Comparison::Gt,
@@ -265,7 +265,7 @@ impl Translator<'_> {
             extra.or_else(|| w.extra(Extra::Compare(swapped, of), &[y, x]))
         };
         let wanted = if is_set { comparison } else { opposite(comparison) };
-        let ways: [&dyn Fn(&mut Written<'_>) -> Option<Value>; 3] = [
+        let ways: [Way<'_>; 3] = [
             &|w| Some(w.packed(op, lanes, at[0], at[1])),
             &|w| {
                 let mask = mask(w, wanted)?;

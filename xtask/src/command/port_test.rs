@@ -51,6 +51,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let temporary = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(temporary.path());
     std::fs::create_dir_all(folder)?;
+    // Programs run in their folders.
+    let folder = folder.canonicalize()?;
     let targets: Vec<Target> = if args.to.is_empty() { Target::all().collect() } else { args.to.clone() };
     for target in targets {
         let (cases, refused) = cases(target, &args)?;
