@@ -429,6 +429,9 @@ fn strings_that_hold_source_hold_the_functions() {
     assert!(text.ends_with(&format!("#endif\nuint f(uint a) {{ uint d; {call}\n\"\"\"\n")), "{text}");
     let text = of_language(&format!("const char* k = R\"cl({KERNEL})cl\";\n"), Language::Cuda, "opencl");
     assert!(text.starts_with("const char* k = R\"cl(#ifndef") && text.ends_with(&format!("{call})cl\";\n")), "{text}");
+    // A line break behind the quotes stays there.
+    let text = of_language(&format!("K = \"\"\"\n{KERNEL}\n\"\"\"\n"), Language::Python, "opencl");
+    assert!(text.starts_with("K = \"\"\"\n#ifndef"), "{text}");
     // Lines of C, of which one statement may be several.
     let lines = KERNEL.replace('"', "\\\"").replace(" : \\\"=r", "\\n\"\n  \" : \\\"=r");
     let text = of_language(&format!("const char* k =\n  \"{lines}\\n\";\n"), Language::Cuda, "opencl");

@@ -65,7 +65,7 @@ pub struct AsmOperand {
 ///
 /// let source = br#"asm!("vmin.u32.u32.u32 {d}, {0}, {0};", in(reg32) a + 1, d = inout(reg32) x => y);"#;
 /// let statements = asm::statements(source, Language::Rust);
-/// assert_eq!(statements[0].template, "vmin.u32.u32.u32 %d, %0, %0;");
+/// assert_eq!(statements[0].template, "vmin.u32.u32.u32 %d, %0, %0;\n");
 /// assert_eq!(&source[statements[0].operands[0].expression.clone()], b"a + 1");
 /// assert_eq!(&source[statements[0].operands[1].result.clone().unwrap()], b"y");
 /// ```
