@@ -196,6 +196,47 @@ fn base_terms(sequence: &Sequence, script: &mut Script, words: [&str; 3]) -> Str
     of(sequence.result().unwrap_or(Value::Word(0)), &terms)
 }
 
+/// What the manual says of an instruction of 16 bits. The registers are the lower halves of words; a result of 16 bits has zeros above.
+fn definition_of_halves(name: &str, modifiers: &[&str], signed: bool, [a, b, c]: [&str; 3]) -> Option<String> {
+    let [x, y, z] = [a, b, c].map(|word| format!("((_ extract 15 0) {word})"));
+    let extend = |x: &str| format!("((_ {} 16) {x})", if signed { "sign_extend" } else { "zero_extend" });
+    let sign = if signed { "s" } else { "u" };
+    let is_inside = format!("(bvult {b} #x00000010)");
+    let of_half = match (name, modifiers) {
+        ("mul", ["wide"]) => return Some(format!("(bvmul {} {})", extend(&x), extend(&y))),
+        ("mad", ["wide"]) => return Some(format!("(bvadd (bvmul {} {}) {c})", extend(&x), extend(&y))),
+        ("setp", [by]) => {
+            let holds = match *by {
+                "eq" => format!("(= {x} {y})"),
+                "ne" => format!("(distinct {x} {y})"),
+                "lt" | "lo" => format!("(bv{sign}lt {x} {y})"),
+                "le" | "ls" => format!("(bv{sign}le {x} {y})"),
+                "gt" | "hi" => format!("(bv{sign}gt {x} {y})"),
+                "ge" | "hs" => format!("(bv{sign}ge {x} {y})"),
+                _ => return None,
+            };
+            return Some(format!("(ite {holds} #x00000001 #x00000000)"));
+        }
+        ("mov", []) => x,
+        ("add", []) => format!("(bvadd {x} {y})"),
+        ("sub", []) => format!("(bvsub {x} {y})"),
+        ("mul", ["lo"]) => format!("(bvmul {x} {y})"),
+        ("mad", ["lo"]) => format!("(bvadd (bvmul {x} {y}) {z})"),
+        ("min", []) => format!("(ite (bv{sign}lt {x} {y}) {x} {y})"),
+        ("max", []) => format!("(ite (bv{sign}gt {x} {y}) {x} {y})"),
+        ("abs", []) => format!("(ite (bvslt {x} #x0000) (bvneg {x}) {x})"),
+        ("neg", []) => format!("(bvneg {x})"),
+        ("and" | "or" | "xor", []) => format!("(bv{name} {x} {y})"),
+        ("not", []) => format!("(bvnot {x})"),
+        ("selp", []) => format!("(ite (= {c} #x00000000) {y} {x})"),
+        ("shl", []) => format!("(ite {is_inside} (bvshl {x} {y}) #x0000)"),
+        ("shr", []) if signed => format!("(bvashr {x} (ite {is_inside} {y} #x000f))"),
+        ("shr", []) => format!("(ite {is_inside} (bvlshr {x} {y}) #x0000)"),
+        _ => return None,
+    };
+    Some(format!("((_ zero_extend 16) {of_half})"))
+}
+
 /// What the manual says that a base instruction computes, as a term. `None` where it is one row of the table of base instructions, whose
 /// term says it.
 fn definition(base: &crate::Base, words: [&str; 3]) -> Option<String> {
@@ -209,6 +250,11 @@ fn definition(base: &crate::Base, words: [&str; 3]) -> Option<String> {
     let [a, b, c, e] = core::array::from_fn(|i| operands.get(i).map_or("#x00000000", String::as_str));
     let opcode = base.opcode();
     let parts: Vec<&str> = opcode.split('.').collect();
+    if parts[0] != "cvt"
+        && let [name, modifiers @ .., ty @ ("u16" | "s16" | "b16")] = parts[..]
+    {
+        return definition_of_halves(name, modifiers, ty == "s16", [a, b, c]);
+    }
     let bits = |x: &str, low: u32, count: u32| format!("((_ extract {} {low}) {x})", low + count - 1);
     let zeros = |x: &str, more: u32| format!("((_ zero_extend {more}) {x})");
     // Where an intrinsic of CUDA is the same, its term says it: those of shf, popc, clz, brev, products and dot products.

@@ -92,7 +92,7 @@ fn intrinsics_are_what_is_said_of_them() {
             proved += 1;
         }
     }
-    assert!(proved > 250, "{proved}");
+    assert!(proved > 240, "{proved}");
 }
 
 #[test]
