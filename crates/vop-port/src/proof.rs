@@ -251,9 +251,9 @@ fn definition(base: &crate::Base, words: [&str; 3]) -> Option<String> {
     let opcode = base.opcode();
     let parts: Vec<&str> = opcode.split('.').collect();
     if parts[0] != "cvt"
-        && let [name, modifiers @ .., ty @ ("u16" | "s16" | "b16")] = parts[..]
+        && let [name, modifiers @ .., ty @ ("u16" | "s16" | "b16")] = &parts[..]
     {
-        return definition_of_halves(name, modifiers, ty == "s16", [a, b, c]);
+        return definition_of_halves(name, modifiers, *ty == "s16", [a, b, c]);
     }
     let bits = |x: &str, low: u32, count: u32| format!("((_ extract {} {low}) {x})", low + count - 1);
     let zeros = |x: &str, more: u32| format!("((_ zero_extend {more}) {x})");
