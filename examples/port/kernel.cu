@@ -1,4 +1,7 @@
 // One thread for each word of two pictures.
+#ifdef __HIPCC__
+#include <hip/hip_runtime.h>
+#endif
 #include "pixels.h"
 
 __global__ void compare(const unsigned *a, const unsigned *b, unsigned *out, unsigned *sums, int words)

@@ -1,7 +1,7 @@
 // What a program computes of grey pixels, four in a word.
 #pragma once
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(__HIPCC__)
 #define DEVICE __device__ inline
 #else
 #define DEVICE inline

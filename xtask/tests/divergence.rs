@@ -1,4 +1,4 @@
-//! `Form::divergence` misses no form. This is proved, and the proof can fail.
+//! `Form::divergence` misses no form. A sample of what `cargo xtask divergence` proves is proved here, and the proof can fail.
 
 use vop::interval::OperandValue;
 use vop::{Deviations, Form, Semantics};
@@ -13,9 +13,9 @@ fn no_form_is_missed() {
     if tools::z3().is_none() {
         return;
     }
-    let proved = prove(Deviations::NONE, PTXAS).unwrap_or_else(|why| panic!("{why}"));
+    let proved = prove(Deviations::NONE, PTXAS, 4).unwrap_or_else(|why| panic!("{why}"));
     assert_eq!((proved.separated, proved.equal), (17_624, 65_480));
-    assert!(proved.questions > 7000, "{proved:?}");
+    assert!(proved.questions > 1000, "{proved:?}");
 }
 
 #[test]

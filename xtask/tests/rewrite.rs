@@ -60,7 +60,8 @@ fn modules_of_compilers_and_of_the_example_assemble() {
         let source = std::fs::read(&file).unwrap();
         let module = Module::parse(uses::text(&source));
         let Some(Ok(module_target)) = module.target().map(str::parse::<ModuleTarget>) else { continue };
-        for target in TARGETS.map(|name| name.parse().unwrap()) {
+        // One of each generation, as assembling takes long.
+        for target in ["sm_75", "sm_86", "sm_90", "sm_100", "sm_120f"].map(|name| name.parse().unwrap()) {
             // Some are wrong on purpose.
             let is_right = |target: Target| toolchain.assemble(&source, &target.to_string()).is_ok();
             if !module_target.runs_on(target) || uses::in_module(&module).is_empty() || !is_right(target) {

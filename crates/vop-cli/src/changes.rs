@@ -49,7 +49,10 @@ pub(crate) fn print_diff<'c>(changes: impl IntoIterator<Item = &'c Change>) -> R
         // Bytes that are no UTF-8 are shown as such; writing keeps them.
         let before = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
         let after = String::from_utf8_lossy(&change.after);
-        let diff = TextDiff::from_lines(&before, &after);
+        // Not `from_lines`, to which a lone CR ends a line: to patch and git it does not.
+        let before: Vec<&str> = before.split_inclusive('\n').collect();
+        let after: Vec<&str> = after.split_inclusive('\n').collect();
+        let diff = TextDiff::configure().newline_terminated(true).diff_slices(&before, &after);
         write!(out, "{}", diff.unified_diff().context_radius(3).header(&from, &format!("b/{name}")))?;
     }
     out.flush()?;

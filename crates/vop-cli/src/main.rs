@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Parse, check, explain, evaluate, run and lower PTX's video instructions, bit for bit.
+/// Parse, check, mend, explain, evaluate, run, lower and port PTX's video instructions, bit for bit.
 ///
 /// The instructions are vadd vsub vabsdiff vmin vmax vshl vshr vmad vset, and the SIMD ones vadd2 … vset2 on
 /// half-words and vadd4 … vset4 on bytes (PTX ISA manual, section 9.7.18).

@@ -88,6 +88,35 @@ fn the_example_computes_the_same_on_the_cpu() {
     assert_eq!(String::from_utf8_lossy(&run.stdout), expected());
 }
 
+/// What HIP's header declares, of which the example uses this.
+const HIP_RUNTIME: &str = "\
+#pragma once
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+struct Dim { unsigned x, y, z; };
+extern __device__ Dim blockIdx, blockDim, threadIdx;
+__device__ unsigned atomicAdd(unsigned *at, unsigned value);
+";
+
+#[test]
+fn clang_compiles_the_example_for_amds_gpus() {
+    let folder = example();
+    assert!(vop(folder.path(), &["port", "--to", "hip", "src", "--write"]).status.success());
+    if !has("clang") {
+        return;
+    }
+    std::fs::create_dir(folder.path().join("hip")).unwrap();
+    std::fs::write(folder.path().join("hip/hip_runtime.h"), HIP_RUNTIME).unwrap();
+    let compiled = Command::new("clang")
+        .args(["-x", "hip", "--offload-arch=gfx1030", "-nogpuinc", "-nogpulib", "-fsyntax-only", "-I", "."])
+        .args(["-D__HIPCC__", "src/kernel.cu"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
 #[test]
 fn the_diff_is_what_write_makes() {
     let folder = example();
@@ -106,6 +135,21 @@ fn the_diff_is_what_write_makes() {
     for name in ["src/pixels.h", "src/kernel.cu", "src/vop_port.h"] {
         assert_eq!(read(&folder, name), read(&other, name), "{name}");
     }
+}
+
+#[test]
+fn a_header_that_keeps_ptx_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    let source =
+        "void f(unsigned &d, unsigned a) { asm(\"vadd4.u32.u32.u32 %0, %1, %1, %1;\" : \"=r\"(d) : \"r\"(a)); }\n";
+    std::fs::write(folder.path().join("src/a.cu"), source).unwrap();
+    let port = || vop(folder.path(), &["port", "--to", "cuda", "src", "--write", "--keep-ptx"]);
+    assert!(port().status.success());
+    let header = read(&folder, "src/vop_port.h");
+    assert!(header.contains("asm("), "{header}");
+    assert!(port().status.success());
+    assert_eq!(read(&folder, "src/vop_port.h"), header);
 }
 
 #[test]
@@ -162,7 +206,10 @@ fn what_is_left_is_reported() {
             &["port", "--to", "numpy", "a.cu"][..],
             "sources cannot be ported to numpy, only to c, cpp, cuda, hip, sycl, metal, opencl, rust, llvm",
         ),
-        (&["port", "--to", "cpp", "a.cu", "--keep-ptx"], "functions of cpp cannot hold an asm"),
+        (
+            &["port", "--to", "cpp", "a.cu", "--keep-ptx"],
+            "functions of cpp cannot hold an asm for GPUs; --keep-ptx is for cuda, hip and opencl",
+        ),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "--write"], "--write is for sources"),
         (&["port", "--to", "c", "vadd4.u32.u32.u32", "a.cu"], "`vadd4.u32.u32.u32` is no file"),
         (&["port", "--to", "c", "missing.cu"], "cannot read missing.cu"),

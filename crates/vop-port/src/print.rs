@@ -306,7 +306,7 @@ pub(crate) static C: CLike = CLike {
     after: "",
     unused: None,
     static_cast: false,
-    nvidia: Some("__CUDA_ARCH__"),
+    nvidia: None,
     prelude: "#include <stdint.h>\n",
     guard: Guard::Macro,
     extra: no_extra,

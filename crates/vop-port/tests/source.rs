@@ -61,7 +61,7 @@ fn one_instruction_becomes_an_assignment() {
     );
     becomes(
         "#define ADD(d, a) asm(\"vadd.u32.u32.u32 %0, %1, %2;\" : \\\n    \"=r\"(d) : \"r\"(a), \"r\"(1, b))\n",
-        "#define ADD(d, a) d = vadd_u32_u32_u32(a, (1, b), 0)\n",
+        "#define ADD(d, a) (d) = vadd_u32_u32_u32(a, (1, b), 0)\n",
     );
 }
 
@@ -121,6 +121,83 @@ fn expressions_are_evaluated_in_the_order_of_the_asm() {
         r#"asm("vmax4.u32.u32.u32 %0, %2, %2, %2; mov.u32 %1, %2;" : "=r"(i), "=r"(arr[i]) : "r"(a));"#,
         "operand `%0` may change which place operand `%1` is",
     );
+    for outputs in [r#""=r"(s.i), "=r"(t[s.i])"#, r#""=r"(*p), "=r"(t[*p])"#, r#""=r"(p[0]), "=r"(p[p[0]])"#] {
+        is_left(
+            &format!(r#"asm("vmax4.u32.u32.u32 %0, %2, %2, %2; mov.u32 %1, %2;" : {outputs} : "r"(a));"#),
+            "operand `%0` may change which place operand `%1` is",
+        );
+    }
+    // Neighbours do not.
+    for outputs in [r#""=r"(d[i]), "=r"(d[i + 1])"#, r#""=r"(s.x), "=r"(s.v[0])"#] {
+        let source = format!(r#"asm("vmax4.u32.u32.u32 %0, %2, %2, %2; mov.u32 %1, %2;" : {outputs} : "r"(a));"#);
+        assert_eq!(ported(&source, "hip").left, [], "{source}");
+    }
+}
+
+/// What a macro's use puts in the place of a parameter may be any expression, and is evaluated once, as by the `asm`.
+#[test]
+fn parameters_of_macros_are_evaluated_once() {
+    becomes(
+        "#define DOUBLE(d, a) asm(\"vadd.u32.u32.u32 %0, %1, %1;\" : \"=r\"(d) : \"r\"(a))\n",
+        "#define DOUBLE(d, a) do { unsigned vop_0; const unsigned vop_1 = (unsigned)(a); \
+         vop_0 = vadd_u32_u32_u32(vop_1, vop_1, 0); (d) = vop_0; } while (0)\n",
+    );
+    becomes(
+        "#define FIRST(d, a, b) asm(\"vadd.u32.u32.u32 %0, %1, 1;\" : \"=r\"(d) : \"r\"(a), \"r\"(b))\n",
+        "#define FIRST(d, a, b) do { unsigned vop_0; const unsigned vop_1 = (unsigned)(a); (void)(b); \
+         vop_0 = vadd_u32_u32_u32(vop_1, 1, 0); (d) = vop_0; } while (0)\n",
+    );
+    // The name of a macro, and a call through a pointer.
+    becomes(
+        r#"asm("vadd.u32.u32.u32 %0, %1, %2; min.s32 %0, %0, %1;" : "=r"(d) : "r"(SHIFTED), "r"((*f)(3)));"#,
+        "do {\n    unsigned vop_0;\n    const unsigned vop_1 = (unsigned)(SHIFTED);\n    const unsigned vop_2 = (unsigned)((*f)(3));\n    \
+         vop_0 = vadd_u32_u32_u32(vop_1, vop_2, 0);\n    vop_0 = ptx_min_s32(vop_0, vop_1, 0);\n    d = vop_0;\n} while (0);",
+    );
+}
+
+/// An operand c that nothing depends on may be an output; the names of operands are not those of registers.
+#[test]
+fn operands_that_are_not_read_need_no_value() {
+    becomes(
+        r#"asm("vadd4.u32.u32.u32 %0, %1, %2, %0;" : "=r"(d) : "r"(a), "r"(b));"#,
+        "d = vadd4_u32_u32_u32(a, b, 0);",
+    );
+    is_left(
+        r#"asm("{ .reg .u32 %%x; mov.u32 %%x, 5; vadd.u32.u32.u32 %0, %[x], %%x; }" : "=r"(d) : [x] "r"(x));"#,
+        "register `%x` has the name of an operand",
+    );
+    is_left(
+        r#"asm("vavg4.u32.u32.u32 %0, %1, %1, %1;" : "=r"(d) : "r"(a));"#,
+        "`vavg4.u32.u32.u32 %0, %1, %1, %1` is illegal: V0102: `vavg4` is not a video instruction",
+    );
+}
+
+/// A header that keeps PTX, pasted or written into a string, is not carried over.
+#[test]
+fn what_is_kept_is_not_carried_over() {
+    let source =
+        b"void f(unsigned &d, unsigned a) { asm(\"vadd4.u32.u32.u32 %0, %1, %1, %1;\" : \"=r\"(d) : \"r\"(a)); }\n";
+    let once = ported(std::str::from_utf8(source).unwrap(), "cuda");
+    let header = vop_port::file_with_ptx(&once.functions);
+    assert!(header.contains("asm(") && vop_port::is_written(header.as_bytes()));
+    let string = format!("const char *s = R\"(\n{}\n)\";\n", std::str::from_utf8(source).unwrap());
+    let options = SourceOptions::new("cuda".parse().unwrap()).keep_ptx(true);
+    let once = port_source(string.as_bytes(), Language::Cuda, &options).apply(string.as_bytes(), "");
+    assert!(std::str::from_utf8(&once).unwrap().contains("asm("));
+    let twice = port_source(&once, Language::Cuda, &options).apply(&once, "");
+    assert_eq!(std::str::from_utf8(&twice).unwrap(), std::str::from_utf8(&once).unwrap());
+}
+
+/// Roots of crates, with comments and marks before the code.
+#[test]
+fn modules_are_declared_outside_of_comments() {
+    let declared =
+        |source: &str| vop_port::source::with_module(source.as_bytes()).map(|text| String::from_utf8(text).unwrap());
+    assert_eq!(declared("/* a */ use b;\nfn f() {}\n").unwrap(), "mod vop_port;\n/* a */ use b;\nfn f() {}\n");
+    assert_eq!(declared("/* a\n b */ use c;\n").unwrap(), "mod vop_port;\n/* a\n b */ use c;\n");
+    assert_eq!(declared("\u{feff}use b;\n").unwrap(), "\u{feff}mod vop_port;\nuse b;\n");
+    assert_eq!(declared("mod k; mod vop_port; // functions\n"), None);
+    assert_eq!(declared("// mod vop_port;\nuse b;\n").unwrap(), "// mod vop_port;\nmod vop_port;\nuse b;\n");
 }
 
 /// An operand that completes a word is filled in where the file says its value.
@@ -933,5 +1010,17 @@ fn ported_strings_compute_what_the_asm_does() {
         ];
         output(path, "gcc", &args);
         compare(&output(path, path.join("kernels").to_str().unwrap(), &[]), &evaluations);
+    }
+}
+
+/// Several calls stand before their line, so the line must begin with the statement.
+#[test]
+fn llvm_ir_with_a_label_or_two_statements_in_a_line_is_left() {
+    let one = "call i32 asm \"vadd4.u32.u32.u32 $0, $1, $1, $1;\", \"=r,r\"(i32 %a)";
+    let two = "call i32 asm \"vadd4.u32.u32.u32 $0, $1, $1, $1; vsub4.u32.u32.u32 $0, $0, $1, $1;\", \"=r,r\"(i32 %x)";
+    for line in [format!("  %x = {one} %y = {two}\n"), format!("bb: %y = {two}\n")] {
+        let ported = port_source(line.as_bytes(), Language::LlvmIr, &SourceOptions::new("llvm".parse().unwrap()));
+        let found: Vec<&str> = ported.left.iter().map(|left| &left.why[..]).collect();
+        assert_eq!(found, ["a label or another instruction stands before it in its line"], "{line}");
     }
 }

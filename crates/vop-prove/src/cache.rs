@@ -60,7 +60,7 @@ pub struct Cache {
 
 const HEADING: &str = "\
 # Queries that z3 proved: of each the first 64 bits of the SHA-256 of its SMT-LIB commands, in ascending order.
-# `vop prove --all --cache FILE` proves what is missing, writes it here and leaves out what nothing asks any more.
+# What proves (`vop prove --all --cache FILE`, of ports `cargo xtask port-prove`) adds what is missing, and leaves out what nothing asks.
 ";
 
 impl Cache {

@@ -93,6 +93,9 @@ pub fn statements(source: &[u8], language: Language) -> Vec<AsmStatement> {
             unknown = unknown.or(Some(why));
         }
         let mut operands = Vec::new();
+        let output = |name: &str| {
+            asm.operands.iter().position(|one| one.access != Access::In && one.name.as_deref() == Some(name))
+        };
         for operand in &asm.operands {
             let place = match language {
                 Language::Rust => Some(with_result(source, operand.expression_place.clone())),
@@ -115,7 +118,10 @@ pub fn statements(source: &[u8], language: Language) -> Vec<AsmStatement> {
                 constraint: operand.written.clone(),
                 class,
                 access: operand.access,
-                tied_to: operand.written.trim_matches('"').trim_start_matches(['&', '%']).parse().ok(),
+                tied_to: match operand.tied_name() {
+                    Some(name) => output(name),
+                    None => operand.written.trim_matches('"').trim_start_matches(['&', '%']).parse().ok(),
+                },
                 expression,
                 result,
             });

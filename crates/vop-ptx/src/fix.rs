@@ -234,7 +234,8 @@ fn left(
             (Patch::OutOfReach(why), ..) => (*why).to_owned(),
             (Patch::Edits(_), None, Some(why)) => why.to_owned(),
             (Patch::Edits(_), None, None) => "another edit at its place came first".to_owned(),
-            _ => "its help is no single edit".to_owned(),
+            _ if finding.help.is_none() => "what is meant cannot be known".to_owned(),
+            _ => "its help leaves a choice, or is more than one change of the text".to_owned(),
         };
         if seen.insert((finding.code, span.clone(), finding.message.clone())) {
             left.push(Left { code: finding.code, span, message: finding.message.clone(), why });

@@ -127,6 +127,60 @@ fn constraints() {
 }
 
 #[test]
+fn operands_keep_their_places_and_values() {
+    // An output that an input is tied to by its name has a value.
+    becomes(
+        Language::Cuda,
+        r#"asm("vadd4.u32.u32.u32.add %[d], %1, %2, %[d];" : [d]"=r"(d) : "r"(a), "r"(b), "[d]"(d));"#,
+        r#"asm("vadd4.u32.u32.u32.add %[d], %1, %2, %[d];" : [d]"=r"(d) : "r"(a), "r"(b), "[d]"(d));"#,
+        &[],
+    );
+    is_left(
+        Language::Cuda,
+        r#"asm("shl.b32 %0, %1, %2; vadd4.u32.u32.u32 %0, %1, %2, %1;" : "=r"(d) : "r"(a), "n"(1));"#,
+        &options(),
+        Code::V0408,
+        "another instruction takes the number",
+    );
+    is_left(
+        Language::Rust,
+        r#"asm!("vadd4.u32.u32.u32.add {d}, {a}, {a}, {d};", d = out(reg32) _, a = in(reg32) a);"#,
+        &options(),
+        Code::V0713,
+        "`_` has no value that it could begin as",
+    );
+    is_left(
+        Language::Rust,
+        r#"asm!("vadd.u32.u32.u32 {d}, {a}, {b}, {c};", d = out(reg32) d, a = in(reg32) a, b = in(reg32) b, c = in(reg32) c);"#,
+        &options(),
+        Code::V0703,
+        "rustc wants each operand named in the template",
+    );
+    is_left(
+        Language::Cuda,
+        r#"int f() { return printf("vadd.u32.u32.u32 %s, %s, %s, %s; mov.u32 %s, %s;\n", d, a, b, c, e, f); }"#,
+        &options(),
+        Code::V0703,
+        "each of its placeholders takes the next argument",
+    );
+    // Nothing shows whether a format doubles the braces.
+    is_left(
+        Language::Rust,
+        r#"fn f() { println!("vmin4.u32.u32.u32 d, a, 5, c;"); }"#,
+        &options(),
+        Code::V0302,
+        "its string does not show whether braces are doubled in it",
+    );
+    // A template engine reads two braces.
+    becomes(
+        Language::Python,
+        "s = '''{vmin4.u32.u32.u32 d, a, 5, c;}'''",
+        "s = '''{ { .reg .b32 t; mov.b32 t, 0x5; vmin4.u32.u32.u32 d, a, t, c; } }'''",
+        &[Code::V0302],
+    );
+}
+
+#[test]
 fn other_languages() {
     becomes(
         Language::OpenCl,
@@ -194,7 +248,7 @@ fn what_others_write_is_left() {
         "asm(\"vadd4.u32.u32.u32.sat.add %0, %1, %1, %1;\" : \"=r\"(d) : \"r\"(a));",
         &options(),
         Code::V0207,
-        "its help is no single edit",
+        "its help leaves a choice, or is more than one change of the text",
     );
     // A body of a macro is mended once.
     becomes(
@@ -227,6 +281,16 @@ fn blocks_stand_for_what_has_no_form() {
         "\t{\n\t    .reg .b32 t;\n\t    mov.b32 t, 0x5;\n\t    vmin4.u32.u32.u32 d, a, t, c;\n\t}",
         &[Code::V0302],
     );
+    // A result is converted as its type says.
+    let wide = |ty: &str, after: &str| {
+        let module = |text: &str| format!("{MODULE}\t.reg .b64 l;\n{text}\n\tret;\n}}\n");
+        let types = format!("\tvadd4.{ty}.{ty}.{ty}");
+        let before = module(&format!("{types} l, a, b, c;"));
+        let block = format!("\t{{\n\t    .reg .b32 t;\n\t    {} t, a, b, c;\n\t    {after} l, t;\n\t}}", types.trim());
+        becomes(Language::Ptx, &before, &module(&block), &[Code::V0402]);
+    };
+    wide("u32", "cvt.u64.u32");
+    wide("s32", "cvt.s64.s32");
     becomes(
         Language::Cuda,
         &format!("    asm(\"vmin4.u32.u32.u32 %0, %1, 5, %3;\\n\"{ASM}"),

@@ -235,11 +235,31 @@ fn braces_are_written_as_the_string_has_them() {
     };
     // One that is no format: its braces are those of C++, also where they read as fields.
     block("K = \"void f() { int x[] = {a}; ASM }\"", "{", "}");
-    block("K = \"ASM\"", "{", "}");
     // Formats, by their prefix and by what they hold.
     block("K = f\"void f() {{ int x = {a}; ASM }}\"", "{{", "}}");
     block("K = \"void f() {{ int x = {a}; ASM }}\".format(a=1)", "{{", "}}");
     let unknown = "its string does not show whether braces are doubled in it";
+    is_left(Language::Python, &"K = \"ASM\"".replace("ASM", asm), unknown);
     is_left(Language::Python, &"K = \"#define A {a} \\n ASM\"".replace("ASM", asm), unknown);
     is_left(Language::Python, &"K = \"int x[1][1] = {{1}}; ASM\"".replace("ASM", asm), unknown);
+}
+
+#[test]
+fn arguments_and_operands_are_kept() {
+    // printf fills in `%s`, one argument after the other.
+    is_left(
+        Language::Cuda,
+        r#"void f() { snprintf(buf, 999, "asm(\"{.reg .b32 t; mov.u32 t, 1; vavrg4.u32.u32.u32 %%0, %s, %%2, %s;}\" : \"=r\"(d) : \"r\"(a), \"r\"(b)); // %d", "%1", "t", 7); }"#,
+        "each of its placeholders takes the next argument",
+    );
+    is_left(
+        Language::Python,
+        "K = Template('''void f() { asm(\"vmin.u32.u32.u32 %0, $reg, %2;\" : \"=r\"(d) : \"r\"(a), \"r\"(b)); }''')",
+        "a format writes a part of it",
+    );
+    // rustc refuses an operand that the template does not name.
+    let source = r#"asm!("vavrg4.u32.u32.u32 {d}, {a}, {b}, {c};", d = out(reg32) d, a = in(reg32) a, b = in(reg32) b, c = in(reg32) c);"#;
+    let (text, rewritten) = rewritten(source, Language::Rust, "sm_90");
+    assert_eq!(rewritten.left, []);
+    assert!(text.contains("; /* {c} */\n    }}\", d"), "{text}");
 }

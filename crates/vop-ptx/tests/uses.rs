@@ -94,7 +94,7 @@ fn lints_of_files() {
 #[test]
 fn every_prefix_is_judged_without_harm() {
     for (_, source, language) in sources() {
-        for end in 0..source.len() {
+        for end in (0..source.len()).step_by(3) {
             report(&source[..end], language);
         }
     }
@@ -130,7 +130,7 @@ fn damaged_files_are_judged_without_harm() {
         state as usize % end
     };
     for (_, source, language) in sources() {
-        for _ in 0..1000 {
+        for _ in 0..300 {
             let mut damaged = source.clone();
             for _ in 0..=below(6) {
                 let at = below(damaged.len());

@@ -276,8 +276,8 @@ def test_port_errors() -> None:
     with pytest.raises(vop.VopError, match="there is no language `fortran`") as raised:
         vop.port("vadd4.u32.u32.u32", to="fortran")
     assert not isinstance(raised.value, vop.ParseError) and "rust" in (raised.value.help or "")
-    with pytest.raises(vop.PortError, match="needs integers of 64 bits"):
-        vop.port("vmad.s32.s32.s32.sat", to="wgsl")
+    # A long word is two words where a language has no other.
+    assert vop.port("vmad.s32.s32.s32.sat", to="wgsl").operations > 20
     with pytest.raises(vop.ParseError) as fault:
         vop.port("vadd4.u32.u32", to="c")
     assert fault.value.code == "V0203"

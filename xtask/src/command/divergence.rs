@@ -14,7 +14,7 @@ pub(crate) struct Args {}
 pub(crate) fn run(Args {}: Args) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let mut say = |what: String, one, other| -> Result<(), Failure> {
-        let Proved { separated, equal, questions } = prove(one, other)?;
+        let Proved { separated, equal, questions } = prove(one, other, 1)?;
         writeln!(out, "{what:<28}{separated:>7} forms differ, {equal:>6} are proved equal ({questions} questions)")?;
         Ok(out.flush()?)
     };

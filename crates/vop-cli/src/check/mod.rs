@@ -12,6 +12,7 @@ mod sarif;
 mod text;
 mod walk;
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -142,7 +143,12 @@ pub(crate) fn source_files(paths: &[PathBuf]) -> Result<SourceFiles, Failure> {
     let choice = walk::Choice { kind: None, no_ignore: false, force_exclude: false };
     let found = walk::files(paths, &choice, &configs, &|_| ())?;
     let (mut files, mut notebooks) = (Vec::new(), Vec::new());
+    // A path may be named twice, or lead to a file that another one leads to: it is changed once.
+    let mut seen = HashSet::new();
     for walk::File { path, kind, config } in found.files {
+        if std::fs::canonicalize(&path).is_ok_and(|path| !seen.insert(path)) {
+            continue;
+        }
         match kind {
             Kind::Source(language) => {
                 files.push(SourceFile { path, language, allow: config.allow.clone(), semantics: config.semantics });

@@ -20,7 +20,7 @@ use crate::{Failure, Outcome};
 ///
 /// Each help that says exactly what to write is applied: spelling, selectors, `"+r"` where an output is read, an operand that is ignored, a
 /// `.sat` without effect. The changes are printed as a diff, or with --write are made. After each change the file is judged again: the
-/// finding must be gone, nothing new be found, and an instruction that was legal must compute the same value.
+/// finding must be gone, no new error or warning be found, and an instruction that was legal must compute the same value.
 ///
 /// With --semantics ptxas an instruction that ptxas compiles to something else than the manual says (V0701) becomes base instructions that
 /// compute the manual's value.
@@ -34,7 +34,8 @@ Examples:
   vop fix kernel.cu --semantics ptxas --write
 
 `vop check --diff` and `vop check --fix` do the same as `vop fix` and `vop fix
---write`. vop.toml and comments that allow findings count as for `vop check`.
+--write`. vop.toml and comments that allow findings count as for `vop check`;
+blocks for ptxas need --semantics itself.
 
 Exit status: 0 nothing is left, 1 findings are left, 2 misuse, or a file that
 cannot be read.")]
@@ -45,7 +46,7 @@ pub(crate) struct Args {
     /// Write the changed files instead of a diff. Nothing is written if one of them cannot be.
     #[arg(long)]
     pub(crate) write: bool,
-    /// The compiler that matters: `ptxas` is 13.3 and later; its deviations from the manual are replaced. `isa`: they stay.
+    /// The compiler that matters: `ptxas` is 13.3 and later; its deviations from the manual are replaced. `isa`: they stay. `ptxas-13.2`: the same for that release.
     #[arg(long)]
     pub(crate) semantics: Option<Semantics>,
     /// The least severe findings that are mended.

@@ -14,7 +14,7 @@ use crate::output::Format;
 use crate::progress::Progress;
 use crate::{Failure, Outcome, instruction, output};
 
-/// Write video instructions as functions of another language, and sources with calls of them.
+/// Write video instructions as functions of another language, or put calls of these into sources.
 ///
 /// Each FORM becomes one function of a, b and c, words of 32 bits, which returns d. Beside video instructions it may be a base instruction
 /// of 32-bit integers, such as prmt, lop3, bfe, shf and dp4a, or an intrinsic of CUDA. It is written in the fewest plain operations that
@@ -85,7 +85,7 @@ pub(crate) struct Args {
     /// vop_port.rs beside the crate's root.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["batch", "output"])]
     header: Option<PathBuf>,
-    /// Of sources: functions of the header execute the instructions themselves on NVIDIA's GPUs.
+    /// Of sources: functions of the header execute the instructions themselves on NVIDIA's GPUs (cuda, hip, opencl).
     #[arg(long, conflicts_with_all = ["batch", "output"])]
     keep_ptx: bool,
     /// `text`, or `json`: an object with `form`, `name`, `code` and `operations` for each instruction, one a line; of sources an object

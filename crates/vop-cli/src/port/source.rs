@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     }
     if args.keep_ptx && !target.can_keep_ptx() {
         return Err(Failure::Misuse(format!(
-            "functions of {target} cannot hold an asm; --keep-ptx is for c, cuda, hip and opencl"
+            "functions of {target} cannot hold an asm for GPUs; --keep-ptx is for cuda, hip and opencl"
         )));
     }
     let paths: Vec<PathBuf> = args.forms.iter().map(PathBuf::from).collect();
@@ -62,6 +62,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let mut functions: Vec<Port> = Vec::new();
     for SourceFile { path, language, .. } in sources {
         let source = changes::read(&path)?;
+        // What a header keeps of PTX is meant to stay.
+        if vop_port::is_written(&source) {
+            continue;
+        }
         let ported = port_source(&source, language, &options);
         for function in &ported.functions {
             if functions.iter().all(|known| known.name() != function.name()) {

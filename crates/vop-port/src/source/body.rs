@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use vop::{Mnemonic, Operand, Parser};
+use vop::{Mnemonic, Operand, Parser, Patch};
 use vop_ptx::asm::{Access, AsmOperand, AsmStatement, Class};
 
 use super::long::{self, Long};
@@ -216,6 +216,15 @@ impl Reader<'_> {
     }
 
     fn declare(&mut self, name: &str, kind: Kind) -> Result<(), String> {
+        // `%%x` and `%[x]` are the same word in the template.
+        let operands = &self.statement.operands;
+        let is_operand = |bare: &str| {
+            operands.iter().any(|operand| operand.name.as_deref() == Some(bare))
+                || bare.parse::<usize>().is_ok_and(|number| number < operands.len())
+        };
+        if name.strip_prefix('%').is_some_and(is_operand) {
+            return Err(format!("register `{name}` has the name of an operand"));
+        }
         let number = self.body.locals.len();
         if self.names.insert(name.to_string(), number).is_some() {
             return Err(format!("two blocks declare `{name}`"));
@@ -262,7 +271,16 @@ impl Reader<'_> {
 
     fn base(&self, opcode: &str, operands: &str) -> Result<Vec<Step>, String> {
         let text = format!("{opcode} {operands}");
-        let unknown = || format!("`{}` has no plain equivalent here", shown(&text));
+        let unknown = || {
+            let faults = Parser::new().parse(&text).err().unwrap_or_default();
+            match faults.into_iter().next() {
+                // A name that is nearly that of a video instruction, as `vop check` says.
+                Some(fault) if opcode.starts_with('v') && matches!(fault.patch, Patch::Edits(_)) => {
+                    format!("`{}` is illegal: {fault}", shown(&text))
+                }
+                _ => format!("`{}` has no plain equivalent here", shown(&text)),
+            }
+        };
         if operands.contains(['[', '|']) {
             return Err(unknown());
         }
@@ -392,9 +410,10 @@ impl Reader<'_> {
     fn known(&self, name: &str) -> Result<Place, String> {
         let place = self.register(name)?;
         match place {
-            Place::Local(number) if self.body.locals[number].kind == Kind::Other => {
-                Err(format!("register `{name}` has not 32 bits"))
-            }
+            Place::Local(number) if self.body.locals[number].kind == Kind::Other => Err(match self.has_widths {
+                true => format!("register `{name}` holds neither integers nor a predicate"),
+                false => format!("register `{name}` is not of integers of 32 bits"),
+            }),
             Place::Operand(number) => match self.statement.operands[number].class {
                 Class::Word | Class::Immediate => Ok(place),
                 Class::Other(_) if self.has_widths && Kind::of(&self.statement.operands[number]) != Kind::Other => {
@@ -434,14 +453,21 @@ impl Reader<'_> {
         };
         for step in &self.body.steps {
             let guard = step.guard.map(|(_, place)| Source::Place(place));
-            for source in step.from.iter().chain(&guard) {
+            // An operand c that nothing depends on need not be written: the function gets 0.
+            let is_read = |number: usize| !matches!(step.what, What::Form(form) if number == 2 && !form.reads_c());
+            let sources = step.from.iter().enumerate().filter(|(number, _)| is_read(*number)).map(|(_, source)| source);
+            for source in sources.chain(&guard) {
                 if let Source::Place(place) = *source
                     && !is_given(place)
                     && !written.contains(&place)
                 {
                     return Err(match place {
                         Place::Operand(number) => {
-                            format!("operand `%{number}` is read before it is written; write `\"+r\"`")
+                            let name = &self.statement.operands[number].name;
+                            let name = name.clone().unwrap_or_else(|| number.to_string());
+                            // Rust and LLVM IR write other constraints.
+                            let help = if self.has_widths { "; write `\"+r\"`" } else { "" };
+                            format!("operand `%{name}` is read before it is written{help}")
                         }
                         Place::Local(number) => {
                             format!("register `{}` is read before it is written", self.body.locals[number].name)

@@ -131,6 +131,12 @@ pub(super) fn statement(
     let span = if calls.is_empty() {
         statement.span.clone()
     } else {
+        // The other calls stand before the line.
+        let (name, call) = head.split_once('=').map_or(("%", head), |(name, call)| (name.trim(), call));
+        let is_alone = name.starts_with('%') && !name.contains(char::is_whitespace);
+        if !is_alone || !["", "tail", "notail", "musttail"].contains(&call.trim()) {
+            return Err("a label or another instruction stands before it in its line".into());
+        }
         // From what stands behind the indent.
         let kept = before.len() - before.trim_start().len();
         lines.push_str(head.trim_start());

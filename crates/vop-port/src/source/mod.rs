@@ -74,6 +74,8 @@ pub struct PortedSource {
     pub others: usize,
     edits: Vec<(Range<usize>, String)>,
     include: Option<usize>,
+    /// The lines that include something where all calls see it.
+    included: Vec<Vec<u8>>,
     /// What is included in the header's place, if no function is called.
     prelude: Option<&'static str>,
     /// The statements that were looked at.
@@ -125,6 +127,9 @@ pub fn port_source(source: &[u8], language: Language, options: &SourceOptions) -
     }
     for statement in &statements {
         ported.seen.push(statement.span.clone());
+        if is_kept(source, statement.span.start) {
+            continue;
+        }
         match carry(source, statement, options, language) {
             Ok(written) => {
                 ported.edits.push((written.span, written.text));
@@ -145,7 +150,9 @@ pub fn port_source(source: &[u8], language: Language, options: &SourceOptions) -
         && let Some((first, _)) = ported.edits.first()
     {
         let places: Vec<usize> = ported.edits.iter().map(|(span, _)| span.start).collect();
-        ported.include = Some(include::place(source, first.start, &places));
+        let include::Place { at, visible } = include::place(source, first.start, &places);
+        ported.include = Some(at);
+        ported.included = visible.into_iter().map(|line| source[line].trim_ascii().to_vec()).collect();
         // Without functions there is no header; its types are needed all the same.
         ported.prelude = Some(options.target.syntax().prelude()).filter(|_| ported.functions.is_empty());
     }
@@ -157,6 +164,14 @@ pub fn port_source(source: &[u8], language: Language, options: &SourceOptions) -
     ported.carried.sort_by_key(|carried| carried.span.start);
     ported.left.sort_by_key(|left| left.span.start);
     ported
+}
+
+/// Whether a place is in a function of this crate that holds the instruction for NVIDIA's GPUs, between its guard and the next `#endif`.
+fn is_kept(source: &[u8], at: usize) -> bool {
+    let before = &source[..at];
+    let mut lines = before.rsplit(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let directive = lines.find(|line| line.starts_with(b"#endif") || line.starts_with(b"#ifndef"));
+    directive.is_some_and(|line| line.starts_with(b"#ifndef") && line.ends_with(b"_of_vop"))
 }
 
 fn has(source: &[u8], text: &str) -> bool {
@@ -281,7 +296,7 @@ impl PortedSource {
             Some(prelude) => prelude.trim_end().to_string(),
             None => format!("#include \"{header}\""),
         };
-        let has_line = line.is_empty() || source.split(|b| *b == b'\n').any(|of| of.trim_ascii() == line.as_bytes());
+        let has_line = line.is_empty() || self.included.iter().any(|of| of == line.as_bytes());
         let include = self.include.filter(|_| !has_line).map(|place| (place..place, line + line_end(source)));
         let mut edits: Vec<&(Range<usize>, String)> = include.iter().chain(&self.edits).collect();
         edits.sort_by_key(|(span, _)| span.start);
@@ -297,6 +312,9 @@ impl PortedSource {
     }
 }
 
+/// What some editors put before the text of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 fn line_end(source: &[u8]) -> &'static str {
     if include::has_crlf(source) { "\r\n" } else { "\n" }
 }
@@ -310,12 +328,17 @@ fn line_end(source: &[u8]) -> &'static str {
 /// assert_eq!(with_module(b"use a::b;\npub mod vop_port;\n"), None);
 /// ```
 pub fn with_module(source: &[u8]) -> Option<Vec<u8>> {
-    let is_declared =
-        |line: &[u8]| line.trim_ascii().ends_with(b"mod vop_port;") && !line.trim_ascii().starts_with(b"//");
+    let is_declared = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line);
+        let code = text.split("//").next().unwrap_or_default();
+        code.split("mod vop_port").skip(1).any(|behind| behind.trim_start().starts_with([';', '{']))
+    };
     if source.split(|b| *b == b'\n').any(is_declared) {
         return None;
     }
     let (mut place, mut depth, mut in_comment) = (0, 0_i32, false);
+    // Where a comment of several lines begins: code may stand behind its end.
+    let mut comment = 0;
     for line in source.split_inclusive(|b| *b == b'\n') {
         let text = line.trim_ascii();
         let is_head = depth > 0
@@ -324,18 +347,28 @@ pub fn with_module(source: &[u8]) -> Option<Vec<u8>> {
             || text.starts_with(b"#!")
             || text.starts_with(b"//") && !text.starts_with(b"///")
             || text.starts_with(b"/*");
-        if !is_head {
+        let ends = text.windows(2).any(|two| two == b"*/");
+        let is_comment = in_comment || text.starts_with(b"/*");
+        if !is_head || is_comment && ends && !text.ends_with(b"*/") {
             break;
         }
-        in_comment |= text.starts_with(b"/*");
-        if in_comment {
-            in_comment = !text.ends_with(b"*/");
+        if is_comment {
+            if !in_comment {
+                comment = place;
+            }
+            in_comment = !ends;
         } else if depth > 0 || text.starts_with(b"#!") {
             // An attribute of several lines.
             let count = |sign: u8| text.iter().filter(|b| **b == sign).count() as i32;
             depth += count(b'[') - count(b']');
         }
         place += line.len();
+    }
+    if in_comment {
+        place = comment;
+    }
+    if source.starts_with(BYTE_ORDER_MARK) {
+        place = place.max(BYTE_ORDER_MARK.len());
     }
     Some([&source[..place], b"mod vop_port;", line_end(source).as_bytes(), &source[place..]].concat())
 }

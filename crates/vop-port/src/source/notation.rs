@@ -101,10 +101,10 @@ impl Notation for C {
     fn word(&self, expression: &Expression, operand: &AsmOperand, _: &str) -> String {
         let kind = Kind::of(operand);
         let (ty, text) = (self.ty(kind), &expression.text);
-        let simple = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']' | b'.'));
-        let value = if ty.contains("::") {
+        // A pointer is no number in C++: `static_cast` refuses it.
+        let value = if ty.contains("::") && kind != Kind::Long {
             format!("static_cast<{ty}>({text})")
-        } else if simple {
+        } else if expression.is_bare() {
             format!("({ty}){text}")
         } else {
             format!("({ty})({text})")

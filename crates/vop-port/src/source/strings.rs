@@ -34,6 +34,9 @@ fn statements(source: &[u8], string: &SourceString, options: &SourceOptions) -> 
     let indent = string.editable(source, 0..0).map(|place| write::indent(source, place.start)).unwrap_or_default();
     for statement in asm::statements(text, Language::Cuda) {
         inner.seen.push(statement.span.clone());
+        if super::is_kept(text, statement.span.start) {
+            continue;
+        }
         let carried = carry(text, &statement, options, Language::Cuda).and_then(|written| {
             if let Some(why) = string.unfit() {
                 return Err(why.into());
@@ -60,7 +63,7 @@ fn statements(source: &[u8], string: &SourceString, options: &SourceOptions) -> 
     let Some(&(_, first)) = edits.first() else { return inner };
     let places: Vec<usize> = edits.iter().map(|(_, place)| *place).collect();
     // A line break behind the quotes stays there.
-    let place = match include::place(text, first, &places) {
+    let place = match include::place(text, first, &places).at {
         0 if text.starts_with(b"\n") => 1,
         place => place,
     };

@@ -28,7 +28,8 @@ pub(super) fn statement(
     notation: &dyn Notation,
 ) -> Result<Text, String> {
     let of = |place: &Range<usize>| {
-        Expression::new(without_comments(&String::from_utf8_lossy(&source[place.clone()])), notation)
+        let text = without_comments(&String::from_utf8_lossy(&source[place.clone()]));
+        Expression { in_macro: statement.in_macro, ..Expression::new(text, notation) }
     };
     let expressions: Vec<Expression> = statement.operands.iter().map(|operand| of(&operand.expression)).collect();
     let places: Vec<Expression> =
@@ -77,8 +78,14 @@ fn unordered(statement: &AsmStatement, expressions: &[Expression], places: &[Exp
         if let Some((other, _)) = changes.filter(|_| !place.is_name()) {
             return Some(format!("evaluating operand `%{other}` may change which place operand `%{number}` is"));
         }
+        // What is assigned before may be what this place depends on: a variable, or the `s` of `s.i` in `t[s.i]`.
+        let root = |of: &Expression| words(&of.text).find(|word| !word.is_empty()).map(str::to_string);
+        let changed = |of: &Expression| root(of).is_some_and(|root| depends(&place.text).any(|word| word == root));
         let is_in_place = |name: &str| !place.is_name() && words(&place.text).any(|word| word == name);
-        let first = outputs().find(|(other, (_, of))| *other != number && of.is_name() && is_in_place(&of.text));
+        let first = outputs().find(|(other, (_, of))| {
+            *other != number && of.is_name() && is_in_place(&of.text)
+                || *other < number && !place.is_name() && changed(of)
+        });
         if let Some((other, _)) = first {
             return Some(format!("operand `%{other}` may change which place operand `%{number}` is"));
         }
@@ -101,6 +108,17 @@ fn without_comments(expression: &str) -> String {
     text.trim().to_string()
 }
 
+/// The words that decide which place an expression is: those in brackets, and all where a pointer is followed.
+fn depends(place: &str) -> impl Iterator<Item = &str> {
+    let follows = place.contains('*') || place.contains("->");
+    let mut depth = 0_i32;
+    let inner = place.split(move |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        !(c.is_ascii_alphanumeric() || c == '_') || !follows && depth == 0
+    });
+    inner.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+}
+
 /// The words of an expression.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
@@ -111,6 +129,8 @@ pub(super) struct Expression {
     pub(super) text: String,
     /// Whether evaluating it changes nothing, as far as its text tells.
     is_pure: bool,
+    /// Whether it stands in a macro's body, where a name is what the macro's use puts there: any expression.
+    in_macro: bool,
 }
 
 impl Expression {
@@ -134,12 +154,23 @@ impl Expression {
                 _ => {}
             }
         }
-        Expression { text, is_pure }
+        Expression { text, is_pure, in_macro: false }
     }
 
     /// Whether it names a place that no evaluation changes: `d`, `sum.x`, `ns::d`.
     pub(super) fn is_name(&self) -> bool {
         self.text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':'))
+    }
+
+    /// Whether an operator before it takes all of it: a name that no macro replaces, or an element. Names of macros have capitals alone.
+    pub(super) fn is_bare(&self) -> bool {
+        let is_simple = self.text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']' | b'.'));
+        is_simple && (self.is_number() || !self.in_macro && self.text.bytes().any(|b| b.is_ascii_lowercase()))
+    }
+
+    /// Whether it may be evaluated twice, or not at all.
+    fn may_repeat(&self) -> bool {
+        self.is_pure && (!self.in_macro || self.is_number())
     }
 
     /// Whether it is a number.
@@ -154,14 +185,21 @@ impl Expression {
 
     /// As what is assigned to.
     pub(super) fn place(&self) -> String {
-        if has_outside_brackets(&self.text, b",?") { format!("({})", self.text) } else { self.text.clone() }
+        if self.in_macro || has_outside_brackets(&self.text, b",?") {
+            format!("({})", self.text)
+        } else {
+            self.text.clone()
+        }
     }
 }
 
 /// Whether a text ends with a type in parentheses, such as `(int)`.
 fn is_cast(text: &str) -> bool {
     let Some(inner) = text.trim_end().strip_suffix(')').and_then(|text| text.rsplit('(').next()) else { return false };
-    !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ' ' | '*' | ':'))
+    // `(*f)(3)` is a call.
+    !inner.is_empty()
+        && !inner.trim_start().starts_with('*')
+        && inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ' ' | '*' | ':'))
 }
 
 /// Whether a text ends with the name of a conversion: `int`, `unsigned`, `static_cast<…>`, `sizeof`.
@@ -240,7 +278,9 @@ impl Writer<'_> {
         }
         for (i, expression) in self.expressions.iter().enumerate() {
             let times = read[i] + usize::from(i == to && operands[i].result.is_none());
-            if times != 1 && !expression.is_pure {
+            // Of a macro's parameter that is read and written a note says that it is evaluated twice.
+            let is_fine = if i == to { expression.is_pure } else { expression.may_repeat() };
+            if times != 1 && !is_fine {
                 return None;
             }
         }
@@ -288,7 +328,7 @@ impl Writer<'_> {
                     ));
                 }
                 Access::In if is_read(number) => lines.push(notation.constant(name, Kind::of(operand), &value(number))),
-                Access::In if !expression.is_pure => lines.push(notation.discarded(expression)),
+                Access::In if !expression.may_repeat() => lines.push(notation.discarded(expression)),
                 Access::In => {}
                 Access::Out if is_read(number) => lines.push(self.variable(name, Place::Operand(number), None)),
                 Access::Out => {}

@@ -179,8 +179,9 @@ impl OffsetMap {
         self.index(offset).map(|index| self.segments[index].literal_end)
     }
 
-    /// How braces of the text are written in its source, as far as both show it.
-    pub(super) fn braces(&self, text: &[u8], source: &[u8]) -> Braces {
+    /// How braces of the text are written in its source, as far as both show it. `is_asm` says that the text is known to be assembly
+    /// language, and no format's.
+    pub(super) fn braces(&self, text: &[u8], source: &[u8], is_asm: bool) -> Braces {
         let (mut has_fields, mut doubles) = (false, false);
         // The lengths of the runs of equal braces that the text has as the file has them.
         let mut runs: Vec<usize> = Vec::new();
@@ -212,7 +213,8 @@ impl OffsetMap {
         doubles |= !runs.is_empty();
         match (singles, has_fields, doubles) {
             // A format would take one for a field.
-            (true, ..) | (false, false, false) => Braces::Single,
+            (true, ..) => Braces::Single,
+            (false, false, false) if is_asm => Braces::Single,
             (false, true, true) => Braces::Doubled,
             _ => Braces::Unknown,
         }

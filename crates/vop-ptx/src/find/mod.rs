@@ -144,7 +144,7 @@ fn braces(version: &Version, source: &[u8], spelling: Spelling) -> Braces {
         (Dialect::RustAsm, _) => Braces::Doubled,
         // No format makes the template of an `asm` of C.
         (Dialect::GccAsm, Some(Language::Cuda | Language::OpenCl)) | (_, Some(Language::LlvmIr)) => Braces::Single,
-        _ => text.mapped.map().braces(text.mapped.bytes(), source),
+        _ => text.mapped.map().braces(text.mapped.bytes(), source, text.dialect.is_asm()),
     }
 }
 

@@ -103,6 +103,12 @@ pub(crate) enum LexemeKind {
 }
 
 impl AsmOperand {
+    /// The name of the output that an input with the constraint `"[name]"` begins as.
+    pub(crate) fn tied_name(&self) -> Option<&str> {
+        let constraint = self.written.trim_matches('"').trim_start_matches(['&', '%']);
+        constraint.strip_prefix('[')?.strip_suffix(']')
+    }
+
     /// Translates its places.
     pub(crate) fn moved(&mut self, place: impl Fn(Range<usize>) -> Range<usize>) {
         for one in [&mut self.place, &mut self.whole, &mut self.expression_place] {
@@ -122,12 +128,21 @@ impl Asm {
         self.operands.iter().position(|operand| operand.name.as_deref() == Some(name))
     }
 
-    /// Marks the outputs that inputs are tied to.
+    /// Marks the outputs that inputs are tied to: those of `ties` by their numbers, those of `"[name]"` by their names.
     pub(crate) fn tie(&mut self, ties: &[usize]) {
         let counted = self.operands.len() - self.uncounted;
-        for &output in ties {
-            let operand = self.operands[..counted].get_mut(output);
-            if let Some(operand) = operand.filter(|operand| operand.access == Access::Out) {
+        let mut outputs: Vec<usize> = ties.iter().copied().filter(|&output| output < counted).collect();
+        for input in 0..self.operands.len() {
+            let operand = &self.operands[input];
+            let Some(name) = operand.tied_name().filter(|_| operand.access == Access::In) else { continue };
+            let is_it = |other: &AsmOperand| other.access != Access::In && other.name.as_deref() == Some(name);
+            if let Some(output) = self.operands.iter().position(is_it) {
+                outputs.push(output);
+                self.operands[input].class = Class::Word;
+            }
+        }
+        for output in outputs {
+            if let Some(operand) = self.operands.get_mut(output).filter(|operand| operand.access == Access::Out) {
                 operand.access = Access::InOut;
             }
         }

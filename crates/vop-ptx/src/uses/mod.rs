@@ -138,6 +138,7 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
         uses.push(found);
     }
     judge_modules(source, language, &mut uses);
+    keep_numbers(source, language, &mut uses);
     if reads_outputs || uses.iter().any(Use::sums_lanes) {
         let texts = find::steps(source, language);
         lint_packed(source, &texts, &mut uses);
@@ -541,6 +542,40 @@ fn lint_packed(source: &[u8], texts: &[Vec<find::Step>], uses: &mut [Use]) {
             lint.iter_mut().for_each(|lint| as_file_writes(lint, sum, source));
             if let (Some(lint), Some(found)) = (lint, use_of(uses, sum)) {
                 found.add_lint(lint);
+            }
+        }
+    }
+}
+
+/// Takes back the patches that make a register of a number (V0408) which another statement of the template takes too.
+fn keep_numbers(source: &[u8], language: Language, uses: &mut [Use]) {
+    let is_made = |fault: &Diagnostic| fault.code == Code::V0408 && matches!(fault.patch, vop::Patch::Edits(_));
+    if !uses.iter().any(|one| one.all_faults().iter().any(is_made)) {
+        return;
+    }
+    for steps in find::steps(source, language) {
+        let others: HashSet<&str> = steps
+            .iter()
+            .filter_map(|step| match step {
+                find::Step::Other(text) => Some(text.split(|c| !is_name(c))),
+                _ => None,
+            })
+            .flatten()
+            .filter(|word| word.starts_with('%') || word.starts_with('$'))
+            .collect();
+        for step in &steps {
+            let find::Step::Video(found) = step else { continue };
+            let Some(asm) = &found.context().asm else { continue };
+            let named: Vec<&find::AsmOperand> = others
+                .iter()
+                .filter_map(|word| asm.index(&word[1..]))
+                .filter_map(|index| asm.operands.get(index))
+                .collect();
+            let Some(Verdict::Illegal(faults)) = use_of(uses, found).map(|one| &mut one.verdict) else { continue };
+            for fault in faults.iter_mut().filter(|fault| is_made(fault)) {
+                if named.iter().any(|operand| operand.whole == fault.span) {
+                    fault.patch = vop::Patch::OutOfReach("another instruction takes the number");
+                }
             }
         }
     }

@@ -15,10 +15,28 @@ use crate::module::{Module, lex};
 /// A patch of the text of an instruction, with the places of the file.
 pub(super) fn in_file(patch: Patch, found: &Found, source: &[u8]) -> Patch {
     let Patch::Edits(edits) = patch else { return patch };
-    match edits.into_iter().map(|edit| edit_in_file(&edit, found, source)).collect() {
+    let all = edits.iter().map(|edit| edit_in_file(edit, found, source)).collect();
+    match keeps_names(&edits, found, source).and(all) {
         Ok(edits) => Patch::Edits(edits),
         Err(why) => Patch::OutOfReach(why),
     }
+}
+
+/// Checks that edits drop no operand which rustc wants to see in the template; a block keeps them by itself.
+fn keeps_names(edits: &[Edit], found: &Found, source: &[u8]) -> Result<(), &'static str> {
+    if !is_rust_asm(found) || edits.iter().any(|edit| is_block(&edit.text)) {
+        return Ok(());
+    }
+    let after = edits::applied(found.text.as_bytes(), edits);
+    match Names::of(found, source).fields_without(&String::from_utf8_lossy(&after)).next() {
+        Some(_) => Err("rustc wants each operand named in the template"),
+        None => Ok(()),
+    }
+}
+
+fn is_rust_asm(found: &Found) -> bool {
+    let spelling = found.context().spelling;
+    spelling.language == Some(Language::Rust) && spelling.is_asm && !spelling.is_nested
 }
 
 fn edit_in_file(edit: &Edit, found: &Found, source: &[u8]) -> Result<Edit, &'static str> {
@@ -26,7 +44,9 @@ fn edit_in_file(edit: &Edit, found: &Found, source: &[u8]) -> Result<Edit, &'sta
         return block(edit.span.clone(), &edit.text, found, source);
     }
     let span = place(edit.span.clone(), found, source)?;
-    Ok(Edit::new(span, Names::of(found, source).spelled(&edit.text)?))
+    let names = Names::of(found, source);
+    names.replaces(&edit.span, found)?;
+    Ok(Edit::new(span, names.spelled(&edit.text)?))
 }
 
 /// The bytes of the file that an edit of the text replaces.
@@ -47,7 +67,7 @@ pub(super) fn block_of(diagnostics: &[Diagnostic]) -> Option<String> {
 
 /// Whether a text stands for a whole instruction and needs no semicolon.
 pub(crate) fn is_block(text: &str) -> bool {
-    text.starts_with('{')
+    text.trim_start().starts_with('{')
 }
 
 /// The edit that writes a block in the place of an instruction, or of the part of one that `span` is.
@@ -71,6 +91,7 @@ pub(crate) fn block(span: Range<usize>, block: &str, found: &Found, source: &[u8
         return Err("its string does not show whether braces are doubled in it");
     }
     let names = Names::of(found, source);
+    names.replaces(&span, found)?;
     let mut lines = Vec::new();
     for line in block.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let mut spelled = String::new();
@@ -84,6 +105,15 @@ pub(crate) fn block(span: Range<usize>, block: &str, found: &Found, source: &[u8
             }
         }
         lines.push(spelled);
+    }
+    if is_rust_asm(found)
+        && let [.., last, _] = lines.as_mut_slice()
+    {
+        // rustc refuses operands that the template does not name, and counts those in comments.
+        let unused: Vec<&str> = names.fields_without(block).collect();
+        if !unused.is_empty() {
+            last.push_str(&format!(" /* {} */", unused.join(" ")));
+        }
     }
     // With its semicolon, as far as it stands in the literal.
     let behind = source.get(place.end..literal_end).unwrap_or_default();
@@ -110,7 +140,10 @@ pub(crate) fn block(span: Range<usize>, block: &str, found: &Found, source: &[u8
     } else {
         lines.join(" ")
     };
-    Ok(Edit::new(place.start..end, text))
+    // Two braces in a row are something else to templates and formats.
+    let before = if source[..place.start].ends_with(b"{") { " " } else { "" };
+    let behind = if source[end..].starts_with(b"}") { " " } else { "" };
+    Ok(Edit::new(place.start..end, format!("{before}{text}{behind}")))
 }
 
 /// The lines of a block: between them `end`, a line end and `begin`. Statements stand further in where nothing closes a literal.
@@ -168,6 +201,9 @@ impl<'s> Line<'s> {
     }
 }
 
+/// Why an operand stays where it is.
+const TAKES_NEXT: &str = "each of its placeholders takes the next argument";
+
 /// The names in an instruction, as its file writes them.
 struct Names<'f> {
     all: Vec<(&'f str, Result<String, &'static str>)>,
@@ -184,16 +220,32 @@ impl<'f> Names<'f> {
             if word.is_empty() || all.iter().any(|(name, _)| *name == word) {
                 continue;
             }
-            // Each of those takes the next argument.
             let spelled = match word.contains('$') && !word.starts_with('$') {
-                true => Err("each of its placeholders takes the next argument"),
+                true => Err(TAKES_NEXT),
                 false => found
                     .edit_place(place, source)
-                    .map(|place| String::from_utf8_lossy(source.get(place).unwrap_or_default()).into_owned()),
+                    .map(|place| String::from_utf8_lossy(source.get(place).unwrap_or_default()).into_owned())
+                    .and_then(|spelled| own(spelled, found)),
             };
             all.push((word, spelled));
         }
         Names { all }
+    }
+
+    /// Checks that a part of the instruction may be written anew: what takes the next argument can be neither dropped nor repeated.
+    fn replaces(&self, span: &Range<usize>, found: &Found) -> Result<(), &'static str> {
+        let part = found.text.get(span.clone()).unwrap_or_default();
+        let takes_next =
+            |word: &str| self.all.iter().any(|(name, in_file)| *name == word && *in_file == Err(TAKES_NEXT));
+        if part.split(|c| !is_name(c)).any(takes_next) { Err(TAKES_NEXT) } else { Ok(()) }
+    }
+
+    /// The fields, `{x}` in the file, that a text with the instruction's names does not hold.
+    fn fields_without(&self, text: &str) -> impl Iterator<Item = &str> {
+        self.all.iter().filter_map(move |(name, in_file)| {
+            let in_file = in_file.as_deref().ok().filter(|in_file| in_file.starts_with('{'))?;
+            (!text.split(|c| !is_name(c)).any(|word| word == *name)).then_some(in_file)
+        })
     }
 
     /// A text with these names in the place of those of the instruction.
@@ -210,6 +262,30 @@ impl<'f> Names<'f> {
         }
         Ok(spelled)
     }
+}
+
+/// A name as the file writes it, if it is the instruction's own and no field of a format.
+fn own(spelled: String, found: &Found) -> Result<String, &'static str> {
+    let (spelling, asm) = (found.context().spelling, &found.context().asm);
+    let is_word = |sign: char| {
+        spelled.strip_prefix(sign).is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+    };
+    // The template of C's extended `asm`, in which `%r1` of PTX is `%%r1`.
+    let is_template = spelling.is_asm
+        && match spelling.language {
+            _ if spelling.is_nested => true,
+            Some(Language::Rust | Language::LlvmIr | Language::Mlir) => false,
+            _ => asm.is_some(),
+        };
+    // `%s` is no operand of an `asm`: printf or Python's `%` fills it in.
+    if is_template && is_word('%') {
+        return Err(TAKES_NEXT);
+    }
+    // `string.Template`.
+    if spelling.language == Some(Language::Python) && is_word('$') {
+        return Err("a format writes a part of it");
+    }
+    Ok(spelled)
 }
 
 /// The patch of a diagnostic about a statement of a module, whose places are the module's already: blocks are laid out.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use vop::{Code, Diagnostic, Parser};
+use vop::{Code, Diagnostic, Parser, Patch};
 
 use super::operands::{self, Used, constraint, used, written};
 use super::packed;
@@ -73,7 +73,10 @@ pub(super) fn find<'s>(steps: &'s [Step], source: &[u8]) -> Vec<(&'s Found, Diag
                         };
                         let lint = Diagnostic::new(Code::V0713, at, message).label("may hold anything");
                         let mut lint = super::placed(lint, found, source).help(help);
-                        if !spelled.starts_with('$') {
+                        let is_discarded = source.get(operand.expression_place.clone()) == Some(b"_");
+                        if is_discarded {
+                            lint.patch = Patch::OutOfReach("`_` has no value that it could begin as");
+                        } else if !spelled.starts_with('$') {
                             lint.patch = operands::patch(operand, source, &inout(operand));
                         }
                         found_all.push((found, lint.related(operand.whole.clone(), "declared as only written")));
