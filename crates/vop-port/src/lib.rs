@@ -404,7 +404,7 @@ pub(crate) fn functions_within(ports: &[Port], keep_ptx: bool) -> String {
     text
 }
 
-/// Whether a file is one that [`file`] or [`file_with_ptx`] wrote, whatever the target.
+/// Whether a file is one that [`file()`] or [`file_with_ptx`] wrote, whatever the target.
 pub fn is_written(text: &[u8]) -> bool {
     let mut head = text.split(|b| *b == b'\n').take(4);
     head.any(|line| String::from_utf8_lossy(line).contains("written by `vop port --to "))
