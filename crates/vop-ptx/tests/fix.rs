@@ -281,16 +281,6 @@ fn blocks_stand_for_what_has_no_form() {
         "\t{\n\t    .reg .b32 t;\n\t    mov.b32 t, 0x5;\n\t    vmin4.u32.u32.u32 d, a, t, c;\n\t}",
         &[Code::V0302],
     );
-    // A result is converted as its type says.
-    let wide = |ty: &str, after: &str| {
-        let module = |text: &str| format!("{MODULE}\t.reg .b64 l;\n{text}\n\tret;\n}}\n");
-        let types = format!("\tvadd4.{ty}.{ty}.{ty}");
-        let before = module(&format!("{types} l, a, b, c;"));
-        let block = format!("\t{{\n\t    .reg .b32 t;\n\t    {} t, a, b, c;\n\t    {after} l, t;\n\t}}", types.trim());
-        becomes(Language::Ptx, &before, &module(&block), &[Code::V0402]);
-    };
-    wide("u32", "cvt.u64.u32");
-    wide("s32", "cvt.s64.s32");
     becomes(
         Language::Cuda,
         &format!("    asm(\"vmin4.u32.u32.u32 %0, %1, 5, %3;\\n\"{ASM}"),

@@ -16,10 +16,9 @@ use super::registers::RegisterType;
 use crate::diagnostic::{Diagnostic, Edit, Patch};
 use crate::isa::scalar::ScalarType;
 use crate::isa::special;
-use crate::isa::types::Type;
 
 /// What an operand, or the guard, needs to fit. In its lines and in `instead`, `{t}` stands for the new register, `{w}` for a
-/// second one, and `{s}` for `s` or `u`, the sign of the operand's type.
+/// second one.
 #[derive(Debug, Clone)]
 pub(super) struct Need {
     /// What is done, in words.
@@ -67,7 +66,7 @@ impl Need {
             ScalarType::U64 | ScalarType::S64 | ScalarType::B64 => {
                 Need::filled("take its lower half first", format!("cvt.u32.u64 {{t}}, {name}"))
             }
-            ScalarType::F64 => Need::filled("convert it first", format!("cvt.rzi.{{s}}32.f64 {{t}}, {name}")),
+            ScalarType::F64 => Need::filled("convert it first", format!("cvt.rzi.s32.f64 {{t}}, {name}")),
             ScalarType::F16 => {
                 let lines = [format!("mov.b16 {{w}}, {name}"), "cvt.u32.u16 {t}, {w}".into()];
                 Need::filled_by_way("move its bits first", &["b32", "b16"], lines)
@@ -89,10 +88,11 @@ impl Need {
                 Need::emptied("move the bits of the result to it", format!("mov.b32 {name}, {{t}}"))
             }
             ScalarType::Pred => Need::emptied("compare the result", format!("setp.ne.u32 {name}, {{t}}, 0")),
-            ScalarType::U64 | ScalarType::S64 | ScalarType::B64 => {
-                Need::emptied("convert the result", format!("cvt.{{s}}64.{{s}}32 {name}, {{t}}"))
+            ScalarType::S64 => Need::emptied("convert the result", format!("cvt.s64.s32 {name}, {{t}}")),
+            ScalarType::U64 | ScalarType::B64 => {
+                Need::emptied("convert the result", format!("cvt.u64.u32 {name}, {{t}}"))
             }
-            ScalarType::F64 => Need::emptied("convert the result", format!("cvt.rn.f64.{{s}}32 {name}, {{t}}")),
+            ScalarType::F64 => Need::emptied("convert the result", format!("cvt.rn.f64.s32 {name}, {{t}}")),
             ScalarType::F16 => Need {
                 types: &["b32", "b16"],
                 behind: alloc::vec!["cvt.u16.u32 {w}, {t}".into(), format!("mov.b16 {name}, {{w}}")],
@@ -195,8 +195,7 @@ impl<'t> Reader<'t, '_> {
         let all = self.faults.len() - self.faults_before == mended;
         let whole = operands.complete && operands.count > 0 && all;
         let statement = self.text().get(start..operands.end).filter(|_| whole);
-        let block =
-            statement.map(|statement| block(&waiting, guard, statement, start, &|place| sign(opcode, operands, place)));
+        let block = statement.map(|statement| block(&waiting, guard, statement, start));
         let place = self.statement_start(opcode)..operands.end;
         let first = waiting.iter().find(|one| one.fault.is_some());
         let first = first.and_then(|one| self.text().get(one.place.clone())).unwrap_or_default().to_string();
@@ -242,29 +241,8 @@ pub(super) fn fresh(wanted: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-/// `s` or `u`: the sign of the type of the operand at a place. Comparisons, of two types, have results without one.
-fn sign(opcode: &Opcode, operands: &Operands, place: &Range<usize>) -> &'static str {
-    let at = operands.list.iter().position(|operand| {
-        let operand = operand.at.range();
-        operand.start <= place.start && place.end <= operand.end
-    });
-    let ty = match (opcode.types(), at) {
-        ([d, ..], Some(0 | 3)) if opcode.types().len() > 2 => Some(d),
-        ([_, a, _, ..], Some(1)) | ([a, _], Some(1)) => Some(a),
-        ([_, _, b, ..], Some(2)) | ([_, b], Some(2)) => Some(b),
-        _ => None,
-    };
-    if ty == Some(&Type::S32) { "s" } else { "u" }
-}
-
-/// The block that mends what is waiting. The statement, without its guard, begins at `start`; `sign` is that of an operand's type.
-fn block(
-    waiting: &[Waiting],
-    guard: Option<Guard<'_>>,
-    statement: &str,
-    start: usize,
-    sign: &dyn Fn(&Range<usize>) -> &'static str,
-) -> String {
+/// The block that mends what is waiting. The statement, without its guard, begins at `start`.
+fn block(waiting: &[Waiting], guard: Option<Guard<'_>>, statement: &str, start: usize) -> String {
     let mut taken: BTreeSet<String> = words(statement).into_iter().map(String::from).collect();
     taken.extend(guard.map(|guard| guard.predicate.to_string()));
     let (mut declared, mut before, mut behind, mut edits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -280,7 +258,7 @@ fn block(
             })
             .collect();
         let named = |text: &String| {
-            let text = text.replace("{t}", &names[0]).replace("{s}", sign(place));
+            let text = text.replace("{t}", &names[0]);
             names.get(1).map_or(text.clone(), |second| text.replace("{w}", second))
         };
         before.extend(need.before.iter().map(named));
