@@ -8,6 +8,9 @@ use vop_ptx::{encoding, find};
 
 use crate::{Failure, output};
 
+/// Why notebooks stay as they are.
+pub(crate) const NOTEBOOK: &str = "the cells of a notebook are strings of JSON, which are not edited";
+
 /// A file, and what becomes of it.
 pub(crate) struct Change {
     pub(crate) path: PathBuf,

@@ -107,7 +107,7 @@ pub fn candidates(form: Form) -> Vec<Candidate> {
     MODELS[0].parse().map_or_else(|_| Vec::new(), |target| rules::candidates(form, target))
 }
 
-/// Why a form cannot be ported.
+/// Why a form cannot be ported. All targets of today take all forms: without integers of 64 bits, a long word is two words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PortError {

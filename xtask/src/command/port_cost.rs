@@ -372,14 +372,7 @@ fn lanes(form: Form) -> Option<String> {
             "__builtin_convertvector((__builtin_convertvector(x, wide) + __builtin_convertvector(y, wide) + 1) >> 1, lanes)".to_string()
         }
         (Operation::Set, _) => {
-            let relation = match form.comparison()? {
-                Comparison::Eq => "==",
-                Comparison::Ne => "!=",
-                Comparison::Lt => "<",
-                Comparison::Le => "<=",
-                Comparison::Gt => ">",
-                Comparison::Ge => ">=",
-            };
+            let relation = relation(form.comparison()?);
             format!("(lanes)(x {relation} y) & (lanes)(1)")
         }
         _ => return None,
@@ -391,6 +384,18 @@ fn lanes(form: Form) -> Option<String> {
          const lanes x = __builtin_bit_cast(lanes, a), y = __builtin_bit_cast(lanes, b);\n    \
          return __builtin_bit_cast(unsigned, (lanes)({value}));\n"
     ))
+}
+
+/// C's operator of a comparison.
+fn relation(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Eq => "==",
+        Comparison::Ne => "!=",
+        Comparison::Lt => "<",
+        Comparison::Le => "<=",
+        Comparison::Gt => ">",
+        Comparison::Ge => ">=",
+    }
 }
 
 /// A part of a register as a number.
@@ -441,14 +446,7 @@ fn plain(form: Form) -> Option<String> {
             Operation::Max => format!("{x} > {y} ? {x} : {y}"),
             Operation::Avrg => format!("({x} + {y} + ({x} + {y} >= 0)) >> 1"),
             Operation::Set => {
-                let relation = match form.comparison()? {
-                    Comparison::Eq => "==",
-                    Comparison::Ne => "!=",
-                    Comparison::Lt => "<",
-                    Comparison::Le => "<=",
-                    Comparison::Gt => ">",
-                    Comparison::Ge => ">=",
-                };
+                let relation = relation(form.comparison()?);
                 format!("{x} {relation} {y}")
             }
             Operation::Shl | Operation::Shr | Operation::Mad => return None,

@@ -137,11 +137,16 @@ enum Deny {
     Warnings,
 }
 
-/// The files that paths stand for, with their languages, as [`run`] finds them; and why others are not read.
+/// The files that paths stand for, with their languages, as [`run`] finds them: what commands that change sources work on. If one of them
+/// cannot be read, all that cannot are named, and nothing is changed.
 pub(crate) fn source_files(paths: &[PathBuf]) -> Result<SourceFiles, Failure> {
     let configs = Arc::new(Mutex::new(Configs::upward(&[])?));
     let choice = walk::Choice { kind: None, no_ignore: false, force_exclude: false };
     let found = walk::files(paths, &choice, &configs, &|_| ())?;
+    if !found.unread.is_empty() {
+        found.unread.iter().for_each(|why| output::error(why));
+        return Err(Failure::Impossible);
+    }
     let (mut files, mut notebooks) = (Vec::new(), Vec::new());
     // A path may be named twice, or lead to a file that another one leads to: it is changed once.
     let mut seen = HashSet::new();
@@ -156,7 +161,7 @@ pub(crate) fn source_files(paths: &[PathBuf]) -> Result<SourceFiles, Failure> {
             Kind::Notebook => notebooks.push(path),
         }
     }
-    Ok(SourceFiles { files, notebooks, unread: found.unread })
+    Ok(SourceFiles { files, notebooks })
 }
 
 /// What [`source_files`] finds.
@@ -164,8 +169,6 @@ pub(crate) struct SourceFiles {
     pub(crate) files: Vec<SourceFile>,
     /// Notebooks, of which no text is one of the file.
     pub(crate) notebooks: Vec<PathBuf>,
-    /// Why others cannot be read.
-    pub(crate) unread: Vec<String>,
 }
 
 /// A file that is read as a text in one language.

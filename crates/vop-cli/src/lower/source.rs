@@ -39,11 +39,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     if args.raise {
         return Err(Failure::Misuse("--raise is for modules: a source has no `.version`".into()));
     }
-    let check::SourceFiles { files: sources, notebooks, unread } = check::source_files(&args.files)?;
-    if !unread.is_empty() {
-        unread.iter().for_each(|why| output::error(why));
-        return Err(Failure::Impossible);
-    }
+    let check::SourceFiles { files: sources, notebooks } = check::source_files(&args.files)?;
     let options = RewriteOptions::new(args.target).semantics(args.semantics.semantics);
     let mut files = Vec::new();
     for SourceFile { path, language, .. } in sources {
@@ -57,8 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         files.push(File { change: Change { path, before: Some(source), after }, rewritten });
     }
     for path in &notebooks {
-        let why = "the cells of a notebook are strings of JSON, which are not edited";
-        output::notice(&format!("{}: left as it is: {why}\n", path.display()));
+        output::notice(&format!("{}: left as it is: {}\n", path.display(), changes::NOTEBOOK));
     }
     if args.write {
         changes::write(files.iter().map(|file| &file.change))?;

@@ -52,11 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     }
     let paths: Vec<PathBuf> = args.forms.iter().map(PathBuf::from).collect();
     let header = header(args, &paths)?;
-    let check::SourceFiles { files: sources, unread, .. } = check::source_files(&paths)?;
-    if !unread.is_empty() {
-        unread.iter().for_each(|why| output::error(why));
-        return Err(Failure::Impossible);
-    }
+    let check::SourceFiles { files: sources, .. } = check::source_files(&paths)?;
     let options = SourceOptions::new(target).semantics(args.semantics.semantics).keep_ptx(args.keep_ptx);
     let mut files = Vec::new();
     let mut functions: Vec<Port> = Vec::new();
