@@ -4,7 +4,7 @@
 //! `VOP_BLESS=1 cargo test` writes what came out there; look at the difference before you commit it.
 //!
 //! ```text
-//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also stack=1024 check=races,warp check=all cores=1
+//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also cooperative=64 (blocks that there is room for) stack=1024 check=races,warp check=all cores=1
 //! // buffer in u32 1 2 3                               an argument: a buffer with these elements
 //! // buffer out s32 *8                                 an argument: a buffer of eight zeros
 //! // empty out s32 8                                   an argument: such a buffer, which counts as not written
@@ -65,6 +65,7 @@ fn run_case(text: &str) -> String {
                     let (key, value) = word.split_once('=').unwrap();
                     match key {
                         "shared" => limits.dynamic_shared = value.parse().unwrap(),
+                        "cooperative" => limits.cooperative = Some(value.parse().unwrap()),
                         "limit" => limits.instructions = value.parse().unwrap(),
                         "stack" => limits.stack = value.parse().unwrap(),
                         "check" => {

@@ -213,6 +213,7 @@ struct LaunchSpec {
     grid: At<[u32; 3]>,
     block: At<[u32; 3]>,
     shared: usize,
+    cooperative: bool,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
     timeout: Option<Duration>,
@@ -499,6 +500,9 @@ impl Job {
         for Launch { spec, kernel, args } in &launches {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
+            if spec.cooperative {
+                launch.cooperative = Some(kernel.resident_blocks(spec.block.value, spec.shared));
+            }
             spec.checks.iter().for_each(|check| launch.check(*check));
             launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
@@ -953,6 +957,12 @@ impl Job {
             let at = if grid_alone { &spec.grid } else { &spec.block };
             self.source.place(error, at.span.as_ref())
         })?;
+        if spec.cooperative {
+            let resident = kernel.resident_blocks(block, spec.shared);
+            kernel
+                .check_cooperative(grid, resident)
+                .map_err(|error| self.source.place(error, spec.grid.span.as_ref()))?;
+        }
         let mut args = Vec::new();
         let mut errors = Vec::new();
         for arg in &spec.args.value {

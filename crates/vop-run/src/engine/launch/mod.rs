@@ -7,6 +7,7 @@
 
 mod activity;
 mod arguments;
+mod cooperative;
 mod crew;
 mod options;
 mod report;
@@ -29,6 +30,7 @@ use crate::symbol::shown;
 
 pub use activity::{Activity, Now};
 pub use arguments::Arg;
+pub(crate) use cooperative::WORKSPACE;
 use options::MAX_STACK;
 pub use options::{Check, LaunchOptions, Progress, Stop};
 pub use report::{Finding, Report};
@@ -85,6 +87,7 @@ pub(super) struct Launch<'k> {
     printed: AtomicU64,
     progress: Option<Progress>,
     activity: Option<Activity>,
+    cooperative: bool,
 }
 
 // SAFETY: the regions' pointers are to memory that is borrowed for the launch. Cores write to it at the same time as a GPU's do, see
@@ -204,9 +207,22 @@ impl Kernel {
         if self.uses_heap {
             memory.make_heap(options.memory)?;
         }
+        let workspace = match options.cooperative {
+            Some(resident) => {
+                self.check_cooperative(grid, resident)?;
+                if self.reads_workspace() { Some(memory.take_workspace()?) } else { None }
+            }
+            None => None,
+        };
         let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
-        let shape = Shape { grid, block, static_shared, dynamic_shared };
+        let shape = Shape {
+            grid,
+            block,
+            static_shared,
+            dynamic_shared,
+            workspace: workspace.map_or(0, |id| memory.address(id)),
+        };
         let checks = Checks {
             races: options.check_races,
             uninitialized: options.check_uninitialized,
@@ -251,6 +267,7 @@ impl Kernel {
             printed: AtomicU64::new(0),
             progress: options.progress.clone(),
             activity: options.activity.clone(),
+            cooperative: options.cooperative.is_some(),
         };
         let _running = options.activity.as_ref().map(|activity| activity.start(&self.name, shape.blocks()));
         let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -277,6 +294,9 @@ impl Kernel {
             })
         };
         drop(launch);
+        if let Some(workspace) = workspace {
+            memory.give_workspace(workspace);
+        }
         let common = common.and_then(Arc::into_inner);
         let result = Report::new(self, options, &shape, work, memory, common.as_ref());
         if let Some(common) = common {
