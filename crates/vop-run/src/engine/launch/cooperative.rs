@@ -4,9 +4,10 @@
 //! the barrier: the first block adds 2^31 less the number of the others, the others add one each, so that the highest bit changes when all
 //! have come (`cooperative_groups/details/sync.h` of CUDA).
 
-use super::Launch;
+use super::{Launch, LaunchOptions};
 use crate::code::Kernel;
 use crate::error::{RunError, RunErrorKind};
+use crate::memory::{BufferId, Memory};
 use crate::special::Special;
 
 /// What an H100 has (CUDA Programming Guide, "Technical Specifications per Compute Capability"): multiprocessors, and of each the threads,
@@ -45,8 +46,18 @@ impl Kernel {
         Err(RunError::new(RunErrorKind::Argument, message).with_help(help))
     }
 
+    /// The workspace for a launch, if it needs one.
+    pub(super) fn take_workspace(
+        &self,
+        memory: &mut Memory,
+        options: &LaunchOptions,
+    ) -> Result<Option<BufferId>, RunError> {
+        let needs = options.cooperative.is_some() && self.reads_workspace();
+        needs.then(|| memory.take_workspace()).transpose()
+    }
+
     /// Whether it asks for the workspace of the grid.
-    pub(super) fn reads_workspace(&self) -> bool {
+    fn reads_workspace(&self) -> bool {
         self.specials.iter().any(|(special, ..)| matches!(special, Special::Workspace { .. }))
     }
 }

@@ -12,8 +12,8 @@ mod crew;
 mod options;
 mod report;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::block::Failure;
@@ -24,7 +24,7 @@ use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{Budget, Bytes, Layout, Memory, Region};
+use crate::memory::{Budget, BufferId, Bytes, Layout, Memory, Places};
 use crate::special::Shape;
 use crate::symbol::shown;
 
@@ -55,8 +55,7 @@ pub(super) struct Launch<'k> {
     pub(super) threads: usize,
     /// Aligned as all memory is.
     pub(super) params: Bytes,
-    pub(super) regions: Vec<Region>,
-    names: Vec<(String, u64)>,
+    pub(super) places: Arc<Places>,
     /// Short addresses that the kernel may use, with the allocations' indexes.
     pub(super) shorts: Vec<(u32, u32)>,
     pub(super) stack_limit: usize,
@@ -65,6 +64,8 @@ pub(super) struct Launch<'k> {
     pub(super) memory: Arc<Budget>,
     pub(super) start: Instant,
     pub(super) timeout: Option<Duration>,
+    /// How long nothing may change before blocks that wait wait for ever: no time where nobody else changes memory.
+    patience: Duration,
     pub(super) stop: Option<Stop>,
     pub(super) checks: Checks,
     /// What the cores know of memory, if that is to be checked.
@@ -90,7 +91,7 @@ pub(super) struct Launch<'k> {
     cooperative: bool,
 }
 
-// SAFETY: the regions' pointers are to memory that is borrowed for the launch. Cores write to it at the same time as a GPU's do, see
+// SAFETY: the places' pointers are to memory that is there as long as the launch. Cores write to it at the same time as a GPU's do, see
 // `access`; everything else is only read or atomic.
 unsafe impl Sync for Launch<'_> {}
 
@@ -104,7 +105,7 @@ impl Launch<'_> {
     /// Names and sizes of the memory that a thread reaches whose stack ends at `top`.
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
         Layout {
-            allocations: &self.names,
+            places: &self.places,
             shorts: &self.shorts,
             shared: self.shape.shared() as u64,
             local: top,
@@ -187,7 +188,57 @@ impl Kernel {
         memory: &mut Memory,
         options: &LaunchOptions,
     ) -> Result<Report, RunErrors> {
+        let workspace = self.take_workspace(memory, options)?;
+        let done = self.prepare(grid, block, args, memory, workspace, options).and_then(Ready::run);
+        let result = done.and_then(|done| done.finish(memory));
+        memory.give_workspace(workspace);
+        result
+    }
+
+    /// Runs the kernel to its end on a memory that others use at the same time: it is locked before the blocks run, and after. The launch
+    /// sees the allocations that were there when it started. What is freed while it runs stays there until it ends.
+    ///
+    /// Launches that check the heap of `malloc` run one after another.
+    ///
+    /// # Errors
+    /// As for [`Kernel::launch`].
+    pub fn launch_shared(
+        &self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: &[Arg],
+        memory: &Mutex<Memory>,
+        options: &LaunchOptions,
+    ) -> Result<Report, RunErrors> {
+        static HEAP: Mutex<()> = Mutex::new(());
+        let lock = || memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = options.check_heap.then(|| HEAP.lock().unwrap_or_else(PoisonError::into_inner));
+        let workspace = self.take_workspace(&mut lock(), options)?;
+        let ready = self.prepare(grid, block, args, &mut lock(), workspace, options);
+        let done = ready.and_then(|mut ready| {
+            ready.launch.patience = options.patience;
+            ready.run()
+        });
+        let memory = &mut lock();
+        let result = done.and_then(|done| done.finish(memory));
+        memory.give_workspace(workspace);
+        result
+    }
+
+    /// All that a launch needs of the memory before it runs.
+    fn prepare<'k>(
+        &'k self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: &[Arg],
+        memory: &mut Memory,
+        workspace: Option<BufferId>,
+        options: &'k LaunchOptions,
+    ) -> Result<Ready<'k>, RunErrors> {
         self.check_shape(grid, block, options.dynamic_shared)?;
+        if let Some(resident) = options.cooperative {
+            self.check_cooperative(grid, resident)?;
+        }
         if self.home.is_some_and(|home| !memory.modules.contains(&home)) {
             let error = RunError::new(RunErrorKind::Argument, "the variables of the module are not in this memory");
             let help = "use the memory of `Program::memory`, or the program that `Memory::load` returned for this one";
@@ -207,13 +258,6 @@ impl Kernel {
         if self.uses_heap {
             memory.make_heap(options.memory)?;
         }
-        let workspace = match options.cooperative {
-            Some(resident) => {
-                self.check_cooperative(grid, resident)?;
-                if self.reads_workspace() { Some(memory.take_workspace()?) } else { None }
-            }
-            None => None,
-        };
         let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
         let shape = Shape {
@@ -244,14 +288,14 @@ impl Kernel {
             shape,
             threads: shape.threads(),
             params,
-            names: memory.names(),
             shorts: memory.shorts(self.short),
-            regions: memory.regions(),
+            places: memory.places(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
             memory: budget,
             start: Instant::now(),
             timeout: options.timeout,
+            patience: Duration::ZERO,
             stop: options.stop.clone(),
             checks,
             common: common.clone(),
@@ -269,7 +313,33 @@ impl Kernel {
             activity: options.activity.clone(),
             cooperative: options.cooperative.is_some(),
         };
-        let _running = options.activity.as_ref().map(|activity| activity.start(&self.name, shape.blocks()));
+        Ok(Ready { launch, options, common })
+    }
+}
+
+/// A launch that is about to run.
+struct Ready<'k> {
+    launch: Launch<'k>,
+    options: &'k LaunchOptions,
+    common: Option<Arc<Common>>,
+}
+
+/// What the cores did.
+struct Ended<'k> {
+    kernel: &'k Kernel,
+    options: &'k LaunchOptions,
+    shape: Shape,
+    places: Arc<Places>,
+    work: Vec<Work>,
+    common: Option<Common>,
+}
+
+impl<'k> Ready<'k> {
+    /// Runs the blocks.
+    fn run(self) -> Result<Ended<'k>, RunErrors> {
+        let Ready { launch, options, common } = self;
+        let kernel = launch.kernel;
+        let _running = options.activity.as_ref().map(|activity| activity.start(&kernel.name, launch.shape.blocks()));
         let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
         if let Some(error) = launch.ended_from_outside() {
@@ -293,12 +363,17 @@ impl Kernel {
                 std::iter::once(own).chain(others).collect()
             })
         };
+        let (shape, places) = (launch.shape, Arc::clone(&launch.places));
         drop(launch);
-        if let Some(workspace) = workspace {
-            memory.give_workspace(workspace);
-        }
-        let common = common.and_then(Arc::into_inner);
-        let result = Report::new(self, options, &shape, work, memory, common.as_ref());
+        Ok(Ended { kernel, options, shape, places, work, common: common.and_then(Arc::into_inner) })
+    }
+}
+
+impl Ended<'_> {
+    /// What the launch did, in words; and what it knows of memory, for the next one.
+    fn finish(self, memory: &mut Memory) -> Result<Report, RunErrors> {
+        let Ended { kernel, options, shape, places, work, common } = self;
+        let result = Report::new(kernel, options, &shape, work, &places, memory, common.as_ref());
         if let Some(common) = common {
             memory.end_checks(common);
         }
