@@ -486,13 +486,18 @@ fn a_wrong_launch_file_says_where() {
             "1: the grid's x is 0: it must be 1 to 2147483647 [V0605]\n  at `[0, 1]`",
         ),
         (
+            r#"entry = "scale", grid = [65, 65], block = 1, cooperative = true, args = []"#,
+            "1: a cooperative grid of 4225 blocks: the device holds 4224 of them at once [V0604]\n  at `[65, 65]`\n  \
+             help: a smaller grid, whose blocks take more work each, or smaller blocks",
+        ),
+        (
             r#"entry = "scale", grid = "x", block = 1, args = []"#,
             "1: a size is a number or a list of one to three: x, y, z [V0612]\n  at `\"x\"`\n  \
              help: a name stands for a number if `for` of the launch has it: for = { x = [1, 2, 4] }",
         ),
         (
             r#"entry = "scale", gird = 1, block = 1, args = []"#,
-            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args`, `for`, `check`, `timeout` [V0612]\n  at `gird`",
+            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `cooperative`, `args`, `for`, `check`, `timeout` [V0612]\n  at `gird`",
         ),
         // The run itself: the second thread reads behind the end.
         (

@@ -14,6 +14,7 @@
 //! grid   = [40, 23]                        # x, then y, then z; a number is x alone
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
+//! cooperative = true                       # blocks may wait for one another (`grid.sync()`); may be left out
 //! check  = ["races", "uninit"]             # or "all"; may be left out
 //! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
