@@ -311,19 +311,21 @@ impl Tools {
 
     fn run_all(&self, suite: &Suite, folder: &Path, programs: &[&Program], jobs: usize) -> Result<Vec<Done>, Failure> {
         let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-        let work = || -> Result<(), Failure> {
+        let work = || -> Result<(), String> {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(program) = programs.get(index) else { return Ok(()) };
-                let result = self.try_one(suite, &folder.join(&suite.name).join(&program.folder), program)?;
+                let place = folder.join(&suite.name).join(&program.folder);
+                let result = self.try_one(suite, &place, program).map_err(|error| error.to_string())?;
                 let line = format!("{} {} {:.1} s {}", program.name, result.0.kind(), result.1, result.0.why());
-                writeln!(std::io::stderr(), "{}", line.trim_end())?;
+                // Nobody need read it.
+                let _ = writeln!(std::io::stderr(), "{}", line.trim_end());
                 done.lock().map_err(|_| "a thread failed")?.insert(index, result);
             }
         };
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread failed")?)
+            threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread failed".to_owned())?)
         })?;
         Ok(done.into_inner().map_err(|_| "a thread failed")?.into_values().collect())
     }
