@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Where programs are built [default: FOLDER/build].
     #[arg(long, value_name = "FOLDER")]
     build: Option<PathBuf>,
+    /// Build nothing: run what was built before, which needs no nvcc.
+    #[arg(long)]
+    run_only: bool,
     /// Programs at a time. Kernels use all cores as it is.
     #[arg(long, value_name = "COUNT", default_value_t = 2)]
     jobs: usize,
@@ -155,7 +158,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     };
     let build = args.build.clone().unwrap_or_else(|| folder.join("build"));
     std::fs::create_dir_all(&build)?;
-    let tools = Tools::find(absolute(&build)?, vop, args.limit)?;
+    let build = absolute(&build)?;
+    let nvcc = if args.run_only { None } else { Some(Nvcc::find(&build)?) };
+    let tools = Tools { nvcc, build, vop, limit: args.limit };
     let mut page = String::new();
     for suite in &suites {
         let wanted = |program: &&Program| args.only.as_ref().is_none_or(|only| program.name.contains(only));
@@ -262,18 +267,23 @@ impl Program {
     }
 }
 
-/// What builds and runs programs.
-struct Tools {
-    nvcc: PathBuf,
+/// What builds programs.
+struct Nvcc {
+    path: PathBuf,
     /// Where `-lcudart` and `-lcuda` are found.
     libraries: PathBuf,
+}
+
+/// What builds and runs programs.
+struct Tools {
+    nvcc: Option<Nvcc>,
     build: PathBuf,
     vop: PathBuf,
     limit: u64,
 }
 
-impl Tools {
-    fn find(build: PathBuf, vop: PathBuf, limit: u64) -> Result<Tools, Failure> {
+impl Nvcc {
+    fn find(build: &Path) -> Result<Nvcc, Failure> {
         let bin = std::env::var_os("CUDA_BIN").map(PathBuf::from);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = bin.into_iter().chain(std::env::split_paths(&path));
@@ -306,58 +316,14 @@ impl Tools {
             gcc.args(["-shared", "-Wl,-soname,libcuda.so.1", "-o"]).arg(&driver).arg(&empty);
             output(&mut gcc)?;
         }
-        Ok(Tools { nvcc, libraries, build, vop, limit })
-    }
-
-    fn run_all(&self, suite: &Suite, folder: &Path, programs: &[&Program], jobs: usize) -> Result<Vec<Done>, Failure> {
-        let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-        let work = || -> Result<(), String> {
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(program) = programs.get(index) else { return Ok(()) };
-                let place = folder.join(&suite.name).join(&program.folder);
-                let result = self.try_one(suite, &place, program).map_err(|error| error.to_string())?;
-                let line = format!("{} {} {:.1} s {}", program.name, result.0.kind(), result.1, result.0.why());
-                // Nobody need read it.
-                let _ = writeln!(std::io::stderr(), "{}", line.trim_end());
-                done.lock().map_err(|_| "a thread failed")?.insert(index, result);
-            }
-        };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread failed".to_owned())?)
-        })?;
-        Ok(done.into_inner().map_err(|_| "a thread failed")?.into_values().collect())
-    }
-
-    fn try_one(&self, suite: &Suite, folder: &Path, program: &Program) -> Result<Done, Failure> {
-        if let Some(why) = &program.apart {
-            return Ok((Outcome::Apart(why.clone()), 0.0));
-        }
-        if !folder.is_dir() {
-            return Ok((Outcome::NotBuilt("its folder is not there".to_owned()), 0.0));
-        }
-        let to = self.build.join(&suite.name).join(&program.name);
-        std::fs::create_dir_all(&to)?;
-        if let Some(why) = self.build(folder, program, &to)? {
-            return Ok((Outcome::NotBuilt(why), 0.0));
-        }
-        let mut seconds = 0.0;
-        for arguments in &program.arguments {
-            let (outcome, time) = self.run(folder, program, &to, arguments)?;
-            seconds += time;
-            if outcome != Outcome::Passed {
-                return Ok((outcome, seconds));
-            }
-        }
-        Ok((Outcome::Passed, seconds))
+        Ok(Nvcc { path: nvcc, libraries })
     }
 
     /// Builds a program and its modules. Returns why it cannot be built.
     fn build(&self, folder: &Path, program: &Program, to: &Path) -> Result<Option<String>, Failure> {
         let mut commands = Vec::new();
         let nvcc = || {
-            let mut command = Command::new(&self.nvcc);
+            let mut command = Command::new(&self.path);
             command.current_dir(folder).arg(format!("-arch={}", program.architecture)).arg("-w");
             command.args(&program.options);
             command
@@ -405,6 +371,57 @@ impl Tools {
         }
         std::fs::write(note, asked)?;
         Ok(why)
+    }
+}
+
+impl Tools {
+    fn run_all(&self, suite: &Suite, folder: &Path, programs: &[&Program], jobs: usize) -> Result<Vec<Done>, Failure> {
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+        let work = || -> Result<(), String> {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(program) = programs.get(index) else { return Ok(()) };
+                let place = folder.join(&suite.name).join(&program.folder);
+                let result = self.try_one(suite, &place, program).map_err(|error| error.to_string())?;
+                let line = format!("{} {} {:.1} s {}", program.name, result.0.kind(), result.1, result.0.why());
+                // Nobody need read it.
+                let _ = writeln!(std::io::stderr(), "{}", line.trim_end());
+                done.lock().map_err(|_| "a thread failed")?.insert(index, result);
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread failed".to_owned())?)
+        })?;
+        Ok(done.into_inner().map_err(|_| "a thread failed")?.into_values().collect())
+    }
+
+    fn try_one(&self, suite: &Suite, folder: &Path, program: &Program) -> Result<Done, Failure> {
+        if let Some(why) = &program.apart {
+            return Ok((Outcome::Apart(why.clone()), 0.0));
+        }
+        if !folder.is_dir() {
+            return Ok((Outcome::NotBuilt("its folder is not there".to_owned()), 0.0));
+        }
+        let to = self.build.join(&suite.name).join(&program.name);
+        std::fs::create_dir_all(&to)?;
+        let why = match &self.nvcc {
+            Some(nvcc) => nvcc.build(folder, program, &to)?,
+            None if to.join("program").exists() => None,
+            None => Some(std::fs::read_to_string(to.join("why")).unwrap_or("it was not built".to_owned())),
+        };
+        if let Some(why) = why {
+            return Ok((Outcome::NotBuilt(why), 0.0));
+        }
+        let mut seconds = 0.0;
+        for arguments in &program.arguments {
+            let (outcome, time) = self.run(folder, program, &to, arguments)?;
+            seconds += time;
+            if outcome != Outcome::Passed {
+                return Ok((outcome, seconds));
+            }
+        }
+        Ok((Outcome::Passed, seconds))
     }
 
     fn run(&self, folder: &Path, program: &Program, to: &Path, arguments: &[String]) -> Result<Done, Failure> {
