@@ -1,0 +1,1 @@
+//! Functions that answer `CUDA_ERROR_NOT_SUPPORTED`.
