@@ -24,6 +24,7 @@
 mod abi;
 pub mod driver;
 mod export;
+pub mod fatbin;
 pub mod runtime;
 mod status;
 
