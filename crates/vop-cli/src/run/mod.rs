@@ -1,7 +1,7 @@
 //! `vop run`.
 
 mod json;
-mod profile;
+pub(crate) mod profile;
 pub(crate) mod progress;
 
 use std::io::Write;
@@ -420,7 +420,11 @@ fn describe(summary: &Summary, ptx: &Path) -> String {
     }
     for launch in &summary.launches {
         if let Some(found) = &launch.report.profile {
-            text.push_str(&profile::tables(&vop_run::demangled_name(&launch.entry), found, ptx));
+            text.push_str(&profile::tables(
+                &vop_run::demangled_name(&launch.entry),
+                found.statements.iter().map(Into::into),
+                ptx,
+            ));
         }
     }
     text
