@@ -114,9 +114,11 @@ macro_rules! entry_point {
         ::std::arch::global_asm!(
             ".globl vop_cuda_executed", ".hidden vop_cuda_executed", "vop_cuda_executed:", "xor ebp, ebp",
             "and rsp, -16", "call {}", "ud2",
-            ".pushsection .interp,\"a\",@progbits", ".asciz \"/lib64/ld-linux-x86-64.so.2\"", ".popsection",
             sym $crate::executed
         );
+        #[used]
+        #[unsafe(link_section = ".interp")]
+        static LOADER: [u8; 28] = *b"/lib64/ld-linux-x86-64.so.2\0";
     };
 }
 
@@ -129,8 +131,10 @@ macro_rules! entry_point {
         ::std::arch::global_asm!(
             ".globl vop_cuda_executed", ".hidden vop_cuda_executed", "vop_cuda_executed:", "mov x29, xzr", "bl {}",
             "brk 1",
-            ".pushsection .interp,\"a\",@progbits", ".asciz \"/lib/ld-linux-aarch64.so.1\"", ".popsection",
             sym $crate::executed
         );
+        #[used]
+        #[unsafe(link_section = ".interp")]
+        static LOADER: [u8; 27] = *b"/lib/ld-linux-aarch64.so.1\0";
     };
 }
