@@ -75,12 +75,12 @@ runtime! {
 
     /// The old name of [`cudaDeviceReset`].
     fn cudaThreadExit() {
-        Status::answer(unsafe { cudaDeviceReset() })
+        super::answer(unsafe { cudaDeviceReset() })
     }
 
     /// The old name of [`cudaDeviceSynchronize`].
     fn cudaThreadSynchronize() {
-        Status::answer(unsafe { cudaDeviceSynchronize() })
+        super::answer(unsafe { cudaDeviceSynchronize() })
     }
 
     /// An attribute of a device.

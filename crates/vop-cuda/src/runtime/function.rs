@@ -56,7 +56,7 @@ runtime! {
             return Err(Status::INVALID_VALUE);
         }
         let function = function(func)?;
-        let get = |attribute: i32| {
+        let get = |attribute: i32| -> Answer<i32> {
             let mut value = 0i32;
             driver!(cuFuncGetAttribute(&raw mut value, attribute as _, function.cast())).map_err(invalid)?;
             Ok(value)

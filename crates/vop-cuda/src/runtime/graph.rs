@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::types::{ARRAY, DriverCopy, DriverKernelNode, Extent, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr, Pos};
-use super::{array, context, copy, driver, function, put, registry, runtime};
+use super::{array, context, copy, driver, function, put, runtime};
 use crate::status::{Answer, Status};
 
 /// A node.
@@ -17,7 +17,7 @@ unsafe fn kernel_node(parameters: *const KernelNodeParams) -> Answer<DriverKerne
     // SAFETY: as the caller says.
     let p = unsafe { parameters.as_ref() }.ok_or(Status::INVALID_VALUE)?;
     let none = std::ptr::null_mut();
-    let func = function::function(p.func)?;
+    let func = function(p.func)?;
     let (params, extra) = (p.params, p.extra);
     Ok(DriverKernelNode { func, grid: p.grid, block: p.block, shared: p.shared, params, extra, kernel: none, context: none })
 }
@@ -680,7 +680,7 @@ unsafe fn add(node: *mut Node, graph: *mut c_void, before: *const Node, count: u
         let kind = (*of).kind;
         let of = (&raw mut (*of).of).cast::<c_void>();
         let handle = of.cast::<*mut c_void>();
-        Status::answer(match kind {
+        super::answer(match kind {
             0 => cudaGraphAddKernelNode(node, graph, before, count, of.cast()),
             // Behind flags and a context.
             1 => cudaGraphAddMemcpyNode(node, graph, before, count, of.byte_add(16).cast()),

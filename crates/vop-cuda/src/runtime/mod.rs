@@ -82,3 +82,8 @@ unsafe fn put<T>(to: *mut T, value: T) -> crate::status::Answer {
     unsafe { to.write_unaligned(value) };
     Ok(())
 }
+
+/// What a function has answered, as an answer of a function of Rust.
+fn answer(number: i32) -> crate::status::Answer {
+    if number == 0 { Ok(()) } else { Err(crate::Status(number)) }
+}

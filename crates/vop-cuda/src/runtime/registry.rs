@@ -97,7 +97,7 @@ impl Binary {
 
 /// Says why an image cannot be used, and gives the error code.
 fn refused(error: &fatbin::Error) -> Status {
-    crate::notice(&format!("device code of the program cannot be used: {error}"));
+    crate::machine::report::say(&format!("vop: error: device code of the program cannot be used: {error}\n"));
     match error.kind {
         ErrorKind::Invalid => Status::INVALID_IMAGE,
         ErrorKind::NoCode => Status::NO_BINARY_FOR_GPU,

@@ -108,11 +108,11 @@ impl DriverResource {
     fn element(&self) -> Answer<ChannelFormatDesc> {
         let mut desc = ChannelFormatDesc::default();
         match self.kind {
-            ARRAY => Status::answer(unsafe { super::cudaGetChannelDesc(&raw mut desc, self.pointer as *const c_void) })?,
+            ARRAY => super::answer(unsafe { super::cudaGetChannelDesc(&raw mut desc, self.pointer as *const c_void) })?,
             MIPMAP => {
                 let mut level: *mut c_void = std::ptr::null_mut();
                 driver!(cuMipmappedArrayGetLevel((&raw mut level).cast(), (self.pointer as *mut c_void).cast(), 0))?;
-                Status::answer(unsafe { super::cudaGetChannelDesc(&raw mut desc, level) })?;
+                super::answer(unsafe { super::cudaGetChannelDesc(&raw mut desc, level) })?;
             }
             _ => desc = array::channel_desc(self.format, self.channels)?,
         }

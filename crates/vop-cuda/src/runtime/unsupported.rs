@@ -2,7 +2,7 @@
 
 /// Counts a call of something that is not supported; the report at the end of the program lists it.
 pub(super) fn count(name: &'static str) {
-    crate::count_unsupported(name);
+    let _ = crate::machine::report::not_supported(name);
 }
 
 /// Declares functions without parameters: the caller removes what it passed.
