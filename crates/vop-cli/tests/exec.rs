@@ -58,7 +58,8 @@ fn signals_reach_the_program() {
 #[test]
 fn the_library_is_where_programs_look_for_it() {
     let temporary = tempfile::tempdir().unwrap();
-    let script = "echo $LD_LIBRARY_PATH; for file in ${LD_LIBRARY_PATH%%:*}/*; do readlink $file; echo ${file##*/}; done";
+    let script =
+        "echo $LD_LIBRARY_PATH; for file in ${LD_LIBRARY_PATH%%:*}/*; do readlink $file; echo ${file##*/}; done";
     let output = vop(&["sh", "-c", script])
         .env("TMPDIR", temporary.path())
         .env("LD_LIBRARY_PATH", "/somewhere/else")
@@ -213,7 +214,9 @@ fn faults() {
     assert_eq!(stdout(&run(&[program, "copy"])), copy);
     // What checks find.
     let fine = "launch: cudaSuccess\nwait: cudaSuccess\nlast: cudaSuccess\nnext: cudaSuccess\n";
-    for (fault, check, words) in [("race", "races", "faults.cu:38"), ("leak", "leaks", "\nleak: 256 bytes of device memory")] {
+    for (fault, check, words) in
+        [("race", "races", "faults.cu:38"), ("leak", "leaks", "\nleak: 256 bytes of device memory")]
+    {
         let output = run(&["--check", check, "--error-exit-code", "42", program, fault]);
         assert_eq!((stdout(&output).as_str(), output.status.code()), (fine, Some(42)), "{fault}: {}", stderr(&output));
         assert!(stderr(&output).contains(words), "{fault}: {}", stderr(&output));
@@ -229,7 +232,9 @@ fn flags() {
     let output = run(&[program.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(stderr(&output).contains("link it with `nvcc -cudart shared`"), "{output:?}");
-    let Some(program) = built("faults", &["-gencode", "arch=compute_75,code=sm_75", "-cudart", "shared"]) else { return };
+    let Some(program) = built("faults", &["-gencode", "arch=compute_75,code=sm_75", "-cudart", "shared"]) else {
+        return;
+    };
     let output = run(&[program.to_str().unwrap(), "trap"]);
     assert!(stdout(&output).starts_with("launch: cudaErrorNoKernelImageForDevice\n"), "{output:?}");
     assert!(stderr(&output).contains("compile with `-arch=compute_75`"), "{output:?}");
@@ -251,10 +256,9 @@ fn symbols(library: &Path, version: &str) -> Option<BTreeSet<String>> {
 fn symbols_are_those_of_the_runtime() {
     let Some((nvcc, folder)) = nvcc() else { return };
     let (library, _) = (folder.path().join("libcudart.so"), nvcc);
-    let (Some(theirs), Some(ours)) = (
-        symbols(&library, "libcudart.so.13"),
-        symbols(Path::new(env!("CARGO_BIN_EXE_vop-cuda")), "libcudart.so.13"),
-    ) else {
+    let (Some(theirs), Some(ours)) =
+        (symbols(&library, "libcudart.so.13"), symbols(Path::new(env!("CARGO_BIN_EXE_vop-cuda")), "libcudart.so.13"))
+    else {
         println!("skipped: nm is missing");
         return;
     };

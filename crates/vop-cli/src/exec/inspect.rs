@@ -47,9 +47,11 @@ pub(super) fn refuse_unfit(path: &Path) -> Result<(), Failure> {
     let Some(program) = read(path) else { return Ok(()) };
     let name = path.display();
     let runtime = |name: &&String| name.starts_with("libcudart.so.");
-    if let Some(other) = program.needed.iter().find(|name| {
-        runtime(name) && !["libcudart.so.12", "libcudart.so.13"].contains(&name.as_str())
-    }) {
+    if let Some(other) = program
+        .needed
+        .iter()
+        .find(|name| runtime(name) && !["libcudart.so.12", "libcudart.so.13"].contains(&name.as_str()))
+    {
         return Err(Failure::Misuse(format!(
             "{name} needs {other}, and vop has libcudart.so.12 and libcudart.so.13; build it with CUDA 12 or 13"
         )));

@@ -97,7 +97,9 @@ fn create(array: *mut *mut c_void, mut descriptor: DriverArray) -> Answer {
 
 runtime! {
     /// Makes an array of one or two dimensions.
-    fn cudaMallocArray(array: *mut *mut c_void, desc: *const ChannelFormatDesc, width: usize, height: usize, flags: u32) {
+    fn cudaMallocArray(
+        array: *mut *mut c_void, desc: *const ChannelFormatDesc, width: usize, height: usize, flags: u32,
+    ) {
         create(array, described(desc, Extent { width, height, depth: 0 }, flags)?)
     }
 
@@ -197,7 +199,9 @@ mod tests {
             }
         }
         assert_eq!(count, 15);
-        for (x, y, z, kind) in [(8, 8, 8, UNSIGNED), (8, 16, 0, UNSIGNED), (0, 8, 0, UNSIGNED), (8, 0, 0, FLOAT), (64, 0, 0, 0)] {
+        for (x, y, z, kind) in
+            [(8, 8, 8, UNSIGNED), (8, 16, 0, UNSIGNED), (0, 8, 0, UNSIGNED), (8, 0, 0, FLOAT), (64, 0, 0, 0)]
+        {
             assert_eq!(format(&ChannelFormatDesc { x, y, z, w: 0, kind }), Err(Status::INVALID_CHANNEL_DESCRIPTOR));
         }
     }

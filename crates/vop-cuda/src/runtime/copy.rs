@@ -138,7 +138,13 @@ fn copy_described(copy: &DriverCopy, when: When) -> Answer {
 /// Copies rows of two dimensions.
 #[allow(clippy::too_many_arguments, reason = "the function of CUDA has as many")]
 fn copy_2d(
-    dst: *mut c_void, dst_pitch: usize, src: *const c_void, src_pitch: usize, width: usize, height: usize, kind: i32,
+    dst: *mut c_void,
+    dst_pitch: usize,
+    src: *const c_void,
+    src_pitch: usize,
+    width: usize,
+    height: usize,
+    kind: i32,
     when: When,
 ) -> Answer {
     let kind = Kind::new(kind)?;
@@ -155,18 +161,19 @@ pub(super) fn described(parameters: &Memcpy3DParms) -> Answer<DriverCopy> {
     let kind = Kind::new(parameters.kind)?;
     let (from, to) = kind.types();
     let Memcpy3DParms { src_array, src_pos, src_ptr, dst_array, dst_pos, dst_ptr, extent, .. } = *parameters;
-    let side = |array: *mut c_void, pos: super::types::Pos, ptr: PitchedPtr, memory| -> Answer<(DriverOperand, usize)> {
-        if !array.is_null() && !ptr.ptr.is_null() || array.is_null() && ptr.ptr.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        let (operand, element) = if array.is_null() {
-            (operand(memory, ptr), 1)
-        } else {
-            (array_operand(array, 0, 0), array::element_size(array)?)
+    let side =
+        |array: *mut c_void, pos: super::types::Pos, ptr: PitchedPtr, memory| -> Answer<(DriverOperand, usize)> {
+            if !array.is_null() && !ptr.ptr.is_null() || array.is_null() && ptr.ptr.is_null() {
+                return Err(Status::INVALID_VALUE);
+            }
+            let (operand, element) = if array.is_null() {
+                (operand(memory, ptr), 1)
+            } else {
+                (array_operand(array, 0, 0), array::element_size(array)?)
+            };
+            let x_in_bytes = pos.x.checked_mul(element).ok_or(Status::INVALID_VALUE)?;
+            Ok((DriverOperand { x_in_bytes, y: pos.y, z: pos.z, ..operand }, element))
         };
-        let x_in_bytes = pos.x.checked_mul(element).ok_or(Status::INVALID_VALUE)?;
-        Ok((DriverOperand { x_in_bytes, y: pos.y, z: pos.z, ..operand }, element))
-    };
     let (src, src_element) = side(src_array, src_pos, src_ptr, from)?;
     let (dst, dst_element) = side(dst_array, dst_pos, dst_ptr, to)?;
     if !src_array.is_null() && !dst_array.is_null() && src_element != dst_element {
@@ -219,7 +226,14 @@ fn rows(memory: u32, ptr: *const c_void, pitch: usize, height: usize) -> DriverO
 
 /// Copies bytes between an array, row after row, and linear memory.
 fn copy_linear(
-    array: *const c_void, x: usize, y: usize, linear: *const c_void, count: usize, kind: i32, to_array: bool, when: When,
+    array: *const c_void,
+    x: usize,
+    y: usize,
+    linear: *const c_void,
+    count: usize,
+    kind: i32,
+    to_array: bool,
+    when: When,
 ) -> Answer {
     let (from, to) = Kind::new(kind)?.types();
     context::ensure()?;
@@ -228,11 +242,8 @@ fn copy_linear(
     while done < count {
         let space = width.checked_sub(x).filter(|space| *space > 0).ok_or(Status::INVALID_VALUE)?;
         // A part of a row, or as many whole rows as there are.
-        let (bytes, height) = if x > 0 || count - done < width {
-            (space.min(count - done), 1)
-        } else {
-            (width, (count - done) / width)
-        };
+        let (bytes, height) =
+            if x > 0 || count - done < width { (space.min(count - done), 1) } else { (width, (count - done) / width) };
         let part = linear.wrapping_byte_add(done);
         let at = array_operand(array, x, y);
         if to_array {
@@ -300,14 +311,16 @@ runtime! {
 
     /// Copies rows.
     fn cudaMemcpy2D(
-        dst: *mut c_void, dst_pitch: usize, src: *const c_void, src_pitch: usize, width: usize, height: usize, kind: i32,
+        dst: *mut c_void, dst_pitch: usize, src: *const c_void, src_pitch: usize, width: usize, height: usize,
+        kind: i32,
     ) |call| {
         copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, When::Now(call))
     }
 
     /// Copies rows in the order of a stream.
     fn cudaMemcpy2DAsync(
-        dst: *mut c_void, dst_pitch: usize, src: *const c_void, src_pitch: usize, width: usize, height: usize, kind: i32,
+        dst: *mut c_void, dst_pitch: usize, src: *const c_void, src_pitch: usize, width: usize, height: usize,
+        kind: i32,
         stream: *mut c_void,
     ) |call| {
         copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind, When::In(context::stream(call, stream)))
@@ -429,7 +442,8 @@ runtime! {
 
     /// Copies bytes between arrays: of one row.
     fn cudaMemcpyArrayToArray(
-        dst: *mut c_void, dst_x: usize, dst_y: usize, src: *const c_void, src_x: usize, src_y: usize, count: usize, kind: i32,
+        dst: *mut c_void, dst_x: usize, dst_y: usize, src: *const c_void, src_x: usize, src_y: usize, count: usize,
+        kind: i32,
     ) |call| {
         Kind::new(kind)?;
         context::ensure()?;

@@ -281,14 +281,16 @@ impl Properties {
         driver!(cuDeviceGetName(properties.name.as_mut_ptr().cast(), 256, device))?;
         driver!(cuDeviceGetUuid_v2(properties.uuid.as_mut_ptr().cast(), device))?;
         driver!(cuDeviceTotalMem_v2(&raw mut properties.memory, device))?;
-        properties.attributes = (0..=MAX_ATTRIBUTE).map(|attribute| {
-            let mut value = 0;
-            // A feature that the device does not know is one that it does not have.
-            match driver!(cuDeviceGetAttribute(&raw mut value, attribute as _, device)) {
-                Ok(()) => value,
-                Err(_) => 0,
-            }
-        }).collect();
+        properties.attributes = (0..=MAX_ATTRIBUTE)
+            .map(|attribute| {
+                let mut value = 0;
+                // A feature that the device does not know is one that it does not have.
+                match driver!(cuDeviceGetAttribute(&raw mut value, attribute as _, device)) {
+                    Ok(()) => value,
+                    Err(_) => 0,
+                }
+            })
+            .collect();
         Ok(properties)
     }
 
@@ -301,7 +303,8 @@ impl Properties {
                 to.int(self.attributes.get(*number).copied().unwrap_or(0));
             }
         };
-        let s = |to: &mut Layout, number: usize| to.size(self.attributes.get(number).copied().unwrap_or(0).max(0) as usize);
+        let s =
+            |to: &mut Layout, number: usize| to.size(self.attributes.get(number).copied().unwrap_or(0).max(0) as usize);
         to.bytes.extend(self.name);
         to.bytes.extend(self.uuid);
         // luid and luidDeviceNodeMask are Windows'.

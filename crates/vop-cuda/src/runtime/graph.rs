@@ -2,7 +2,9 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::types::{ARRAY, DriverCopy, DriverKernelNode, Extent, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr, Pos};
+use super::types::{
+    ARRAY, DriverCopy, DriverKernelNode, Extent, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr, Pos,
+};
 use super::{array, context, copy, driver, function, put, runtime};
 use crate::status::{Answer, Status};
 
@@ -19,7 +21,16 @@ unsafe fn kernel_node(parameters: *const KernelNodeParams) -> Answer<DriverKerne
     let none = std::ptr::null_mut();
     let func = function(p.func)?;
     let (params, extra) = (p.params, p.extra);
-    Ok(DriverKernelNode { func, grid: p.grid, block: p.block, shared: p.shared, params, extra, kernel: none, context: none })
+    Ok(DriverKernelNode {
+        func,
+        grid: p.grid,
+        block: p.block,
+        shared: p.shared,
+        params,
+        extra,
+        kernel: none,
+        context: none,
+    })
 }
 
 /// The structure that the driver reads, without its type.
@@ -62,17 +73,29 @@ fn parameters(copy: &DriverCopy) -> Answer<Memcpy3DParms> {
         let is_array = operand.memory_type == ARRAY;
         let element = if is_array { array::element_size(operand.array)?.max(1) } else { 1 };
         let pos = Pos { x: operand.x_in_bytes / element, y: operand.y, z: operand.z };
-        let pointer = if operand.memory_type == super::types::HOST { operand.host } else { operand.device as *mut c_void };
+        let pointer =
+            if operand.memory_type == super::types::HOST { operand.host } else { operand.device as *mut c_void };
         let ptr = if is_array { std::ptr::null_mut() } else { pointer };
         let array = if is_array { operand.array } else { std::ptr::null_mut() };
-        Ok((array, element, pos, PitchedPtr { ptr, pitch: operand.pitch, xsize: copy.width_in_bytes, ysize: operand.height }))
+        Ok((
+            array,
+            element,
+            pos,
+            PitchedPtr { ptr, pitch: operand.pitch, xsize: copy.width_in_bytes, ysize: operand.height },
+        ))
     };
     let (src_array, src_element, src_pos, src_ptr) = side(&copy.src)?;
     let (dst_array, dst_element, dst_pos, dst_ptr) = side(&copy.dst)?;
     let is_host = |memory: u32| memory == super::types::HOST;
     let kind = match (copy.src.memory_type, copy.dst.memory_type) {
         (from, to) if from == super::types::UNIFIED || to == super::types::UNIFIED => 4,
-        (from, to) => if is_host(from) { i32::from(!is_host(to)) } else { 3 - i32::from(is_host(to)) },
+        (from, to) => {
+            if is_host(from) {
+                i32::from(!is_host(to))
+            } else {
+                3 - i32::from(is_host(to))
+            }
+        }
     };
     let width = copy.width_in_bytes / src_element.max(dst_element);
     let extent = Extent { width, height: copy.height, depth: copy.depth };
@@ -240,7 +263,8 @@ runtime! {
 
     /// Adds a copy into a variable.
     fn cudaGraphAddMemcpyNodeToSymbol(
-        node: *mut Node, graph: *mut c_void, before: *const Node, count: usize, symbol: *const c_void, src: *const c_void,
+        node: *mut Node, graph: *mut c_void, before: *const Node, count: usize, symbol: *const c_void,
+        src: *const c_void,
         size: usize, offset: usize, kind: i32,
     ) {
         let dst = copy::to_symbol(symbol, offset, size, kind)?;
@@ -305,7 +329,8 @@ runtime! {
 
     /// Changes what a node of an executable graph copies.
     fn cudaGraphExecMemcpyNodeSetParamsToSymbol(
-        executable: *mut c_void, node: Node, symbol: *const c_void, src: *const c_void, size: usize, offset: usize, kind: i32,
+        executable: *mut c_void, node: Node, symbol: *const c_void, src: *const c_void, size: usize, offset: usize,
+        kind: i32,
     ) {
         let dst = copy::to_symbol(symbol, offset, size, kind)?;
         set_executable_copy(executable, node, &line(dst, src, size, kind)?)
@@ -313,7 +338,8 @@ runtime! {
 
     /// Changes what a node of an executable graph copies.
     fn cudaGraphExecMemcpyNodeSetParamsFromSymbol(
-        executable: *mut c_void, node: Node, dst: *mut c_void, symbol: *const c_void, size: usize, offset: usize, kind: i32,
+        executable: *mut c_void, node: Node, dst: *mut c_void, symbol: *const c_void, size: usize, offset: usize,
+        kind: i32,
     ) {
         let src = copy::from_symbol(symbol, offset, size, kind)?;
         set_executable_copy(executable, node, &line(dst, src, size, kind)?)
@@ -610,7 +636,9 @@ runtime! {
     }
 
     /// Makes an object of the program that graphs keep.
-    fn cudaUserObjectCreate(object: *mut *mut c_void, pointer: *mut c_void, destroy: *mut c_void, count: u32, flags: u32) {
+    fn cudaUserObjectCreate(
+        object: *mut *mut c_void, pointer: *mut c_void, destroy: *mut c_void, count: u32, flags: u32,
+    ) {
         if destroy.is_null() {
             return Err(Status::INVALID_VALUE);
         }

@@ -25,7 +25,12 @@ thread_local! {
 }
 
 /// Keeps the configuration of a launch. 0 means that the launch comes.
-pub unsafe extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: *mut c_void) -> u32 {
+pub unsafe extern "C" fn __cudaPushCallConfiguration(
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: *mut c_void,
+) -> u32 {
     let status = crate::abi::guarded("__cudaPushCallConfiguration", |_| {
         PENDING.with_borrow_mut(|pending| pending.push(Configuration { grid, block, shared, stream }));
         Ok(())
@@ -128,7 +133,16 @@ fn launch(
     let stream = context::stream(call, stream);
     let launched = if is_cooperative {
         driver!(cuLaunchCooperativeKernel(
-            kernel.cast(), g.x, g.y, g.z, b.x, b.y, b.z, shared, stream.cast(), arguments
+            kernel.cast(),
+            g.x,
+            g.y,
+            g.z,
+            b.x,
+            b.y,
+            b.z,
+            shared,
+            stream.cast(),
+            arguments
         ))
     } else {
         let none = std::ptr::null_mut();

@@ -8,7 +8,8 @@ use crate::status::Status;
 runtime! {
     /// Loads a library from memory.
     fn cudaLibraryLoadData(
-        library: *mut *mut c_void, code: *const c_void, jit_options: *mut i32, jit_values: *mut *mut c_void, jit_count: u32,
+        library: *mut *mut c_void, code: *const c_void, jit_options: *mut i32, jit_values: *mut *mut c_void,
+        jit_count: u32,
         options: *mut i32, values: *mut *mut c_void, count: u32,
     ) {
         context::ensure()?;
@@ -19,7 +20,8 @@ runtime! {
 
     /// Loads a library from a file.
     fn cudaLibraryLoadFromFile(
-        library: *mut *mut c_void, file: *const c_char, jit_options: *mut i32, jit_values: *mut *mut c_void, jit_count: u32,
+        library: *mut *mut c_void, file: *const c_char, jit_options: *mut i32, jit_values: *mut *mut c_void,
+        jit_count: u32,
         options: *mut i32, values: *mut *mut c_void, count: u32,
     ) {
         context::ensure()?;

@@ -148,7 +148,9 @@ runtime! {
     }
 
     /// Brings managed memory somewhere: it is already there.
-    fn cudaMemPrefetchAsync(pointer: *const c_void, size: usize, location: MemLocation, flags: u32, _stream: *mut c_void) {
+    fn cudaMemPrefetchAsync(
+        pointer: *const c_void, size: usize, location: MemLocation, flags: u32, _stream: *mut c_void,
+    ) {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -170,7 +172,8 @@ runtime! {
 
     /// What was advised about managed memory.
     fn cudaMemRangeGetAttributes(
-        data: *mut *mut c_void, sizes: *mut usize, attributes: *mut i32, count: usize, pointer: *const c_void, size: usize,
+        data: *mut *mut c_void, sizes: *mut usize, attributes: *mut i32, count: usize, pointer: *const c_void,
+        size: usize,
     ) {
         context::ensure()?;
         driver!(cuMemRangeGetAttributes(data, sizes, attributes.cast(), count, pointer as u64, size))

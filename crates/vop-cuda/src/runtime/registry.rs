@@ -108,7 +108,14 @@ fn load(image: *const c_void) -> Answer<usize> {
     let mut library: *mut c_void = std::ptr::null_mut();
     let none = std::ptr::null_mut::<c_void>();
     driver!(cuLibraryLoadData(
-        (&raw mut library).cast(), image.cast(), none.cast(), none.cast(), 0, none.cast(), none.cast(), 0
+        (&raw mut library).cast(),
+        image.cast(),
+        none.cast(),
+        none.cast(),
+        0,
+        none.cast(),
+        none.cast(),
+        0
     ))?;
     Ok(library as usize)
 }
@@ -143,7 +150,16 @@ fn linked(images: &[&[u8]]) -> Answer<usize> {
             let name = CString::new(format!("module {}", index + 1)).map_err(|_| Status::UNKNOWN)?;
             let length = text.as_bytes_with_nul().len();
             let data = text.as_ptr().cast_mut().cast::<c_void>();
-            driver!(cuLinkAddData_v2(state.cast(), PTX as _, data, length, name.as_ptr(), 0, none.cast(), none.cast()))?;
+            driver!(cuLinkAddData_v2(
+                state.cast(),
+                PTX as _,
+                data,
+                length,
+                name.as_ptr(),
+                0,
+                none.cast(),
+                none.cast()
+            ))?;
         }
         let (mut made, mut size) = (none, 0usize);
         driver!(cuLinkComplete(state.cast(), &raw mut made, &raw mut size))?;
@@ -169,9 +185,11 @@ pub(super) fn kernel(function: *const c_void) -> Answer<*mut c_void> {
     let kernel = found.kernel.get_or_init(|| {
         let library = found.binary.library()?;
         let mut kernel: *mut c_void = std::ptr::null_mut();
-        driver!(cuLibraryGetKernel((&raw mut kernel).cast(), library.cast(), found.name.as_ptr())).map_err(|status| {
-            if status == Status::NOT_FOUND { Status::INVALID_DEVICE_FUNCTION } else { status }
-        })?;
+        driver!(cuLibraryGetKernel((&raw mut kernel).cast(), library.cast(), found.name.as_ptr())).map_err(
+            |status| {
+                if status == Status::NOT_FOUND { Status::INVALID_DEVICE_FUNCTION } else { status }
+            },
+        )?;
         Ok(kernel as usize)
     });
     kernel.map(|kernel| kernel as *mut c_void)
@@ -180,7 +198,8 @@ pub(super) fn kernel(function: *const c_void) -> Answer<*mut c_void> {
 /// The host function of the kernel that has been used and that `is_it`, or else the function itself.
 pub(super) fn host_function(function: *mut c_void, is_it: impl Fn(*mut c_void) -> bool) -> *mut c_void {
     let used = with(|registry| {
-        let kernels = registry.functions.iter().filter_map(|(host, function)| Some((*host, (*function.kernel.get()?).ok()?)));
+        let kernels =
+            registry.functions.iter().filter_map(|(host, function)| Some((*host, (*function.kernel.get()?).ok()?)));
         kernels.collect::<Vec<_>>()
     });
     let found = used.into_iter().flatten().find(|(_, kernel)| is_it(*kernel as *mut c_void));
@@ -193,9 +212,11 @@ pub(super) fn variable(symbol: *const c_void) -> Answer<(*mut c_void, usize)> {
     let Some(found) = found else { return managed(symbol as usize) };
     let library = found.binary.library()?;
     let (mut address, mut size) = (0u64, 0usize);
-    driver!(cuLibraryGetGlobal(&raw mut address, &raw mut size, library.cast(), found.name.as_ptr())).map_err(|status| {
-        if status == Status::NOT_FOUND { Status::INVALID_SYMBOL } else { status }
-    })?;
+    driver!(cuLibraryGetGlobal(&raw mut address, &raw mut size, library.cast(), found.name.as_ptr())).map_err(
+        |status| {
+            if status == Status::NOT_FOUND { Status::INVALID_SYMBOL } else { status }
+        },
+    )?;
     Ok((address as *mut c_void, size))
 }
 

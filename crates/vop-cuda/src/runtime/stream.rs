@@ -109,7 +109,8 @@ runtime! {
 
     /// Begins to capture the work of a stream into a graph.
     fn cudaStreamBeginCaptureToGraph(
-        stream: *mut c_void, graph: *mut c_void, dependencies: *const *mut c_void, edges: *const c_void, count: usize, mode: i32,
+        stream: *mut c_void, graph: *mut c_void, dependencies: *const *mut c_void, edges: *const c_void,
+        count: usize, mode: i32,
     ) |call| {
         let stream = of(call, stream)?;
         driver!(cuStreamBeginCaptureToGraph(
@@ -129,7 +130,8 @@ runtime! {
 
     /// The state of a capture.
     fn cudaStreamGetCaptureInfo(
-        stream: *mut c_void, status: *mut i32, id: *mut u64, graph: *mut *mut c_void, dependencies: *mut *const *mut c_void,
+        stream: *mut c_void, status: *mut i32, id: *mut u64, graph: *mut *mut c_void,
+        dependencies: *mut *const *mut c_void,
         edges: *mut *const c_void, count: *mut usize,
     ) |call| {
         let stream = of(call, stream)?;
@@ -140,7 +142,8 @@ runtime! {
 
     /// The state of a capture, as CUDA 12 has it.
     fn cudaStreamGetCaptureInfo_v2(
-        stream: *mut c_void, status: *mut i32, id: *mut u64, graph: *mut *mut c_void, dependencies: *mut *const *mut c_void,
+        stream: *mut c_void, status: *mut i32, id: *mut u64, graph: *mut *mut c_void,
+        dependencies: *mut *const *mut c_void,
         count: *mut usize,
     ) |call| {
         let (stream, none) = (of(call, stream)?, std::ptr::null_mut::<*const c_void>());
