@@ -33,6 +33,20 @@ struct Program {
     asks_runtime: bool,
 }
 
+/// Libraries of NVIDIA that hold machine code: they are found or not, but what they launch cannot run.
+const MACHINE_CODE: [&str; 10] = [
+    "libcublas",
+    "libcudnn",
+    "libcufft",
+    "libcurand",
+    "libcusolver",
+    "libcusparse",
+    "libcutensor",
+    "libnccl",
+    "libnpp",
+    "libnvjpeg",
+];
+
 /// Bytes of a section that is read: a damaged header must not fill the memory.
 const MAX_SECTION: u64 = 64 << 20;
 /// Sections of a file.
@@ -61,6 +75,9 @@ pub(super) fn refuse_unfit(path: &Path) -> Result<(), Failure> {
             "{name} has the CUDA runtime linked statically, and that asks the driver by tables that are not public; link it with \
              `nvcc -cudart shared` (CMake: CUDA_RUNTIME_LIBRARY Shared)"
         )));
+    }
+    for library in program.needed.iter().filter(|name| MACHINE_CODE.iter().any(|library| name.starts_with(library))) {
+        output::warning(&format!("{name} needs {library}, a library of machine code: its kernels cannot run here"));
     }
     if let Some(rpath) = program.rpath.filter(|rpath| {
         let folders = rpath.split(':').map(|folder| folder.replace("$ORIGIN", &origin(path)));
