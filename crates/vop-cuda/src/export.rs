@@ -86,13 +86,15 @@ macro_rules! export {
     };
 }
 
-/// Symbols of the lists of `runtime_functions!`: those of both versions, and those that only one has or that differ.
+/// Symbols of the lists of `runtime_functions!`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_runtime {
     (
         both { $($name:ident)* } both_ptsz { $($z:ident)* } both_ptds { $($d:ident)* }
-        only_13 { $($new:ident)* } only_12 { $($old:ident = $to:ident)* }
+        only_13 { $($new:ident)* } only_13_ptsz { $($new_z:ident)* }
+        only_12 { $($old:ident = $to:ident,)* } only_12_ptsz { $($old_z:ident = $to_z:ident,)* }
+        no { $($no:ident)* } no_13 { $($no_13:ident)* } no_12 { $($no_12:ident)* }
     ) => {
         $($crate::jump!(stringify!($name), $crate::runtime::$name);)*
         $($crate::jump_old!("libcudart.so.12", stringify!($name), $crate::runtime::$name);)*
@@ -101,7 +103,13 @@ macro_rules! export_runtime {
         $($crate::jump!(per_thread concat!(stringify!($d), "_ptds"), $crate::runtime::$d);)*
         $($crate::jump_old!(per_thread "libcudart.so.12", concat!(stringify!($d), "_ptds"), $crate::runtime::$d);)*
         $($crate::jump!(stringify!($new), $crate::runtime::$new);)*
+        $($crate::jump!(per_thread concat!(stringify!($new_z), "_ptsz"), $crate::runtime::$new_z);)*
         $($crate::jump_old!("libcudart.so.12", stringify!($old), $crate::runtime::$to);)*
+        $($crate::jump_old!(per_thread "libcudart.so.12", concat!(stringify!($old_z), "_ptsz"), $crate::runtime::$to_z);)*
+        $($crate::jump!(stringify!($no), $crate::runtime::unsupported::$no);)*
+        $($crate::jump_old!("libcudart.so.12", stringify!($no), $crate::runtime::unsupported::$no);)*
+        $($crate::jump!(stringify!($no_13), $crate::runtime::unsupported::$no_13);)*
+        $($crate::jump_old!("libcudart.so.12", stringify!($no_12), $crate::runtime::unsupported::$no_12);)*
     };
 }
 

@@ -45,15 +45,8 @@ static CHILD: AtomicI32 = AtomicI32::new(0);
 static EARLY: AtomicU64 = AtomicU64::new(0);
 
 /// Signals that others send to vop and mean for the program.
-const FORWARDED: [i32; 7] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGTERM,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-    libc::SIGALRM,
-];
+const FORWARDED: [i32; 7] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM];
 
 /// Passes a signal on.
 extern "C" fn forward(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {

@@ -22,7 +22,10 @@ impl Folder {
         let library = library()?;
         let failed = |error: std::io::Error| {
             let temporary = std::env::temp_dir();
-            Failure::Misuse(format!("cannot make a folder in {}: {error}; TMPDIR names another place", temporary.display()))
+            Failure::Misuse(format!(
+                "cannot make a folder in {}: {error}; TMPDIR names another place",
+                temporary.display()
+            ))
         };
         // Nobody else can write into it: it has a random name and the mode 700.
         let folder = tempfile::Builder::new().prefix("vop-exec-").tempdir().map_err(failed)?;

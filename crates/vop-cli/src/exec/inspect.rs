@@ -33,6 +33,20 @@ struct Program {
     asks_runtime: bool,
 }
 
+/// Libraries of NVIDIA that hold machine code: they are found or not, but what they launch cannot run.
+const MACHINE_CODE: [&str; 10] = [
+    "libcublas",
+    "libcudnn",
+    "libcufft",
+    "libcurand",
+    "libcusolver",
+    "libcusparse",
+    "libcutensor",
+    "libnccl",
+    "libnpp",
+    "libnvjpeg",
+];
+
 /// Bytes of a section that is read: a damaged header must not fill the memory.
 const MAX_SECTION: u64 = 64 << 20;
 /// Sections of a file.
@@ -47,9 +61,11 @@ pub(super) fn refuse_unfit(path: &Path) -> Result<(), Failure> {
     let Some(program) = read(path) else { return Ok(()) };
     let name = path.display();
     let runtime = |name: &&String| name.starts_with("libcudart.so.");
-    if let Some(other) = program.needed.iter().find(|name| {
-        runtime(name) && !["libcudart.so.12", "libcudart.so.13"].contains(&name.as_str())
-    }) {
+    if let Some(other) = program
+        .needed
+        .iter()
+        .find(|name| runtime(name) && !["libcudart.so.12", "libcudart.so.13"].contains(&name.as_str()))
+    {
         return Err(Failure::Misuse(format!(
             "{name} needs {other}, and vop has libcudart.so.12 and libcudart.so.13; build it with CUDA 12 or 13"
         )));
@@ -59,6 +75,9 @@ pub(super) fn refuse_unfit(path: &Path) -> Result<(), Failure> {
             "{name} has the CUDA runtime linked statically, and that asks the driver by tables that are not public; link it with \
              `nvcc -cudart shared` (CMake: CUDA_RUNTIME_LIBRARY Shared)"
         )));
+    }
+    for library in program.needed.iter().filter(|name| MACHINE_CODE.iter().any(|library| name.starts_with(library))) {
+        output::warning(&format!("{name} needs {library}, a library of machine code: its kernels cannot run here"));
     }
     if let Some(rpath) = program.rpath.filter(|rpath| {
         let folders = rpath.split(':').map(|folder| folder.replace("$ORIGIN", &origin(path)));

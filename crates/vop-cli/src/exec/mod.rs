@@ -125,7 +125,9 @@ fn device(text: &str) -> Result<String, String> {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn run(_: Args) -> Result<Outcome, Failure> {
-    Err(Failure::Misuse("`vop exec` runs programs on Linux only: it replaces shared libraries as Linux loads them".into()))
+    Err(Failure::Misuse(
+        "`vop exec` runs programs on Linux only: it replaces shared libraries as Linux loads them".into(),
+    ))
 }
 
 #[cfg(target_os = "linux")]

@@ -199,7 +199,11 @@ impl Summary {
             let counts = [(self.errors(), "error"), (self.findings(), "finding"), (self.leaks(), "leak")];
             let counts: Vec<String> =
                 counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(*count, what)).collect();
-            text.push_str(&if counts.is_empty() { "no errors\n".to_owned() } else { format!("{}\n", counts.join(", ")) });
+            text.push_str(&if counts.is_empty() {
+                "no errors\n".to_owned()
+            } else {
+                format!("{}\n", counts.join(", "))
+            });
         }
         text
     }
@@ -242,7 +246,12 @@ fn table(kernels: &[Kernel]) -> String {
         return "no launches\n".to_owned();
     }
     let row = |name: String, kernel: &Kernel| {
-        [name, vop::grouped(kernel.launches), vop::grouped(kernel.thread_instructions), format!("{:.3}", kernel.seconds)]
+        [
+            name,
+            vop::grouped(kernel.launches),
+            vop::grouped(kernel.thread_instructions),
+            format!("{:.3}", kernel.seconds),
+        ]
     };
     let mut total = Kernel::default();
     for kernel in kernels {
