@@ -467,6 +467,7 @@ fn a_command_line_has_variables_and_offsets() {
             grid: "1".to_owned(),
             block: "2".to_owned(),
             shared: 0,
+            cooperative: false,
             args: args.iter().map(|arg| arg.replace("IN", &path("in.raw")).replace("OUT", &path("out.npy"))).collect(),
             variables: variables
                 .iter()

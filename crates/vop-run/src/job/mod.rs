@@ -14,6 +14,7 @@
 //! grid   = [40, 23]                        # x, then y, then z; a number is x alone
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
+//! cooperative = true                       # blocks may wait for one another (`grid.sync()`); may be left out
 //! check  = ["races", "uninit"]             # or "all"; may be left out
 //! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
@@ -213,6 +214,7 @@ struct LaunchSpec {
     grid: At<[u32; 3]>,
     block: At<[u32; 3]>,
     shared: usize,
+    cooperative: bool,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
     timeout: Option<Duration>,
@@ -499,6 +501,9 @@ impl Job {
         for Launch { spec, kernel, args } in &launches {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
+            if spec.cooperative {
+                launch.cooperative = Some(kernel.resident_blocks(spec.block.value, spec.shared));
+            }
             spec.checks.iter().for_each(|check| launch.check(*check));
             launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
@@ -953,6 +958,12 @@ impl Job {
             let at = if grid_alone { &spec.grid } else { &spec.block };
             self.source.place(error, at.span.as_ref())
         })?;
+        if spec.cooperative {
+            let resident = kernel.resident_blocks(block, spec.shared);
+            kernel
+                .check_cooperative(grid, resident)
+                .map_err(|error| self.source.place(error, spec.grid.span.as_ref()))?;
+        }
         let mut args = Vec::new();
         let mut errors = Vec::new();
         for arg in &spec.args.value {
