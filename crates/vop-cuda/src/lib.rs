@@ -25,6 +25,7 @@ mod abi;
 pub mod driver;
 mod export;
 pub mod fatbin;
+pub mod machine;
 pub mod runtime;
 mod status;
 

@@ -595,6 +595,13 @@ pub struct Parameter {
     pub(crate) offset: usize,
 }
 
+impl Parameter {
+    /// Where it stands in the parameter space, as in a buffer of all arguments.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+}
+
 impl fmt::Display for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.bytes == self.ty.size() {
@@ -734,6 +741,21 @@ impl Kernel {
     /// The parameters in order.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
+    }
+
+    /// Bytes of the shared memory that it declares, without the dynamic part.
+    pub fn shared_bytes(&self) -> usize {
+        self.shared_bytes
+    }
+
+    /// The number of threads that a block may have at most, if it says so (`.maxntid`, `.reqntid`).
+    pub fn max_threads(&self) -> Option<u64> {
+        self.max_threads
+    }
+
+    /// What a block must be, if it says so (`.reqntid`).
+    pub fn required_block(&self) -> Option<[u32; 3]> {
+        self.required_block
     }
 
     /// Where a statement stands in the PTX.

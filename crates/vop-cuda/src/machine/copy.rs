@@ -91,7 +91,7 @@ impl Copy {
         if self.is_empty() {
             return Ok([Some(Kind::Device); 2]);
         }
-        let kind = |side: &Side| Ok(known(machine, side, self.size())?.map(|allocation| allocation.kind));
+        let kind = |side| known(machine, side, self.size()).map(|found| found.map(|allocation| allocation.kind));
         Ok([kind(&self.to)?, kind(&self.from)?])
     }
 

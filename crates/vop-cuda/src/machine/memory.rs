@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "memory of the program is registered with the engine")]
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use vop_run::{BufferId, Memory};
@@ -72,6 +72,8 @@ pub struct Allocation {
     pub name: String,
     /// The devices whose kernels reach it, with its place in their memory. Variables and arrays are freed by their owners.
     buffers: Mutex<Vec<(usize, BufferId)>>,
+    /// Whether a stream was told to free it.
+    pub is_leaving: AtomicBool,
     /// Copies hold it for reading, so that freeing waits for them.
     in_use: RwLock<()>,
 }
@@ -161,7 +163,8 @@ impl Space {
         let Wanted { kind, len, context, flags, pool, .. } = wanted;
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let (buffers, in_use) = (Mutex::new(buffers), RwLock::new(()));
-        let made = Allocation { start, len, kind, device, context, number, flags, pool, name, buffers, in_use };
+        let is_leaving = AtomicBool::new(false);
+        let made = Allocation { start, len, kind, device, context, number, flags, pool, name, buffers, is_leaving, in_use };
         let made = Arc::new(made);
         self.by_address.write().unwrap_or_else(PoisonError::into_inner).insert(start, Arc::clone(&made));
         made
@@ -308,5 +311,10 @@ impl Device {
     /// Its memory. Nothing that waits for the program may happen while it is locked.
     pub fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its memory, for a launch.
+    pub fn memory_lock(&self) -> &Mutex<Memory> {
+        &self.memory
     }
 }

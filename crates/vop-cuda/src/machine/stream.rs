@@ -140,7 +140,24 @@ impl Stream {
     ///
     /// # Errors
     /// The capture is broken.
-    pub fn give_after(self: &Arc<Self>, mut after: Vec<Ticket>, work: Work) -> Answer<Ticket> {
+    pub fn give_after(self: &Arc<Self>, after: Vec<Ticket>, work: Work) -> Answer<Ticket> {
+        self.put(after, work, true)
+    }
+
+    /// Gives it work, and waits for it: this thread does it, unless the other one is already at work.
+    ///
+    /// # Errors
+    /// The stream is captured.
+    pub fn do_now(self: &Arc<Self>, work: Work) -> Answer {
+        if self.is_capturing() {
+            self.with_capture(|capturing| capturing.iter_mut().for_each(Capturing::invalidate));
+            return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+        }
+        self.put(Vec::new(), work, false)?.wait();
+        Ok(())
+    }
+
+    fn put(self: &Arc<Self>, mut after: Vec<Ticket>, work: Work, wake: bool) -> Answer<Ticket> {
         if self.is_capturing() {
             let captured = self.with_capture(|capturing| capturing.as_mut().map(|capturing| capturing.add(work.clone())));
             if let Some(result) = captured {
@@ -154,10 +171,11 @@ impl Stream {
         queue.given += 1;
         let number = queue.given;
         queue.items.push_back(Item { after, work });
-        let must_start = !queue.has_thread && !queue.is_closed;
+        // Who waits at once starts the thread if it needs it.
+        let must_start = wake && !queue.has_thread;
         if must_start {
             queue.has_thread = true;
-        } else if queue.is_asleep {
+        } else if wake && queue.is_asleep {
             queue.is_asleep = false;
             self.changed.notify_all();
         }
@@ -229,7 +247,7 @@ impl Stream {
     }
 
     /// Works until the item of this number is done.
-    fn work_until(&self, number: u64) {
+    fn work_until(self: &Arc<Self>, number: u64) {
         while self.done.load(Ordering::Acquire) < number {
             if self.work_on_one(false) {
                 continue;
@@ -240,6 +258,12 @@ impl Stream {
             }
             let is_for_thread = queue.items.front().is_some_and(|item| item.work.calls_back());
             if !queue.is_running && !is_for_thread {
+                continue;
+            }
+            if is_for_thread && !queue.has_thread {
+                queue.has_thread = true;
+                drop(queue);
+                self.start();
                 continue;
             }
             if queue.is_asleep {
@@ -262,6 +286,12 @@ impl Stream {
     pub fn is_idle(&self) -> bool {
         let queue = self.queue();
         self.done.load(Ordering::Acquire) == queue.given
+    }
+
+    /// Whether it gets no more work, and has none.
+    pub fn is_over(&self) -> bool {
+        let queue = self.queue();
+        queue.is_closed && self.done.load(Ordering::Acquire) == queue.given
     }
 
     /// Waits until all work is done that was given until now.
