@@ -151,6 +151,30 @@ impl Corner3D {
 }
 
 impl Copy3D {
+    /// A copy, between addresses.
+    pub(super) fn of(copy: &Copy) -> Copy3D {
+        let corner = |side: &Side| Corner3D {
+            x: 0,
+            y: 0,
+            z: 0,
+            level: 0,
+            kind: 4,
+            host: std::ptr::null(),
+            device: side.address,
+            array: std::ptr::null_mut(),
+            reserved: std::ptr::null_mut(),
+            pitch: side.pitch as usize,
+            height: side.slice.checked_div(side.pitch).unwrap_or(0) as usize,
+        };
+        Copy3D {
+            from: corner(&copy.from),
+            to: corner(&copy.to),
+            width: copy.width as usize,
+            height: copy.height as usize,
+            depth: copy.depth as usize,
+        }
+    }
+
     /// As a copy.
     pub(super) fn copy(&self) -> Answer<Copy> {
         let size = [self.width, self.height, self.depth];

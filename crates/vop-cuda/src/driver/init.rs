@@ -11,7 +11,7 @@ use crate::machine::{self, report};
 use crate::status::Status;
 
 /// `CUDA_VERSION` of the header that this was written from.
-const VERSION: i32 = 13_000;
+const VERSION: i32 = 13_050;
 
 api! {
     /// Makes the library ready.

@@ -466,6 +466,13 @@ pub struct PoolProperties {
     reserved: [u8; 54],
 }
 
+impl PoolProperties {
+    /// The device that they name.
+    pub(super) fn device(&self) -> Answer<DeviceNumber> {
+        if self.location == LOCATION_DEVICE { Ok(self.id) } else { Err(Status::INVALID_VALUE) }
+    }
+}
+
 fn pool_of(pool: Handle) -> Answer<Arc<Pool>> {
     machine()?.handles.get(number(pool)).ok_or(Status::INVALID_VALUE)
 }

@@ -10,6 +10,7 @@
 mod context;
 mod copy;
 mod device;
+mod graph;
 mod init;
 mod launch;
 mod list;
@@ -23,6 +24,7 @@ pub mod unsupported;
 pub use context::*;
 pub use copy::*;
 pub use device::*;
+pub use graph::*;
 pub use init::*;
 pub use launch::*;
 pub use memory::*;

@@ -18,6 +18,8 @@ use crate::status::{Answer, Status};
 /// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`.
 const LEGACY: usize = 1;
 const PER_THREAD: usize = 2;
+/// `CU_EVENT_RECORD_EXTERNAL` and `CU_EVENT_WAIT_EXTERNAL`: in a capture, a node, and nothing of the capture's.
+const EXTERNAL: u32 = 1;
 /// `CU_STREAM_NON_BLOCKING`.
 const NON_BLOCKING: u32 = 1;
 
@@ -254,6 +256,9 @@ api! {
         if flags & !1 != 0 {
             return Err(Status::INVALID_VALUE);
         }
+        if flags & EXTERNAL != 0 && stream.is_capturing() {
+            return stream.give(Work::Wait(event)).map(|_| ());
+        }
         event.let_wait(&stream)
     }
 
@@ -272,6 +277,16 @@ api! {
 
     /// Calls a function of the program when the stream comes by.
     fn cuLaunchHostFunc(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) |call| {
+        let stream = stream_of(call, stream)?;
+        let function = function.ok_or(Status::INVALID_VALUE)?;
+        stream.give(Work::Host(HostFunction { function, data: data.expose_provenance() })).map(|_| ())
+    }
+
+    /// Calls a function of the program when the stream comes by. How it is waited for makes no difference.
+    fn cuLaunchHostFunc_v2(
+        stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void, mode: u32
+    ) |call| {
+        let _ = mode;
         let stream = stream_of(call, stream)?;
         let function = function.ok_or(Status::INVALID_VALUE)?;
         stream.give(Work::Host(HostFunction { function, data: data.expose_provenance() })).map(|_| ())
@@ -467,7 +482,11 @@ api! {
         if flags & !1 != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        event_of(event)?.record(&stream_of(call, stream)?)
+        let (event, stream) = (event_of(event)?, stream_of(call, stream)?);
+        if flags & EXTERNAL != 0 && stream.is_capturing() {
+            return stream.give(Work::Record(event)).map(|_| ());
+        }
+        event.record(&stream)
     }
 
     /// Whether all that was noted is done.

@@ -7,7 +7,7 @@ use std::thread::ThreadId;
 
 use super::event::Mark;
 use super::stream::{Stream, Ticket};
-use super::work::Work;
+use super::work::{HostFunction, Work};
 use super::{handles, machine};
 use crate::status::{Answer, Status};
 
@@ -16,6 +16,10 @@ pub struct Graph {
     /// Its handle.
     pub handle: u64,
     nodes: Mutex<BTreeMap<u64, Node>>,
+    /// If it is a copy: the node for each of the original.
+    copied: Mutex<HashMap<u64, u64>>,
+    /// What the program keeps as long as the graph is there.
+    kept: Mutex<Vec<Arc<Kept>>>,
 }
 
 /// A node: what it does, and what it comes after.
@@ -54,7 +58,7 @@ impl Graph {
     /// A graph without nodes.
     pub fn new() -> Answer<Arc<Graph>> {
         let handle = handles::next();
-        let graph = Arc::new(Graph { handle, nodes: Mutex::default() });
+        let graph = Arc::new(Graph { handle, nodes: Mutex::default(), copied: Mutex::default(), kept: Mutex::default() });
         machine()?.handles.set(handle, Arc::clone(&graph));
         Ok(graph)
     }
@@ -62,6 +66,11 @@ impl Graph {
     /// Its nodes by their handles, which grow.
     pub fn nodes(&self) -> MutexGuard<'_, BTreeMap<u64, Node>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the program keeps with it.
+    pub fn kept(&self) -> MutexGuard<'_, Vec<Arc<Kept>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a node.
@@ -104,6 +113,7 @@ impl Graph {
     /// A copy, with nodes of its own; and the new node for each.
     pub fn copied(&self) -> Answer<(Arc<Graph>, HashMap<u64, u64>)> {
         let copy = Graph::new()?;
+        copy.kept().clone_from(&self.kept());
         let mut new = HashMap::new();
         let nodes = self.nodes().clone();
         for handle in order(&nodes)? {
@@ -119,7 +129,13 @@ impl Graph {
             }
             new.insert(handle, made);
         }
+        copy.copied.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&new);
         Ok((copy, new))
+    }
+
+    /// The node that a node of the original has become.
+    pub fn copy_of(&self, original: u64) -> Option<u64> {
+        self.copied.lock().unwrap_or_else(PoisonError::into_inner).get(&original).copied()
     }
 
     /// The graph, and its nodes, lose their handles.
@@ -156,6 +172,52 @@ fn order(nodes: &BTreeMap<u64, Node>) -> Answer<Vec<u64>> {
     if all.len() == nodes.len() { Ok(all) } else { Err(Status::INVALID_VALUE) }
 }
 
+/// An object of the program that is destroyed when nobody needs it any more: `CUuserObject`.
+pub struct UserObject {
+    /// Calls the program's function.
+    destroy: HostFunction,
+    count: AtomicU64,
+}
+
+impl UserObject {
+    /// An object that is held so often.
+    pub fn new(destroy: HostFunction, count: u64) -> UserObject {
+        UserObject { destroy, count: AtomicU64::new(count) }
+    }
+
+    /// Holds it more often.
+    pub fn retain(&self, count: u64) {
+        self.count.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Holds it less often. Nobody holding it destroys it.
+    ///
+    /// # Errors
+    /// It was not held so often.
+    pub fn release(&self, count: u64) -> Answer {
+        let less = |held: u64| held.checked_sub(count);
+        let before = self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+        if before.map_err(|_| Status::INVALID_VALUE)? == count && count > 0 {
+            self.destroy.call();
+        }
+        Ok(())
+    }
+}
+
+/// An object that a graph holds.
+pub struct Kept {
+    /// The object.
+    pub object: Arc<UserObject>,
+    /// How often.
+    pub count: u64,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = self.object.release(self.count);
+    }
+}
+
 /// A graph that can be launched.
 pub struct Instance {
     /// Its handle.
@@ -163,6 +225,7 @@ pub struct Instance {
     /// The flags that the program gave.
     pub flags: u64,
     steps: Mutex<Vec<InstanceStep>>,
+    _kept: Vec<Arc<Kept>>,
 }
 
 /// A node of an instance.
@@ -183,10 +246,7 @@ fn steps(graph: &Graph) -> Answer<Vec<InstanceStep>> {
         let work = match &node.task {
             Task::Work(work) | Task::Allocate(_, work) => work.clone(),
             Task::Free(_) => Work::Nothing,
-            Task::Child(child) => {
-                let all = steps(child)?.into_iter().filter(|step| !step.is_disabled);
-                Work::All(all.map(|step| step.work).collect())
-            }
+            Task::Child(child) => Instance::all(child)?,
         };
         Ok(InstanceStep { node: handle, work, is_disabled: node.is_disabled })
     };
@@ -199,9 +259,19 @@ impl Instance {
     /// # Errors
     /// Nodes come after one another in a circle.
     pub fn new(graph: &Graph, flags: u64) -> Answer<Arc<Instance>> {
-        let instance = Arc::new(Instance { handle: handles::next(), flags, steps: Mutex::new(steps(graph)?) });
+        let (handle, steps, kept) = (handles::next(), Mutex::new(steps(graph)?), graph.kept().clone());
+        let instance = Arc::new(Instance { handle, flags, steps, _kept: kept });
         machine()?.handles.set(instance.handle, Arc::clone(&instance));
         Ok(instance)
+    }
+
+    /// All that a graph does, as one piece of work.
+    ///
+    /// # Errors
+    /// Nodes come after one another in a circle.
+    pub fn all(graph: &Graph) -> Answer<Work> {
+        let all = steps(graph)?.into_iter().filter(|step| !step.is_disabled);
+        Ok(Work::All(all.map(|step| step.work).collect()))
     }
 
     fn steps(&self) -> MutexGuard<'_, Vec<InstanceStep>> {

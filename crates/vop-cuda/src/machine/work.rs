@@ -83,6 +83,14 @@ pub struct HostFunction {
     pub data: usize,
 }
 
+impl HostFunction {
+    /// Calls it.
+    pub fn call(self) {
+        // SAFETY: the program gave the function and its data for this.
+        unsafe { (self.function)(std::ptr::with_exposed_provenance_mut(self.data)) };
+    }
+}
+
 /// A function of the program: `CUstreamCallback`.
 #[derive(Clone, Copy, Debug)]
 pub struct Callback {
@@ -232,9 +240,8 @@ impl Context {
                 ),
             },
             Work::Fill(fill) => fill.run(machine),
-            Work::Host(HostFunction { function, data }) => {
-                // SAFETY: the program gave the function for this.
-                unsafe { function(std::ptr::with_exposed_provenance_mut(data)) };
+            Work::Host(function) => {
+                function.call();
                 Ok(())
             }
             Work::WriteValue(address, value) => write_value(machine, address, value),
