@@ -67,6 +67,7 @@ mod opcode;
 mod pure;
 mod special;
 mod symbol;
+pub mod texture;
 mod types;
 
 pub use code::{Kernel, Parameter};

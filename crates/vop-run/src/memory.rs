@@ -19,6 +19,7 @@ use crate::engine::shadow::{Checks, Common};
 use crate::error::{RunError, RunErrorKind};
 use crate::heap::{self, Heap, HeapLog};
 use crate::symbol::{self, shown};
+use crate::texture::table::Table;
 
 /// The name of the allocation that is the heap: a phrase, unlike the names of others.
 const HEAP_NAME: &str = "the heap of `malloc`";
@@ -311,6 +312,8 @@ pub struct Memory {
     /// The programs whose variables it holds, and the number of functions in their modules.
     pub(crate) modules: Vec<u64>,
     pub(crate) functions: usize,
+    /// Textures and surfaces; a launch keeps them as they were.
+    pub(crate) textures: Arc<Table>,
 }
 
 impl Memory {

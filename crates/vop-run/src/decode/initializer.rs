@@ -2,12 +2,16 @@
 
 use std::borrow::Cow;
 
-use vop_ptx::module::{Linkage, Module, Variable, lex};
+use vop_ptx::module::{Linkage, Module, Space, Variable, lex};
 
 use super::operand::{Operand, constant};
 use super::{HashMap, MAX_VARIABLES, Symbol};
 use crate::error::{RunError, RunErrorKind};
+use crate::texture::table::reference_kind;
 use crate::types::Kind;
+
+/// Bytes that a texture, sampler or surface reference takes.
+const REFERENCE: usize = 8;
 
 /// The content of a variable: some bytes, and zeros behind them. Most large variables are all zeros, which take no memory here.
 #[derive(Clone, Debug)]
@@ -28,6 +32,11 @@ impl Content {
     }
 }
 
+/// What a variable is a reference to, if it is one: `texref`, `samplerref`, `surfref`, or `tex` as old modules declare textures.
+pub(super) fn reference_of(variable: &Variable) -> Option<&'static str> {
+    if variable.space == Space::Tex { Some("tex") } else { reference_kind(variable.ty.scalar) }
+}
+
 /// The dimensions of a variable, and the number of its bytes. `total` sums up the sizes of a module's variables.
 pub(super) fn size(module: &Module, variable: &Variable, total: &mut u64) -> Result<usize, RunError> {
     let name = module.slice(&variable.name);
@@ -35,14 +44,15 @@ pub(super) fn size(module: &Module, variable: &Variable, total: &mut u64) -> Res
     if variable.linkage == Some(Linkage::Extern) {
         return Err(unsupported("is declared .extern: its definition is in another module"));
     }
-    let element = variable.ty.bytes().ok_or_else(|| {
-        unsupported(match variable.ty.scalar.name() {
-            "texref" | "surfref" | "samplerref" => {
-                "is a texture, sampler or surface: these are not supported by vop run"
-            }
-            _ => "is of an opaque type, which vop run does not support",
-        })
-    })?;
+    if reference_of(variable).is_some() {
+        // A reference: nothing is stored there, and its address stands for what is bound to it.
+        return match variable.dimensions.is_empty() {
+            true => Ok(REFERENCE),
+            false => Err(unsupported("is an array of textures, samplers or surfaces, which vop run does not support")),
+        };
+    }
+    let element =
+        variable.ty.bytes().ok_or_else(|| unsupported("is of an opaque type, which vop run does not support"))?;
     let dimensions = dimensions(module, variable).ok_or_else(|| unsupported("has no size"))?;
     let scalar = variable.ty.scalar;
     let bytes = dimensions.iter().try_fold(scalar.size() as u64, |product, n| product.checked_mul(*n));
@@ -80,7 +90,8 @@ pub(super) fn content(
     symbols: &HashMap<Cow<'_, str>, Symbol>,
 ) -> Result<Content, RunError> {
     let mut start = Vec::new();
-    if let Some(text) = variable.initializer.as_ref().map(|range| module.slice(range)) {
+    let is_reference = reference_of(variable).is_some();
+    if let Some(text) = variable.initializer.as_ref().map(|range| module.slice(range)).filter(|_| !is_reference) {
         let dimensions = dimensions(module, variable).unwrap_or_default();
         let mut fill = Fill { start: &mut start, len: size, size: variable.ty.scalar.size(), symbols };
         fill.level(text, 0, &dimensions).map_err(|text| {

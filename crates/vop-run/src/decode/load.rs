@@ -86,6 +86,21 @@ impl Program {
         symbols.into_iter().filter_map(|symbol| self.found_variable(symbol)).collect()
     }
 
+    /// The texture, sampler and surface references that a name may mean: name in PTX, place in the program's memory, and kind.
+    pub(crate) fn find_references(&self, name: &str) -> Vec<(&str, BufferId, &'static str)> {
+        let references = self.variables.iter().filter(|variable| variable.reference.is_some());
+        let symbols = references.clone().map(|variable| variable.symbol.as_str());
+        let found = symbol::find(name, symbols);
+        let of = |variable: &GlobalVariable| Some((BufferId(variable.index), variable.reference?));
+        let find = |symbol: &str| references.clone().find(|variable| variable.symbol == symbol).and_then(of);
+        found.into_iter().filter_map(|symbol| find(symbol).map(|(id, kind)| (symbol, id, kind))).collect()
+    }
+
+    /// Whether a memory holds its variables.
+    pub(crate) fn is_in(&self, memory: &Memory) -> bool {
+        memory.modules.contains(&self.origin.id)
+    }
+
     fn found_variable<'p>(&'p self, symbol: &'p str) -> Option<FoundVariable<'p>> {
         let found = self.variables.iter().find(|variable| variable.symbol == symbol)?;
         let Variable { ty, .. } = self.declaration(found)?;

@@ -73,6 +73,8 @@ struct GlobalVariable {
     /// Which of those that `x<n>` declares.
     number: Option<u32>,
     read_only: bool,
+    /// What it is a reference to, if it is one.
+    reference: Option<&'static str>,
     /// Its address in 32 bits, if they reach it.
     short: Option<u32>,
     /// The content at load, or the error that a kernel gets which uses the variable.
@@ -188,10 +190,7 @@ impl Program {
         let first = self.by_name.get(&variable.name.start);
         let index = first.and_then(|first| first.checked_add(number.unwrap_or(0) as usize));
         let Some(found) = index.and_then(|index| self.variables.get(index)) else {
-            return match variable.space {
-                Declared::Tex => unsupported(format!("`{name}` is a texture: textures are not supported by vop run")),
-                space => unsupported(format!("variables in .{} are not supported by vop run", space.name())),
-            };
+            return unsupported(format!("variables in .{} are not supported by vop run", variable.space.name()));
         };
         found.content.as_ref().map_err(Clone::clone)?;
         match found.short {
@@ -218,7 +217,7 @@ impl Program {
     /// Every `.global` and `.const` variable, wherever it is declared: functions may have their own.
     fn lay_out_variables(&self, elsewhere: &Elsewhere) -> Vec<GlobalVariable> {
         let all = self.module.scopes().iter().flat_map(|scope| scope.variables());
-        let declared = all.filter(|v| matches!(v.space, Declared::Global | Declared::Const));
+        let declared = all.filter(|v| matches!(v.space, Declared::Global | Declared::Const | Declared::Tex));
         let numbers = |variable: &Variable| match variable.count {
             Some(count) => (0..count.min(MAX_NUMBERED)).map(Some).collect(),
             None => vec![None],
@@ -255,6 +254,7 @@ impl Program {
                 is_elsewhere,
                 number,
                 read_only: variable.space == Declared::Const,
+                reference: initializer::reference_of(variable),
                 short: short.and_then(|short| u32::try_from(short).ok()),
                 content: size
                     .and_then(|size| match is_elsewhere {
