@@ -140,6 +140,13 @@ impl Space {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferId(pub(crate) usize);
 
+impl BufferId {
+    /// Its index among the allocations.
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
+
 /// Bytes in words of 16, so that every atomic access of the kernel is an aligned one of the host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bytes {

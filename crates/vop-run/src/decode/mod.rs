@@ -19,6 +19,7 @@ mod memory;
 mod moves;
 mod operand;
 mod sample;
+mod texture;
 mod warp;
 
 use std::borrow::Cow;

@@ -35,6 +35,8 @@
 //! # Ok::<(), vop_run::RunErrors>(())
 //! ```
 
+pub(crate) mod fetch;
+pub(crate) mod op;
 pub(crate) mod table;
 
 /// What a channel of a texel is in memory.

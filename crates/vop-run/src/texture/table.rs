@@ -102,18 +102,14 @@ impl Table {
         handle
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_handle.is_empty() && self.bound.is_empty()
-    }
-
     /// What a handle means.
     pub(crate) fn by_handle(&self, handle: u64) -> Option<&Arc<Known>> {
         self.by_handle.get(&handle)
     }
 
     /// What is bound to references, by their allocations.
-    pub(crate) fn bound(&self) -> impl Iterator<Item = (usize, &Arc<Known>)> {
-        self.bound.iter().map(|(index, known)| (*index, known))
+    pub(crate) fn bound(&self) -> impl Iterator<Item = (BufferId, &Arc<Known>)> {
+        self.bound.iter().map(|(index, known)| (BufferId(*index), known))
     }
 }
 
@@ -237,7 +233,8 @@ impl Memory {
         let texels = self.texels(&texture.image, texture.view.as_ref())?;
         let sampler = texture.sampler;
         let whole = texels.format.is_integer() && (!sampler.normalized_float || texels.format.bytes() == 4);
-        if whole && texels.shape != Shape::Linear && (sampler.filter == Filter::Linear) {
+        let filtered = sampler.filter == Filter::Linear || texels.mipmapped && sampler.mip_filter == Filter::Linear;
+        if whole && texels.shape != Shape::Linear && filtered {
             let message = format!("a linear filter of {} texels, which are read as integers", texels.format.name());
             let help = "read integers of 8 or 16 bits as normalised floats, or use the point filter";
             return Err(wrong(message).with_help(help));

@@ -19,6 +19,7 @@ use super::block::Failure;
 use super::findings::Findings;
 use super::observer::Observer;
 use super::shadow::{Checks, Common};
+use super::texture::Textures;
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
@@ -57,6 +58,7 @@ pub(super) struct Launch<'k> {
     names: Vec<(String, u64)>,
     /// Short addresses that the kernel may use, with the allocations' indexes.
     pub(super) shorts: Vec<(u32, u32)>,
+    pub(super) textures: Textures,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
@@ -230,6 +232,7 @@ impl Kernel {
             params,
             names: memory.names(),
             shorts: memory.shorts(self.short),
+            textures: Textures::of(memory),
             regions: memory.regions(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
