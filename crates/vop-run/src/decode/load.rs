@@ -74,9 +74,9 @@ impl Program {
         }
     }
 
-    /// The names of all variables in PTX.
+    /// The names of all variables in PTX. References are none: nothing is stored in them.
     pub(crate) fn variable_names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.variables.iter().map(|variable| variable.symbol.as_str())
+        self.variables.iter().filter(|variable| variable.reference.is_none()).map(|variable| variable.symbol.as_str())
     }
 
     /// The variables that a name may mean, see [`symbol::find`].

@@ -103,7 +103,7 @@ fn stranger(handle: u64, name: Option<&str>, found: Option<&Known>, wanted: &str
 /// The error where the shape of an image is not that of an instruction.
 #[cold]
 fn misfit(geometry: Geometry, shape: Shape, what: &str) -> Fault {
-    let message = format!("a {} {what} is read as {geometry:?}", shape.name());
+    let message = format!("a {} {what} is read as {}", shape.name(), geometry.name());
     wrong(RunErrorKind::Forbidden, message)
 }
 

@@ -38,6 +38,20 @@ impl Geometry {
         })
     }
 
+    /// Its name, for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Geometry::D1 => Shape::D1,
+            Geometry::D2 => Shape::D2,
+            Geometry::D3 => Shape::D3,
+            Geometry::Layered1D => Shape::Layered1D,
+            Geometry::Layered2D => Shape::Layered2D,
+            Geometry::Cube => Shape::Cube,
+            Geometry::LayeredCube => Shape::LayeredCube,
+        }
+        .name()
+    }
+
     /// The number of coordinates, without the layer.
     pub(crate) fn axes(self) -> usize {
         match self {
