@@ -488,6 +488,51 @@ fn stereo_finds_the_disparities_of_a_plain_search() {
     assert!(picture == read_png(&example("stereo/stereo.png")), "the picture differs from the committed stereo.png");
 }
 
+/// A pixel of a picture that moved by quarters of pixels, between its pixels by their distances; beyond the edges, the edge pixels repeat.
+fn moved_pixel(pixels: &[u8], width: i32, height: i32, x: i32, y: i32) -> i32 {
+    let at = |x: i32, y: i32| {
+        let (x, y) = (x.clamp(0, width - 1), y.clamp(0, height - 1));
+        i32::from(pixels[(y * width + x) as usize])
+    };
+    let (left, top, right, bottom) = (x.div_euclid(4), y.div_euclid(4), x.rem_euclid(4), y.rem_euclid(4));
+    let upper = (4 - right) * at(left, top) + right * at(left + 1, top);
+    let lower = (4 - right) * at(left, top + 1) + right * at(left + 1, top + 1);
+    // As CUDA reads it: a fraction of 255, as a float, and back.
+    let fraction = (f64::from((4 - bottom) * upper + bottom * lower) / 16.0 / 255.0) as f32;
+    (fraction * 255.0).round_ties_even() as i32
+}
+
+#[test]
+fn steady_finds_the_shift() {
+    let (summary, output) = run("steady");
+    // Two rounds of 81 shifts, each of 112 x 80 pixels.
+    assert_eq!(video(&summary, "score"), 2 * 81 * 112 * 80 / 4);
+    let (width, height, still) = read_png(&example("steady/still.png"));
+    let (_, _, moved) = read_png(&example("steady/moved.png"));
+    let (width, height) = (width as i32, height as i32);
+    let score = |dx: i32, dy: i32| -> i32 {
+        let all = (8..height - 8).flat_map(|y| (8..width - 8).map(move |x| (x, y)));
+        let apart = all.map(|(x, y)| {
+            let pixel = moved_pixel(&moved, width, height, 4 * x + dx, 4 * y + dy);
+            (i32::from(still[(y * width + x) as usize]) - pixel).abs()
+        });
+        apart.sum()
+    };
+    let best = |[x, y]: [i32; 2], step: i32| {
+        let shifts = (-4..=4).flat_map(|j| (-4..=4).map(move |i| [x + i * step, y + j * step]));
+        shifts.min_by_key(|[dx, dy]| score(*dx, *dy)).unwrap()
+    };
+    let expected = best(best([0, 0], 4), 1);
+    let shift: Vec<i32> = read_npy(&output.path().join("shift.npy"), &[2]);
+    assert_equal(&shift, &expected, "the shift");
+    // What scene.py drew.
+    assert_equal(&shift, &[11, -6], "the shift");
+    let steadied = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let steadied = steadied.map(|(x, y)| moved_pixel(&moved, width, height, 4 * x + shift[0], 4 * y + shift[1]) as u8);
+    let (_, _, picture) = read_png(&output.path().join("steady.png"));
+    assert_equal(&picture, &steadied.collect::<Vec<u8>>(), "the picture");
+}
+
 #[test]
 fn histogram_counts_and_equalises() {
     let (_, output) = run("histogram");

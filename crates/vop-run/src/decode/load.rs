@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use vop_ptx::module::{Linkage, Scalar, Variable};
 
-use super::{GlobalVariable, HashMap, Program, initializer::Content};
+use super::initializer::{self, Content};
+use super::{GlobalVariable, HashMap, Program};
 use crate::error::{RunError, RunErrorKind, RunErrors};
 use crate::memory::{BufferId, Memory, ShortAddresses};
 use crate::symbol::{self, shown};
+use crate::texture::Sampler;
+use crate::texture::table::Known;
 use crate::types::Kind;
 
 /// Where a program's variables and functions stand in its memory.
@@ -140,9 +143,21 @@ impl Program {
             if let Some(place) = memory.bytes_mut(made).get_mut(..start.len()) {
                 place.copy_from_slice(start);
             }
+            if let Some(sampler) = self.initial_sampler(variable) {
+                memory.bind(made, Known::Sampler(sampler));
+            }
         }
         memory.modules.push(self.origin.id);
         memory.functions += self.module.functions().len();
+    }
+
+    /// What the module says of a sampler reference.
+    fn initial_sampler(&self, variable: &GlobalVariable) -> Option<Sampler> {
+        if variable.reference != Some("samplerref") {
+            return None;
+        }
+        let text = self.declaration(variable)?.initializer.clone()?;
+        initializer::sampler(self.module.slice(&text))
     }
 
     /// Adds the place of the heap of `malloc`, behind the variables, if there is none and the program may need one.

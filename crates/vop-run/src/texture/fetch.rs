@@ -117,12 +117,21 @@ pub(crate) trait Reader {
 /// A coordinate in texels of one axis: at most two texels, and the weight of the second in 256ths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Taps {
-    /// `None` is the border.
+    /// `None` is outside: the border, or another face of a seamless cube.
     texels: [Option<u32>; 2],
+    /// The index of the first texel, which may be outside.
+    first: i64,
     weight: u32,
 }
 
-/// The low weight of a fraction from 0 to 1, in 256ths.
+/// The greatest whole number that is not above a number, of numbers that fit: without a call, which `f64::floor` is on CPUs without SSE4.1.
+#[inline(always)]
+fn floor(t: f64) -> i64 {
+    let toward_zero = t as i64;
+    toward_zero - i64::from(toward_zero as f64 > t)
+}
+
+/// A fraction from 0 to 1 in 256ths, to the nearest.
 fn weight(fraction: f64) -> u32 {
     (fraction * 256.0 + 0.5) as u32
 }
@@ -164,18 +173,18 @@ fn taps(x: f32, offset: i32, n: u32, mode: AddressMode, normalized: bool, filter
     let t = remap(x, offset, n, mode, normalized);
     match filter {
         Filter::Point => {
-            let mut index = t.floor() as i64;
+            let mut index = floor(t);
             // The remapping gives numbers up to the size, and at the size there is no texel.
             if normalized && matches!(mode, AddressMode::Wrap | AddressMode::Mirror) {
                 index = index.min(i64::from(n) - 1);
             }
-            Taps { texels: [resolve(index, n, mode, normalized), None], weight: 0 }
+            Taps { texels: [resolve(index, n, mode, normalized), None], first: index, weight: 0 }
         }
         Filter::Linear => {
             let t = t - 0.5;
-            let first = t.floor();
-            let texels = [0, 1].map(|ahead| resolve(first as i64 + ahead, n, mode, normalized));
-            Taps { texels, weight: weight(t - first) }
+            let first = floor(t);
+            let texels = [0, 1].map(|ahead| resolve(first + ahead, n, mode, normalized));
+            Taps { texels, first, weight: weight(t - first as f64) }
         }
     }
 }
@@ -220,6 +229,18 @@ impl Projection {
         // Of the null vector no face is meant.
         let on = |v: f64| if m == 0.0 { 0.5 } else { ((v / m + 1.0) * 0.5) as f32 };
         [on(s), on(t)]
+    }
+
+    /// The direction of a place on a face, of which both coordinates go from -1 to 1, and further beyond its edges.
+    fn direction(face: u32, [s, t]: [f64; 2]) -> [f32; 3] {
+        let negative = face % 2 == 1;
+        let flip = |v: f64| if negative { -v } else { v };
+        let direction = match face / 2 {
+            0 => [flip(1.0), -t, flip(-s)],
+            1 => [s, flip(1.0), flip(t)],
+            _ => [flip(s), -t, flip(1.0)],
+        };
+        direction.map(|v| v as f32)
     }
 
     /// How the coordinates on the face change with the direction.
@@ -291,11 +312,11 @@ impl<'s> Fetch<'s> {
         Fetch { texels, sampler, geometry, floats }
     }
 
-    /// The channels of a texel. Those that it has not are 0, and the fourth is 1.
+    /// The channels of a texel.
     pub(crate) fn texel(&self, reader: &mut impl Reader, at: u64) -> Value {
         let Texels { format, channels, texel_bytes, .. } = *self.texels;
         reader.texel(at, u64::from(texel_bytes));
-        let mut value = [0, 0, 0, if self.floats { 1f32.to_bits() } else { 1 }];
+        let mut value = self.absent();
         let bytes = format.bytes();
         for (channel, value) in value.iter_mut().enumerate().take(channels as usize) {
             let raw = reader.channel(at + channel as u64 * bytes, bytes);
@@ -308,11 +329,21 @@ impl<'s> Fetch<'s> {
         value
     }
 
+    /// What channels hold that a texel has not: 0, and the fourth 1.
+    fn absent(&self) -> Value {
+        [0, 0, 0, if self.floats { 1f32.to_bits() } else { 1 }]
+    }
+
     /// A texel, or the border's colour, of which integers take the bits.
     fn texel_or_border(&self, reader: &mut impl Reader, level: &Level, at: [Option<u32>; 3]) -> Value {
         match at {
             [Some(x), Some(y), Some(z)] => self.texel(reader, self.texels.at(level, [x, y, z])),
-            _ => self.sampler.border.map(f32::to_bits),
+            _ => {
+                let mut value = self.absent();
+                let border = self.sampler.border.iter().take(self.texels.channels as usize);
+                value.iter_mut().zip(border).for_each(|(value, border)| *value = border.to_bits());
+                value
+            }
         }
     }
 
@@ -339,17 +370,20 @@ impl<'s> Fetch<'s> {
         let layers = self.texels.levels[0].extent[2];
         let modes = self.sampler.address;
         if !self.geometry.is_cube() {
-            return (
-                c.layer.min(layers - 1),
-                c.at,
-                AddressModes { modes, normalized: self.sampler.normalized_coordinates },
-            );
+            let modes = AddressModes { modes, normalized: self.sampler.normalized_coordinates, seamless: false };
+            return (c.layer.min(layers - 1), c.at, modes);
         }
         let projection = project(c.at);
         let [s, t] = projection.on_face(c.at);
         let cube = c.layer.min(layers / 6 - 1);
-        let modes = if self.sampler.seamless_cube { [AddressMode::Clamp; 3] } else { modes };
-        (cube * 6 + projection.face, [s, t, 0.0], AddressModes { modes, normalized: true })
+        let seamless = self.sampler.seamless_cube;
+        // With a point filter, seamless cubes are clamped; with a linear one, other faces stand outside.
+        let modes = match (seamless, self.sampler.filter) {
+            (false, _) => modes,
+            (true, Filter::Point) => [AddressMode::Clamp; 3],
+            (true, Filter::Linear) => [AddressMode::Border; 3],
+        };
+        (cube * 6 + projection.face, [s, t, 0.0], AddressModes { modes, normalized: true, seamless })
     }
 
     /// A fetch by coordinates.
@@ -371,7 +405,7 @@ impl<'s> Fetch<'s> {
                 }
                 let [a, b] = [a, b].map(|level| self.sums(reader, level, layer, at, c.offset, modes));
                 let share = f64::from(share) / 256.0;
-                std::array::from_fn(|i| ((a[i] * (1.0 - share) + b[i] * share) as f32).to_bits())
+                self.rounded(std::array::from_fn(|i| a[i] * (1.0 - share) + b[i] * share))
             }
             _ => {
                 let index = ((lod + 0.5).floor() as usize).min(levels.len() - 1);
@@ -417,7 +451,7 @@ impl<'s> Fetch<'s> {
     }
 
     fn taps(&self, level: &Level, layer: u32, at: [f32; 3], offset: [i32; 3], modes: AddressModes) -> [Taps; 3] {
-        let only = |texel| Taps { texels: [Some(texel), None], weight: 0 };
+        let only = |texel: u32| Taps { texels: [Some(texel), None], first: texel.into(), weight: 0 };
         let axes = if self.geometry.is_cube() { 2 } else { self.geometry.axes() };
         std::array::from_fn(|axis| {
             if axis < axes {
@@ -445,7 +479,58 @@ impl<'s> Fetch<'s> {
             let taps = self.taps(level, layer, at, offset, modes);
             return self.texel_or_border(reader, level, taps.map(|taps| taps.texels[0]));
         }
-        self.sums(reader, level, layer, at, offset, modes).map(|sum| (sum as f32).to_bits())
+        self.rounded(self.sums(reader, level, layer, at, offset, modes))
+    }
+
+    /// Sums of the channels that there are, as floats.
+    fn rounded(&self, sums: [f64; 4]) -> Value {
+        let mut value = self.absent();
+        let sums = sums.iter().take(self.texels.channels as usize);
+        value.iter_mut().zip(sums).for_each(|(value, sum)| *value = (*sum as f32).to_bits());
+        value
+    }
+
+    /// A texel of a seamless cube, whose place may be beyond an edge of its face; none at a corner of the cube, where three faces meet.
+    fn on_cube(&self, reader: &mut impl Reader, level: &Level, layer: u32, at: [i64; 2]) -> Option<Value> {
+        let n = level.extent[0];
+        let inside = at.map(|index| (0..i64::from(n)).contains(&index));
+        let [x, y] = at.map(|index| index as u32);
+        match inside {
+            [true, true] => Some(self.texel(reader, self.texels.at(level, [x, y, layer]))),
+            [false, false] => None,
+            _ => {
+                // The centre of the texel that would stand there, seen from the middle of the cube.
+                let centre = at.map(|index| (index as f64 + 0.5) / f64::from(n) * 2.0 - 1.0);
+                let direction = Projection::direction(layer % 6, centre);
+                let projection = project(direction);
+                let on_face = projection.on_face(direction);
+                let [x, y] = on_face.map(|v| ((f64::from(v) * f64::from(n)) as u32).min(n - 1));
+                Some(self.texel(reader, self.texels.at(level, [x, y, layer / 6 * 6 + projection.face])))
+            }
+        }
+    }
+
+    /// The value at a corner of what a linear filter reads from a seamless cube: at a corner of the cube, the mean of the three others.
+    fn seamless(
+        &self,
+        reader: &mut impl Reader,
+        level: &Level,
+        layer: u32,
+        [x, y]: [&Taps; 2],
+        i: i64,
+        j: i64,
+    ) -> [f64; 4] {
+        let floats = |value: Value| value.map(|bits| f64::from(f32::from_bits(bits)));
+        if let Some(value) = self.on_cube(reader, level, layer, [x.first + i, y.first + j]) {
+            return floats(value);
+        }
+        let others = [(1 - i, j), (i, 1 - j), (1 - i, 1 - j)];
+        let mut sums = [0.0; 4];
+        for (i, j) in others {
+            let value = self.on_cube(reader, level, layer, [x.first + i, y.first + j]).unwrap_or_default();
+            sums.iter_mut().zip(floats(value)).for_each(|(sum, value)| *sum += value);
+        }
+        sums.map(|sum| sum / 3.0)
     }
 
     /// The weighted sums of the texels around.
@@ -468,10 +553,15 @@ impl<'s> Fetch<'s> {
                     if weight == 0 {
                         continue;
                     }
-                    let place = [x.texels[i], y.texels[j], z.texels[k]];
-                    let value = self.texel_or_border(reader, level, place);
-                    for (sum, value) in sums.iter_mut().zip(value) {
-                        *sum += f64::from(weight) * f64::from(f32::from_bits(value));
+                    let value = if modes.seamless {
+                        self.seamless(reader, level, layer, [&x, &y], i as i64, j as i64)
+                    } else {
+                        let place = [x.texels[i], y.texels[j], z.texels[k]];
+                        let value = self.texel_or_border(reader, level, place);
+                        value.map(|bits| f64::from(f32::from_bits(bits)))
+                    };
+                    for (sum, value) in sums.iter_mut().zip(value).take(self.texels.channels as usize) {
+                        *sum += f64::from(weight) * value;
                     }
                 }
             }
@@ -481,8 +571,12 @@ impl<'s> Fetch<'s> {
 
     /// `tld4`: a channel of the four texels that a linear filter would read, counter-clockwise from the lower left.
     pub(crate) fn gather(&self, reader: &mut impl Reader, c: &Coordinates, channel: usize) -> Value {
-        let (layer, at, modes) = self.in_layer(c);
+        let (layer, at, mut modes) = self.in_layer(c);
+        if modes.seamless {
+            modes.modes = [AddressMode::Clamp; 3];
+        }
         let level = &self.texels.levels[0];
+        // Four texels of one face.
         let linear = Sampler { filter: Filter::Linear, ..*self.sampler };
         let linear = Fetch { sampler: &linear, ..*self };
         let [x, y, z] = linear.taps(level, layer, at, c.offset, modes);
@@ -498,4 +592,6 @@ impl<'s> Fetch<'s> {
 struct AddressModes {
     modes: [AddressMode; 3],
     normalized: bool,
+    /// Whether other faces of a cube stand outside one.
+    seamless: bool,
 }

@@ -352,7 +352,8 @@ impl Memory {
         Ok(())
     }
 
-    fn bind(&mut self, reference: BufferId, known: Known) {
+    /// Binds to the reference that stands at an allocation.
+    pub(crate) fn bind(&mut self, reference: BufferId, known: Known) {
         Arc::make_mut(&mut self.textures).bound.insert(reference.0, Arc::new(known));
     }
 

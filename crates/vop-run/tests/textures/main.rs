@@ -498,6 +498,74 @@ fn edges_of_cubes_belong_to_one_face() {
     assert_eq!(results.into_iter().map(|words| as_floats(words)[0]).collect::<Vec<f32>>(), [4.0, 5.0, 3.0, 1.0, 4.0]);
 }
 
+/// Across the edges of a seamless cube the filter reads the neighbouring face, and at its corners the mean of three texels.
+#[test]
+fn seamless_cubes_have_no_edges() {
+    let kernel = kernel("tex.cube.v4.f32.f32 $, [T, {%f1, %f2, %f3, %f3}]");
+    let n = 4;
+    let image = Image::new(0, Format::F32, 1, Shape::Cube, [n, n, 6]);
+    // A texel holds what a function of space gives at its centre: a plane through the middle, by the guide's table of faces.
+    let plane = |[x, y, z]: [f64; 3]| 3.0 * x - 2.0 * y + 0.5 * z;
+    let mut bytes = Vec::new();
+    let at = |face: u64, s: f64, t: f64| match face {
+        0 => [1.0, -t, -s],
+        1 => [-1.0, -t, s],
+        2 => [s, 1.0, t],
+        3 => [s, -1.0, -t],
+        4 => [s, -t, 1.0],
+        _ => [-s, -t, -1.0],
+    };
+    let centre = |i: u64| (i as f64 + 0.5) / n as f64 * 2.0 - 1.0;
+    for face in 0..6 {
+        for j in 0..n {
+            for i in 0..n {
+                bytes.extend((plane(at(face, centre(i), centre(j))) as f32).to_le_bytes());
+            }
+        }
+    }
+    let sampler = with!(Sampler::default().with_linear_filter(); seamless_cube: true);
+    let (mut memory, handle) = texture(image, &bytes, sampler);
+    // On an edge both faces' edge texels have the same share: the place, and what stands on both sides of it.
+    let edge = centre(n - 1);
+    let mut inputs = Vec::new();
+    let mut expected = Vec::new();
+    for face in 0..6 {
+        for j in 0..n {
+            for (s, t, beside) in
+                [(1.0, centre(j), true), (-1.0, centre(j), true), (centre(j), 1.0, false), (centre(j), -1.0, false)]
+            {
+                let place = at(face, s, t);
+                // Of the axis that the edge lies along both texels have the same coordinate.
+                let own = if beside { at(face, s * edge, t) } else { at(face, s, t * edge) };
+                let other: [f64; 3] = std::array::from_fn(|axis| {
+                    let major = at(face, 0.0, 0.0)[axis].abs() == 1.0;
+                    let crossed =
+                        (if beside { at(face, 1.0, 0.0) } else { at(face, 0.0, 1.0) })[axis].abs() == 1.0 && !major;
+                    if major {
+                        place[axis] * edge
+                    } else if crossed {
+                        place[axis].signum()
+                    } else {
+                        place[axis]
+                    }
+                });
+                expected.push((plane(own) + plane(other)) / 2.0);
+                inputs.push(Input { at: place.map(|v| v as f32), ..Input::default() });
+            }
+        }
+    }
+    // A corner: the mean of the three texels there, with the missing fourth as their mean.
+    let corner = [1.0, 1.0, 1.0];
+    let around = [[1.0, edge, edge], [edge, 1.0, edge], [edge, edge, 1.0]].map(plane);
+    expected.push(around.iter().sum::<f64>() / 3.0);
+    inputs.push(Input { at: corner, ..Input::default() });
+    let results = run(&kernel, &mut memory, handle, &inputs).expect("it runs");
+    for ((input, expected), result) in inputs.iter().zip(expected).zip(results) {
+        let got = f64::from(as_floats(result)[0]);
+        assert!((got - expected).abs() < 1e-5, "{input:?}: {got} and not {expected}");
+    }
+}
+
 fn mipmapped(shape: Shape, extent: [u64; 3], levels: u32) -> (Image, Vec<u8>) {
     let image = Image::new(0, Format::F32, 1, shape, extent).with_levels(levels);
     (image, texels(Format::F32, image.byte_len(), 21))
@@ -766,6 +834,36 @@ fn references_are_bound_by_name() {
     let texture = Texture::new(with!(image; address: other.address(texels)), Sampler::default());
     let error = other.bind_texture(&program, "ns_t", texture).expect_err("another memory");
     assert_eq!(error.message, "the module of reference `ns_t` is not in this memory");
+}
+
+/// Samplers of OpenCL's kernels are declared with their content.
+#[test]
+fn samplers_have_initialisers() {
+    let declared = |fields: &str| {
+        let declarations = format!(".global .samplerref s = {{ {fields} }};\n");
+        let (program, kernel) = kernel_of(&declarations, "tex.1d.v4.f32.f32 $, [T, s, {%f1}]")?;
+        let mut memory = program.memory();
+        let texels = memory.allocate("texels", floats(&[2.0, 4.0, 8.0]));
+        let image = Image::new(memory.address(texels), Format::F32, 1, Shape::D1, [3, 0, 0]);
+        let handle = memory.create_texture(Texture::new(image, Sampler::default()))?;
+        let input = Input { at: [3.5, 0.0, 0.0], ..Input::default() };
+        run(&kernel, &mut memory, handle, &[input]).map(|results| as_floats(results[0])[0])
+    };
+    for (fields, expected) in [
+        ("addr_mode_0 = clamp_to_edge, filter_mode = nearest, force_unnormalized_coords = 1", 8.0),
+        ("addr_mode_0 = clamp_to_border, force_unnormalized_coords = 1", 0.0),
+        ("filter_mode = linear, addr_mode_0 = clamp_to_border, addr_mode_1 = wrap, force_unnormalized_coords = 1", 0.0),
+        // Three turns and a half, of which the fourth is mirrored.
+        ("addr_mode_0 = mirror", 4.0),
+        ("addr_mode_0 = wrap", 4.0),
+    ] {
+        assert_eq!(declared(fields).unwrap_or_else(|error| panic!("{fields}: {error}")), expected, "{fields}");
+    }
+    let error = declared("filter_mode = cubic").expect_err("no filter").0.remove(0);
+    assert_eq!(
+        error.message,
+        "variable `s` has an initialiser that vop run does not understand: `{ filter_mode = cubic }`"
+    );
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Fetch<'_> {
             (Some(x), Some(y), Some(z)) if channel < image.channels as usize => {
                 self.texels.channel(self.level, [x, y, z], channel)
             }
-            (Some(_), Some(_), Some(_)) => Channel::Bits(if channel == 3 { one } else { 0 }),
+            _ if channel >= image.channels as usize => Channel::Bits(if channel == 3 { one } else { 0 }),
             _ => Channel::Bits(self.sampler.border[channel].to_bits()),
         };
         if self.sampler.filter == Filter::Point {
