@@ -22,13 +22,14 @@ fn run(name: &str) -> (Summary, tempfile::TempDir) {
 
 /// Grids of examples for the checks, which execute every step: whole pictures take a minute. Parts of a picture, and a smaller one of the
 /// whole scene, have all that the kernels do.
-const SMALLER: [(&str, &str, &str); 6] = [
+const SMALLER: [(&str, &str, &str); 7] = [
     ("motion", "grid = [40, 23]", "grid = [4, 3]"),
     ("stereo", "grid = [6, 18]", "grid = [6, 1]"),
     ("stereo", "grid = [3, 288]", "grid = [3, 16]"),
     ("raytrace", "grid = [50, 75]", "grid = [10, 15]"),
     ("raytrace", "{ i32 = 400 }", "{ i32 = 80 }"),
     ("raytrace", "{ i32 = 300 }", "{ i32 = 60 }"),
+    ("steady", "{ i32 = 96 }", "{ i32 = 24 }"),
 ];
 
 /// Nothing is found in any example, by any check: users start from these files, and copy them.
