@@ -491,15 +491,16 @@ fn stereo_finds_the_disparities_of_a_plain_search() {
 
 /// A pixel of a picture that moved by quarters of pixels, between its pixels by their distances; beyond the edges, the edge pixels repeat.
 fn moved_pixel(pixels: &[u8], width: i32, height: i32, x: i32, y: i32) -> i32 {
+    // A pixel is read as a float from 0 to 1.
     let at = |x: i32, y: i32| {
         let (x, y) = (x.clamp(0, width - 1), y.clamp(0, height - 1));
-        i32::from(pixels[(y * width + x) as usize])
+        f64::from(f32::from(pixels[(y * width + x) as usize]) / 255.0)
     };
     let (left, top, right, bottom) = (x.div_euclid(4), y.div_euclid(4), x.rem_euclid(4), y.rem_euclid(4));
-    let upper = (4 - right) * at(left, top) + right * at(left + 1, top);
-    let lower = (4 - right) * at(left, top + 1) + right * at(left + 1, top + 1);
-    // As CUDA reads it: a fraction of 255, as a float, and back.
-    let fraction = (f64::from((4 - bottom) * upper + bottom * lower) / 16.0 / 255.0) as f32;
+    let mix = |a: f64, b: f64, quarters: i32| a + (b - a) * f64::from(quarters) / 4.0;
+    let upper = mix(at(left, top), at(left + 1, top), right);
+    let lower = mix(at(left, top + 1), at(left + 1, top + 1), right);
+    let fraction = mix(upper, lower, bottom) as f32;
     (fraction * 255.0).round_ties_even() as i32
 }
 

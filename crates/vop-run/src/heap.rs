@@ -315,7 +315,7 @@ mod tests {
     fn with_heap(bytes: usize, test: impl Fn(&Heap)) {
         let mut memory = Bytes::try_zeros(bytes).expect("memory");
         seal(memory.as_mut_slice());
-        let region = Region { start: memory.as_mut_ptr(), len: bytes as u64, read_only: false };
+        let region = Region { start: memory.as_mut_ptr(), len: bytes as u64, read_only: false, address: 0 };
         test(&Heap::of(region).expect("a heap"));
     }
 
@@ -361,6 +361,6 @@ mod tests {
             assert_eq!(heap.allocate(8, &mut 0), Err(HeapFault::Corrupt(at + 32)));
         });
         let mut memory = Bytes::try_zeros(64).expect("memory");
-        assert!(Heap::of(Region { start: memory.as_mut_ptr(), len: 64, read_only: false }).is_err());
+        assert!(Heap::of(Region { start: memory.as_mut_ptr(), len: 64, read_only: false, address: 0 }).is_err());
     }
 }

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use vop_ptx::module::{Linkage, Scalar, Variable};
 
-use super::initializer::{self, Content};
-use super::{GlobalVariable, HashMap, Program};
+use super::{GlobalVariable, HashMap, Program, initializer};
 use crate::error::{RunError, RunErrorKind, RunErrors};
-use crate::memory::{BufferId, Memory, ShortAddresses};
+use crate::memory::{BufferId, Memory};
 use crate::symbol::{self, shown};
 use crate::texture::Sampler;
 use crate::texture::table::Known;
@@ -20,10 +19,6 @@ use crate::types::Kind;
 pub(crate) struct Origin {
     /// Which of all programs it is: each that is read or loaded has a number of its own.
     pub(super) id: u64,
-    /// The index of its first variable among the allocations.
-    pub(super) variables: usize,
-    /// The short addresses that are left to it.
-    pub(super) shorts: ShortAddresses,
     /// The number of functions that precede its own.
     pub(super) functions: usize,
     /// The index of the heap of `malloc` among the allocations.
@@ -42,8 +37,17 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Where the variable is that another declaration means: its index among the allocations, and its address in 32 bits.
-pub(super) type Elsewhere = HashMap<usize, (usize, Option<u32>)>;
+/// Where a variable is in the memory of its program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VariablePlace {
+    /// Its index among the allocations.
+    pub(super) index: usize,
+    pub(super) address: u64,
+    /// Its address in 32 bits, if they reach it.
+    pub(super) short: Option<u32>,
+    /// Whether it is another module's.
+    pub(super) is_elsewhere: bool,
+}
 
 /// A `.global` or `.const` variable that was found by name.
 #[derive(Clone, Debug)]
@@ -131,24 +135,33 @@ impl Program {
         declared.any(|function| matches!(self.module.slice(&function.name), "malloc" | "free"))
     }
 
-    /// Adds the variables to a memory, where they have their places.
-    pub(super) fn push_variables(&self, memory: &mut Memory) {
-        for variable in &self.variables {
-            let (len, start) = variable.content.as_ref().map_or((0, &[][..]), Content::parts);
+    /// Adds room for the variables to a memory, but for those that are elsewhere.
+    pub(super) fn push_variables(&self, memory: &mut Memory, is_elsewhere: impl Fn(usize) -> bool) -> Vec<BufferId> {
+        let variables = self.variables.iter().enumerate().map(|(i, variable)| {
+            let len = variable.content.as_ref().map_or(0, |content| content.parts().0);
             // What is elsewhere has no name here.
-            let name = if variable.is_elsewhere { "" } else { &variable.symbol };
+            let (name, len) = if is_elsewhere(i) { ("", 0) } else { (&*variable.symbol, len) };
             let made = memory.push_zeros(name, len, variable.read_only);
-            let made = memory.or_empty(name, made, variable.read_only);
+            memory.or_empty(name, made, variable.read_only)
+        });
+        let made = variables.collect();
+        memory.functions += self.module.functions().len();
+        made
+    }
+
+    /// Gives the variables their initial values. Now kernels of the program can be launched on the memory.
+    pub(super) fn fill_variables(&self, memory: &mut Memory) {
+        for variable in self.variables.iter().filter(|variable| !variable.is_elsewhere) {
+            let start = variable.content.as_ref().map_or(&[][..], |content| content.parts().1);
             // It is empty if there was no memory for it.
-            if let Some(place) = memory.bytes_mut(made).get_mut(..start.len()) {
+            if let Some(place) = memory.bytes_mut(BufferId(variable.index)).get_mut(..start.len()) {
                 place.copy_from_slice(start);
             }
             if let Some(sampler) = self.initial_sampler(variable) {
-                memory.bind(made, Known::Sampler(sampler));
+                memory.bind(BufferId(variable.index), Known::Sampler(sampler));
             }
         }
         memory.modules.push(self.origin.id);
-        memory.functions += self.module.functions().len();
     }
 
     /// What the module says of a sampler reference.
@@ -168,16 +181,16 @@ impl Program {
     }
 
     /// The program at another place.
-    fn at(&self, origin: Origin, elsewhere: &Elsewhere) -> Program {
+    fn at(&self, origin: Origin, places: Option<&[VariablePlace]>) -> Program {
         let mut program = Program { origin, ..self.clone() };
-        program.variables = program.lay_out_variables(elsewhere);
+        program.variables = program.lay_out_variables(places);
         program
     }
 
     /// The program without the variables of other modules.
     fn alone(&self) -> Cow<'_, Program> {
         match self.variables.iter().any(|variable| variable.is_elsewhere) {
-            true => Cow::Owned(self.at(Origin::default(), &Elsewhere::default())),
+            true => Cow::Owned(self.at(Origin::default(), None)),
             false => Cow::Borrowed(self),
         }
     }
@@ -327,33 +340,29 @@ impl Memory {
         if !errors.is_empty() {
             return Err(RunErrors(errors));
         }
-        // Places follow from the sizes alone.
-        let mut origins = Vec::new();
-        let mut places: Vec<Vec<(usize, Option<u32>)>> = Vec::new();
-        let mut next =
-            Origin { id: 0, variables: self.count(), shorts: self.shorts_left(), functions: self.functions, heap: 0 };
-        for (program, others) in programs.iter().zip(&meant) {
-            origins.push(Origin { id: next_id(), ..next.clone() });
-            let each = program.variables.iter().enumerate().map(|(index, variable)| {
-                let bytes = variable.content.as_ref().map_or(0, |content| content.parts().0);
-                let bytes = if others.contains_key(&index) { 0 } else { bytes };
-                (next.variables + index, next.shorts.place(bytes))
-            });
-            places.push(each.collect());
-            next.variables += program.variables.len();
-            next.functions += program.module.functions().len();
-        }
-        let heap = self.heap_index().unwrap_or(next.variables);
         let before = self.mark();
-        let loaded: Vec<Program> = (programs.iter().zip(origins).zip(&meant))
-            .map(|((program, origin), others)| {
-                let place = |(program, index): &(usize, usize)| Some(*places.get(*program)?.get(*index)?);
-                let elsewhere = others.iter().filter_map(|(index, other)| Some((*index, place(other)?))).collect();
-                program.at(Origin { heap, ..origin }, &elsewhere)
+        let mut origins = Vec::new();
+        let mut made: Vec<Vec<BufferId>> = Vec::new();
+        for (program, others) in programs.iter().zip(&meant) {
+            origins.push(Origin { id: next_id(), functions: self.functions, heap: 0 });
+            made.push(program.push_variables(self, |index| others.contains_key(&index)));
+        }
+        programs.iter().for_each(|program| program.push_heap(self));
+        let heap = self.heap_index().unwrap_or(0);
+        let loaded: Vec<Program> = (programs.iter().enumerate().zip(origins).zip(&meant))
+            .map(|(((number, program), origin), others)| {
+                let place = |index: usize| {
+                    let other = others.get(&index).copied();
+                    let (program, variable) = other.unwrap_or((number, index));
+                    let id = made[program][variable];
+                    let (address, short) = (self.address(id), self.short_address(id));
+                    VariablePlace { index: id.0, address, short, is_elsewhere: other.is_some() }
+                };
+                let places: Vec<VariablePlace> = (0..program.variables.len()).map(place).collect();
+                program.at(Origin { heap, ..origin }, Some(&places))
             })
             .collect();
-        loaded.iter().for_each(|program| program.push_variables(self));
-        loaded.iter().for_each(|program| program.push_heap(self));
+        loaded.iter().for_each(|program| program.fill_variables(self));
         match self.refused() {
             Some(error) if !before.refused => {
                 self.undo(before);
@@ -361,5 +370,20 @@ impl Memory {
             }
             _ => Ok(loaded),
         }
+    }
+
+    /// Takes a program out that [`Memory::load`] has returned: its variables are freed, and its kernels cannot be launched any more.
+    ///
+    /// # Errors
+    /// The program is not in this memory.
+    pub fn unload(&mut self, program: &Program) -> Result<(), RunError> {
+        let Some(at) = self.modules.iter().position(|id| *id == program.origin.id) else {
+            return Err(RunError::new(RunErrorKind::Argument, "the program has not been loaded into this memory"));
+        };
+        self.modules.remove(at);
+        for variable in program.variables.iter().filter(|variable| !variable.is_elsewhere) {
+            self.free(BufferId(variable.index))?;
+        }
+        Ok(())
     }
 }

@@ -35,14 +35,14 @@ use crate::code::{FunctionCode, Kernel, Parameter};
 use crate::column::{Area, Slot, WARP, Width};
 use crate::error::{Place, RunError, RunErrorKind, RunErrors};
 use crate::level::Level;
-use crate::memory::{FUNCTION_BASE, Memory, SHORT_FUNCTION_BASE, SHORT_FUNCTIONS, address_of};
+use crate::memory::{FUNCTION_BASE, Memory, SHORT_FUNCTION_BASE, SHORT_FUNCTIONS, ShortAddresses, address_of};
 use crate::pure::{Dialect, Pure};
 use crate::special::Special;
 use crate::symbol;
 use function::Decoder;
 use initializer::Content;
 pub(crate) use load::FoundVariable;
-use load::{Elsewhere, Origin};
+use load::{Origin, VariablePlace};
 
 /// Long kernels look up each name: a hash that is faster than the standard one, and seeded as that is.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -76,6 +76,7 @@ struct GlobalVariable {
     read_only: bool,
     /// What it is a reference to, if it is one.
     reference: Option<&'static str>,
+    address: u64,
     /// Its address in 32 bits, if they reach it.
     short: Option<u32>,
     /// The content at load, or the error that a kernel gets which uses the variable.
@@ -110,7 +111,7 @@ impl Program {
         let vectors = registers.any(|register| register.ty.vector > 1);
         let (module, variables, by_name) = (Arc::new(module), Vec::new(), HashMap::default());
         let mut program = Program { module, variables, by_name, functions, vectors, origin: Origin::first() };
-        program.variables = program.lay_out_variables(&Elsewhere::default());
+        program.variables = program.lay_out_variables(None);
         // Behind the variables, where calls of `malloc` look for it.
         program.origin.heap = program.variables.len();
         // The first of those of one declaration is seen last.
@@ -133,7 +134,8 @@ impl Program {
     /// `free` adds a heap of 64 MiB. Of a program that [`Memory::load`] returned, the memory is the one that it was loaded into.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::default();
-        self.push_variables(&mut memory);
+        self.push_variables(&mut memory, |_| false);
+        self.fill_variables(&mut memory);
         self.push_heap(&mut memory);
         memory
     }
@@ -195,7 +197,7 @@ impl Program {
         };
         found.content.as_ref().map_err(Clone::clone)?;
         match found.short {
-            _ if !short => Ok(address_of(found.index)),
+            _ if !short => Ok(found.address),
             Some(short) => Ok(u64::from(short)),
             None => unsupported(format!("`{name}` stands beyond what 32-bit addresses reach")),
         }
@@ -215,8 +217,9 @@ impl Program {
         }
     }
 
-    /// Every `.global` and `.const` variable, wherever it is declared: functions may have their own.
-    fn lay_out_variables(&self, elsewhere: &Elsewhere) -> Vec<GlobalVariable> {
+    /// Every `.global` and `.const` variable, wherever it is declared: functions may have their own. Without places, they are the first
+    /// allocations of a memory with addresses of its own.
+    fn lay_out_variables(&self, places: Option<&[VariablePlace]>) -> Vec<GlobalVariable> {
         let all = self.module.scopes().iter().flat_map(|scope| scope.variables());
         let declared = all.filter(|v| matches!(v.space, Declared::Global | Declared::Const | Declared::Tex));
         let numbers = |variable: &Variable| match variable.count {
@@ -227,7 +230,7 @@ impl Program {
             declared.flat_map(|v| numbers(v).into_iter().map(move |number| (v, number))).collect();
         // Addresses follow from the sizes alone, so an initialiser may name a variable that comes later.
         let mut total = 0u64;
-        let mut shorts = self.origin.shorts.clone();
+        let mut shorts = ShortAddresses::default();
         let mut symbols: HashMap<Cow<'_, str>, Symbol> = HashMap::default();
         for name in self.functions.keys() {
             let addresses = self.function_address(name, self.is_short()).zip(self.function_address(name, true));
@@ -235,35 +238,40 @@ impl Program {
         }
         let mut sized = Vec::with_capacity(each.len());
         for (i, (variable, number)) in each.into_iter().enumerate() {
-            let other = elsewhere.get(&i).copied();
-            let size = other.map_or_else(|| initializer::size(&self.module, variable, &mut total), |_| Ok(0));
-            let short = shorts.place(size.as_ref().map_or(0, |size| *size as u64));
-            let (index, short) = other.unwrap_or((self.origin.variables + i, short));
+            let given = places.and_then(|places| places.get(i)).copied();
+            let is_elsewhere = given.is_some_and(|place| place.is_elsewhere);
+            let size = if is_elsewhere { Ok(0) } else { initializer::size(&self.module, variable, &mut total) };
+            let place = given.unwrap_or_else(|| VariablePlace {
+                index: i,
+                address: address_of(i),
+                short: shorts.place(size.as_ref().map_or(0, |size| *size as u64)),
+                is_elsewhere,
+            });
             let name = self.module.slice(&variable.name);
             let name = number.map_or(Cow::from(name), |number| Cow::from(format!("{name}{number}")));
-            let short = short.map(u64::from);
-            let whole = short.filter(|_| self.is_short()).unwrap_or_else(|| address_of(index));
+            let short = place.short.map(u64::from);
+            let whole = short.filter(|_| self.is_short()).unwrap_or(place.address);
             let symbol = name.clone().into_owned();
             symbols.insert(name, Symbol { whole, short });
-            sized.push((variable, number, size, short, symbol, index, other.is_some()));
+            sized.push((variable, number, size, symbol, place));
         }
-        let variables =
-            sized.into_iter().map(|(variable, number, size, short, symbol, index, is_elsewhere)| GlobalVariable {
-                name: variable.name.clone(),
-                symbol,
-                index,
-                is_elsewhere,
-                number,
-                read_only: variable.space == Declared::Const,
-                reference: initializer::reference_of(variable),
-                short: short.and_then(|short| u32::try_from(short).ok()),
-                content: size
-                    .and_then(|size| match is_elsewhere {
-                        true => Ok(Content::nothing()),
-                        false => initializer::content(&self.module, variable, size, &symbols),
-                    })
-                    .map_err(|error| error.at(self.place(&variable.name))),
-            });
+        let variables = sized.into_iter().map(|(variable, number, size, symbol, place)| GlobalVariable {
+            name: variable.name.clone(),
+            symbol,
+            index: place.index,
+            is_elsewhere: place.is_elsewhere,
+            number,
+            read_only: variable.space == Declared::Const,
+            reference: initializer::reference_of(variable),
+            address: place.address,
+            short: place.short,
+            content: size
+                .and_then(|size| match place.is_elsewhere {
+                    true => Ok(Content::nothing()),
+                    false => initializer::content(&self.module, variable, size, &symbols),
+                })
+                .map_err(|error| error.at(self.place(&variable.name))),
+        });
         variables.collect()
     }
 }

@@ -10,7 +10,7 @@ use super::printf::{Charge, Halt};
 use crate::code::{Pc, System, SystemFunction};
 use crate::error::{RunError, RunErrorKind};
 use crate::heap::{Heap, HeapFault, HeapLog, Site};
-use crate::memory::{address_of, refused};
+use crate::memory::refused;
 
 /// What a call costs for each thread, and each header of the heap that a search passes, in thread-instructions.
 const CALL: u64 = 64;
@@ -66,12 +66,12 @@ impl Worker<'_> {
                         cost += bytes / 8;
                     }
                     self.charge(cost)?;
-                    results.push(offset.map_or(0, |offset| address_of(heap as usize) + offset));
+                    results.push(offset.map_or(0, |offset| self.heap_address(heap) + offset));
                 }
                 SystemFunction::Free { heap } => {
                     let address = argument(0);
                     if address != 0 {
-                        let offset = address.wrapping_sub(address_of(heap as usize));
+                        let offset = address.wrapping_sub(self.heap_address(heap));
                         let freed = self.heap(heap).and_then(|found| {
                             if let Some(mut log) = self.reach.shadow.as_ref().and_then(|shadow| shadow.heap()) {
                                 let site = self.site(&mut log, *thread, pc);
@@ -151,8 +151,12 @@ impl Worker<'_> {
         })
     }
 
+    fn heap_address(&self, index: u32) -> u64 {
+        self.launch.places.regions.get(index as usize).map_or(0, |region| region.address)
+    }
+
     fn heap(&self, index: u32) -> Result<Heap, HeapFault> {
-        self.launch.regions.get(index as usize).ok_or(HeapFault::Foreign).and_then(|region| Heap::of(*region))
+        self.launch.places.regions.get(index as usize).ok_or(HeapFault::Foreign).and_then(|region| Heap::of(*region))
     }
 
     #[cold]
@@ -162,7 +166,7 @@ impl Worker<'_> {
                 (None, "there is no heap: the memory was not made by the kernel's program".to_owned())
             }
             HeapFault::Corrupt(offset) => (
-                Some(address_of(heap as usize) + offset),
+                Some(self.heap_address(heap) + offset),
                 format!("the heap is damaged at its byte {offset}: something wrote beyond the end of its allocation"),
             ),
             HeapFault::NotAllocated => (

@@ -14,7 +14,7 @@ use super::shadow::Touch;
 use crate::code::{Order, OrderSemantics, Pc, Scope};
 use crate::column::{Slot, Width};
 use crate::error::{RunError, RunErrorKind};
-use crate::memory::{Memory, address_of, plural};
+use crate::memory::{Memory, Region, plural};
 use crate::symbol::shown;
 use crate::texture::fetch::{Coordinates, Fetch, Geometry, Lod, Reader, Value};
 use crate::texture::op::{
@@ -111,7 +111,11 @@ impl Reach {
     /// Where an image's memory is now.
     fn image(&self, texels: &Texels, write: bool) -> Result<*mut u8, Fault> {
         let place = texels.place;
-        let region = self.region(place.buffer.index()).filter(|region| place.offset + place.len <= region.len);
+        // Another allocation may have taken the place of one that was freed.
+        let is_there = |region: &Region| {
+            region.address.wrapping_add(place.offset) == place.address && place.offset + place.len <= region.len
+        };
+        let region = self.region(place.buffer.index()).filter(is_there);
         let Some(region) = region else {
             let message = format!("the {} of an image are not there any more", plural(place.len));
             let error = wrong(RunErrorKind::OutOfBounds, message);
@@ -126,7 +130,7 @@ impl Reach {
     /// Tells the shadow memory of a thread's access to an image.
     fn touch_image(&mut self, texels: &Texels, at: u64, bytes: u64, thread: usize, kind: AccessKind) -> Option<Touch> {
         self.shadow.as_ref()?;
-        let spot = Spot::Global(address_of(texels.place.buffer.index()) + texels.place.offset + at);
+        let spot = Spot::Global(texels.place.address + at);
         let order = match kind {
             AccessKind::Atomic => Order { semantics: OrderSemantics::Relaxed, scope: Scope::Device },
             _ => Order::default(),

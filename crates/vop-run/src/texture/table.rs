@@ -26,6 +26,8 @@ const MAX_LEVELS: u32 = 31;
 pub(crate) struct Place {
     pub(crate) buffer: BufferId,
     pub(crate) offset: u64,
+    /// The address of the first texel.
+    pub(crate) address: u64,
     /// Bytes from the first texel to the end of the last.
     pub(crate) len: u64,
 }
@@ -168,7 +170,7 @@ impl Memory {
             let message = format!("an image of {} at address {:#x}, where nothing is", plural(len), image.address);
             return Err(RunError::new(RunErrorKind::OutOfBounds, message));
         };
-        let there = self.bytes(buffer).len() as u64;
+        let there = self.len_of(buffer);
         if len > there - offset {
             let name = crate::memory::shown_allocation(self.name(buffer).unwrap_or_default());
             let message = format!("an image of {} at byte {offset} of {name}, which has {there}", plural(len));
@@ -219,7 +221,7 @@ impl Memory {
             Level { start: image.level_offset(level) + u64::from(from) * slice, extent, row, slice }
         };
         Ok(Texels {
-            place: Place { buffer, offset, len },
+            place: Place { buffer, offset, address: image.address, len },
             format,
             channels,
             shape: image.shape,

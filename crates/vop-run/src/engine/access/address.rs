@@ -11,7 +11,11 @@ use crate::engine::findings::AccessKind;
 use crate::engine::shadow::Touch;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
-use crate::memory::{LOCAL_BASE, OFFSET, REGION_BITS, SHARED_BASE, Space, region_index};
+use crate::memory::{LOCAL_BASE, REGION_BITS, SHARED_BASE, Space};
+
+/// What the address of an allocation must be a multiple of, so that offsets in it are aligned as addresses are. All are but for what a
+/// caller has registered.
+const ALIGNED: u64 = 16;
 
 impl Reach {
     /// The memory that an address belongs to; `None` where there is none that the access may reach.
@@ -23,14 +27,17 @@ impl Reach {
             (Space::Local, 0) => (self.local, self.top, 0, true),
             (Space::Generic, 2) => (self.local, self.top, LOCAL_BASE, true),
             (Space::Param, 0) if !write => (self.params, self.params_len, 0, false),
-            (Space::Generic | Space::Global | Space::Const, 0) => return self.short_window(space, address, write),
-            (Space::Generic | Space::Global | Space::Const, _) => {
-                let region = region_index(address).and_then(|index| self.region(index))?;
-                if write && region.read_only {
-                    return None;
+            (Space::Generic | Space::Global | Space::Const, _) => match self.find(address) {
+                Some((index, first)) => {
+                    let region = self.region(index)?;
+                    // Alignment is that of offsets.
+                    if write && region.read_only || first % ALIGNED != 0 {
+                        return None;
+                    }
+                    (region.start, region.len, first, false)
                 }
-                (region.start, region.len, address & !OFFSET, false)
-            }
+                None => return self.short_window(space, address, write),
+            },
             _ => return None,
         };
         Some(Window { start, len, first, on_stack })
@@ -105,10 +112,12 @@ impl Reach {
             }
         };
         let Window { start, len, first, on_stack } = self.window(access.space, any, write)?;
-        // Offsets are the low words of addresses, which those of short addresses are not.
-        if (any - first) >> 32 != 0 || first as u32 != 0 {
+        let any = any - first;
+        if any >> 32 != 0 {
             return None;
         }
+        // From here on, everything is relative to the first byte.
+        let offset = offset.wrapping_sub(first);
         let bytes = access.bytes;
         // Behind the last place where an access may start; nothing fits where it is 0.
         let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
@@ -119,16 +128,16 @@ impl Reach {
         unsafe {
             match (access.stride, access.width) {
                 (Some(_), Width::Word) => {
-                    check.all(active, offsets, |i| (self.line(access, warp, i) as u32, 0));
+                    check.all(active, offsets, |i| ((self.line(access, warp, i) as u32).wrapping_sub(first as u32), 0));
                 }
                 (Some(_), _) => check.all(active, offsets, |i| {
-                    let address = self.line(access, warp, i);
-                    (address as u32, ((address ^ any) >> 32) as u32)
+                    let from_first = self.line(access, warp, i).wrapping_sub(first);
+                    (from_first as u32, (from_first >> 32) as u32)
                 }),
                 #[cfg(target_arch = "x86_64")]
                 (None, Width::Word) if LEVEL == AVX512 => {
                     let base = self.file.column::<u32>(access.base).warp(warp);
-                    check.all_avx512(active, offsets, Bases::Words(base.cast()), offset, any);
+                    check.all_avx512(active, offsets, Bases::Words(base.cast()), offset);
                 }
                 (None, Width::Word) => {
                     let base = &*self.file.column::<u32>(access.base).warp(warp);
@@ -137,13 +146,13 @@ impl Reach {
                 #[cfg(target_arch = "x86_64")]
                 (None, Width::Double) if LEVEL == AVX512 => {
                     let base = self.file.column::<u64>(access.base).warp(warp);
-                    check.all_avx512(active, offsets, Bases::Doubles(base.cast()), offset, any);
+                    check.all_avx512(active, offsets, Bases::Doubles(base.cast()), offset);
                 }
                 (None, Width::Double) => {
                     let base = &*self.file.column::<u64>(access.base).warp(warp);
                     check.all(active, offsets, |i| {
-                        let address = offset.wrapping_add(base[i]);
-                        (address as u32, ((address ^ any) >> 32) as u32)
+                        let from_first = offset.wrapping_add(base[i]);
+                        (from_first as u32, (from_first >> 32) as u32)
                     });
                 }
                 (None, _) => check.all(active, offsets, |_| (offset as u32, 0)),
@@ -230,7 +239,7 @@ impl Reach {
             return None;
         }
         // SAFETY: the caller promises a mask for each warp; the base is a column of doubles or of samples of doubles, as checked above.
-        let (firsts, first, greatest) = unsafe {
+        let (firsts, first) = unsafe {
             for warp in 0..self.file.warps {
                 if !all(&*mask.add(warp * WARP).cast::<[u8; WARP]>()) {
                     return None;
@@ -238,17 +247,7 @@ impl Reach {
             }
             if access.stride.is_some() {
                 let firsts = self.file.column_of_samples::<u64>(access.base).cast_const();
-                let first = (*firsts).wrapping_add(access.offset);
-                let (mut greatest, mut others) = (first, 0);
-                for half in 0..self.lanes / HALF {
-                    let address = (*firsts.add(half)).wrapping_add(access.offset);
-                    greatest = greatest.max(address);
-                    others |= address ^ first;
-                }
-                if others >> REGION_BITS != 0 || others & (bytes - 1) != 0 {
-                    return None;
-                }
-                (firsts, first, greatest)
+                (firsts, (*firsts).wrapping_add(access.offset))
             } else {
                 let base = self.file.column::<u64>(access.base);
                 let first = (*base.warp(0))[0];
@@ -263,21 +262,30 @@ impl Reach {
                         return None;
                     }
                 }
-                let first = first.wrapping_add(access.offset);
-                (std::ptr::null(), first, first.wrapping_add((self.lanes - HALF) as u64 * bytes))
+                (std::ptr::null(), first.wrapping_add(access.offset))
             }
         };
-        let region = region_index(first).and_then(|index| self.region(index))?;
-        // An address that wraps is beyond every end.
-        let end = greatest.wrapping_sub(first & !OFFSET).checked_add(HALF as u64 * bytes)?;
-        if end > region.len || first & (bytes - 1) != 0 || (write && region.read_only) {
+        let (index, start) = self.find(first)?;
+        let region = self.region(index)?;
+        let from_start = first - start;
+        let (mut greatest, mut all) = (from_start, from_start);
+        if firsts.is_null() {
+            greatest = from_start.wrapping_add((self.lanes - HALF) as u64 * bytes);
+        } else {
+            for half in 0..self.lanes / HALF {
+                // SAFETY: there is a sample for each half.
+                let address = unsafe { *firsts.add(half) }.wrapping_add(access.offset);
+                // What is before the start is beyond every end.
+                greatest = greatest.max(address.wrapping_sub(start));
+                all |= address.wrapping_sub(start);
+            }
+        }
+        let end = greatest.checked_add(HALF as u64 * bytes)?;
+        let odd = all & (bytes - 1) != 0 || start % ALIGNED != 0;
+        if end > region.len || odd || (write && region.read_only) {
             return None;
         }
-        Some(Rows {
-            start: region.start.wrapping_add((first & OFFSET) as usize),
-            firsts,
-            half: HALF * access.bytes as usize,
-        })
+        Some(Rows { start: region.start.wrapping_add(from_start as usize), firsts, half: HALF * access.bytes as usize })
     }
 
     /// Checks a warp's access thread by thread: pointers, or the first thread whose access fails. Tells the shadow memory, if there is one,
@@ -355,8 +363,10 @@ impl Reach {
                         None => (*base.warp(warp))[0],
                     };
                     let address = first.wrapping_add(access.offset);
-                    if let Some(region) = region_index(address).and_then(|index| self.region(index)) {
-                        let at = region.start.wrapping_add((address & OFFSET) as usize);
+                    if let Some((index, start)) = self.find(address)
+                        && let Some(region) = self.region(index)
+                    {
+                        let at = region.start.wrapping_add((address - start) as usize);
                         _mm_prefetch::<_MM_HINT_T0>(at.cast());
                         _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64).cast());
                     }
@@ -481,7 +491,7 @@ pub(super) struct Near {
 /// What a warp's offsets are compared with, and what was found. The findings are bits: of truth values the compiler would make 32
 /// comparisons. All is found in one loop, as vectors of offsets that were stored in halves could not be read again for a dozen cycles.
 struct Check {
-    /// The low word of an address that an active thread reaches.
+    /// The offset of an active thread.
     any: u32,
     limit: u32,
     bytes: u32,
@@ -491,7 +501,7 @@ struct Check {
 }
 
 impl Check {
-    /// Checks all threads. `address` gives a thread's address: its low word, and the bits above in which it differs from the others.
+    /// Checks all threads. `address` gives a thread's offset: its low word, and the bits above, which must be zero.
     #[inline(always)]
     fn all(&mut self, active: &[u8; WARP], offsets: &mut [u32; WARP], address: impl Fn(usize) -> (u32, u32)) {
         let Check { any, limit, bytes, .. } = *self;
@@ -515,14 +525,7 @@ impl Check {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
     #[inline]
-    unsafe fn all_avx512(
-        &mut self,
-        active: &[u8; WARP],
-        offsets: &mut [u32; WARP],
-        bases: Bases,
-        offset: u64,
-        address: u64,
-    ) {
+    unsafe fn all_avx512(&mut self, active: &[u8; WARP], offsets: &mut [u32; WARP], bases: Bases, offset: u64) {
         use std::arch::x86_64::*;
         // SAFETY: a half reads sixteen of the 32 elements of the mask and of the bases, and writes sixteen of the offsets.
         unsafe {
@@ -540,12 +543,12 @@ impl Check {
                         (_mm512_add_epi32(base, _mm512_set1_epi32(offset as i32)), 0)
                     }
                     Bases::Doubles(base) => {
-                        let (offset, address) = (_mm512_set1_epi64(offset as i64), _mm512_set1_epi64(address as i64));
+                        let offset = _mm512_set1_epi64(offset as i64);
                         let high = _mm512_set1_epi64(!0xffff_ffff);
                         let a = _mm512_add_epi64(_mm512_loadu_si512(base.add(at).cast()), offset);
                         let b = _mm512_add_epi64(_mm512_loadu_si512(base.add(at + 8).cast()), offset);
-                        let far_a = _mm512_mask_test_epi64_mask(mask as u8, _mm512_xor_si512(a, address), high);
-                        let far_b = _mm512_mask_test_epi64_mask((mask >> 8) as u8, _mm512_xor_si512(b, address), high);
+                        let far_a = _mm512_mask_test_epi64_mask(mask as u8, a, high);
+                        let far_b = _mm512_mask_test_epi64_mask((mask >> 8) as u8, b, high);
                         let (a, b) = (_mm512_cvtepi64_epi32(a), _mm512_cvtepi64_epi32(b));
                         (_mm512_inserti64x4::<1>(_mm512_castsi256_si512(a), b), u32::from(far_a | far_b))
                     }

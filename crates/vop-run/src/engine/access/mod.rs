@@ -16,6 +16,7 @@ mod address;
 mod atomic;
 mod bytes;
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::findings::{AccessKind, Findings, Spot};
@@ -24,12 +25,15 @@ use super::shadow::{Shadow, Touch};
 use crate::code::{Access, GRANULE};
 use crate::column::{File, WARP};
 use crate::memory::{
-    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, REGION_BITS, Region, SHARED_BASE, SHORT_BITS, Space, address_of,
+    Fault, LOCAL_BASE, OFFSET, PARAM_BASE, Place, REGION_BITS, Region, SHARED_BASE, SHORT_BITS, Space, place_of,
     region_index, short_allocation,
 };
 
 pub(super) use atomic::atomic;
 pub(super) use bytes::Moves;
+
+/// Places of allocations that a core remembers.
+const HINTS: usize = 32;
 
 /// The columns and the memory that the running group reaches.
 #[derive(Debug)]
@@ -37,6 +41,11 @@ pub(crate) struct Reach {
     pub(crate) file: File,
     pub(crate) regions: *const Region,
     pub(crate) region_count: usize,
+    /// Where allocations are at the host's addresses; null where addresses are the memory's own.
+    hosted: *const Place,
+    hosted_count: usize,
+    /// What was found last among them, by a part of the address.
+    hints: [Cell<u32>; HINTS],
     /// Short addresses, see [`Memory::shorts`](crate::memory::Memory::shorts).
     shorts: *const (u32, u32),
     short_count: usize,
@@ -88,8 +97,11 @@ impl Reach {
         let (lanes, shared) = (launch.shape.lanes(), launch.shape.shared());
         Reach {
             file: File::new(lanes / WARP),
-            regions: launch.regions.as_ptr(),
-            region_count: launch.regions.len(),
+            regions: launch.places.regions.as_ptr(),
+            region_count: launch.places.regions.len(),
+            hosted: launch.places.hosted.as_ref().map_or(std::ptr::null(), |places| places.as_ptr()),
+            hosted_count: launch.places.hosted.as_ref().map_or(0, Vec::len),
+            hints: Default::default(),
             shorts: launch.shorts.as_ptr(),
             short_count: launch.shorts.len(),
             short_windows: launch.kernel.short,
@@ -115,27 +127,52 @@ impl Reach {
         }
     }
 
-    /// The address in 64 bits of what an address reaches, which may be a short one.
-    fn whole(&self, space: Space, address: u64) -> u64 {
-        let far = matches!(space, Space::Generic | Space::Global | Space::Const);
-        if !far || address >> REGION_BITS != 0 {
-            return address;
-        }
-        match (self.short_space(address), self.short_allocation(address)) {
-            (Some(space), _) => address - space.short_base() + space.base(),
-            (None, Some((index, first))) => address - first + address_of(index),
-            (None, None) => address,
+    /// The allocation whose region an address of 64 bits falls into: its index, and its address. The address may be beyond its end.
+    #[inline(always)]
+    pub(in crate::engine) fn find(&self, address: u64) -> Option<(usize, u64)> {
+        match self.hosted.is_null() {
+            true => region_index(address).map(|index| (index, address & !OFFSET)),
+            false => self.find_hosted(address),
         }
     }
 
+    /// [`Reach::find`] at the host's addresses.
+    #[inline(never)]
+    fn find_hosted(&self, address: u64) -> Option<(usize, u64)> {
+        // SAFETY: the launch keeps this many places for as long as it runs, and workers do not outlive it.
+        let places = unsafe { std::slice::from_raw_parts(self.hosted, self.hosted_count) };
+        // Allocations are 2 MiB and more apart, mostly.
+        let hint = &self.hints[((address >> 21) ^ (address >> 30)) as usize % HINTS];
+        let found = places.get(hint.get() as usize).filter(|place| address.wrapping_sub(place.address) < place.len);
+        let found = found.or_else(|| {
+            let found = place_of(places, address)?;
+            // SAFETY: both are of the same slice.
+            hint.set(unsafe { std::ptr::from_ref(found).offset_from(self.hosted) } as u32);
+            Some(found)
+        });
+        found.map(|place| (place.index as usize, place.address))
+    }
+
+    /// The allocation of an address, which may be a short one: its index, and its address as it is counted here.
+    fn allocation(&self, address: u64) -> Option<(usize, u64)> {
+        let found = if address >> REGION_BITS != 0 || !self.hosted.is_null() { self.find(address) } else { None };
+        found.or_else(|| self.short_allocation(address))
+    }
+
     /// Where an address reaches, if it is memory that the shadow memory knows.
-    fn spot(space: Space, address: u64) -> Option<Spot> {
+    fn spot(&self, space: Space, address: u64) -> Option<Spot> {
         match (space, address >> REGION_BITS) {
             (Space::Shared, _) => Some(Spot::Shared(address)),
             (Space::Generic, 1) => Some(Spot::Shared(address - SHARED_BASE)),
-            (Space::Generic | Space::Global | Space::Const, _) => {
-                region_index(address).is_some().then_some(Spot::Global(address))
-            }
+            (Space::Generic | Space::Global | Space::Const, 2 | 3) => None,
+            (Space::Generic | Space::Global | Space::Const, _) => match self.short_space(address) {
+                Some(Space::Shared) => Some(Spot::Shared(address - Space::Shared.short_base())),
+                Some(_) => None,
+                None => {
+                    let (allocation, first) = self.allocation(address)?;
+                    Some(Spot::Global(self.region(allocation)?.address + (address - first)))
+                }
+            },
             _ => None,
         }
     }
@@ -148,7 +185,7 @@ impl Reach {
         thread: usize,
         kind: AccessKind,
     ) -> Option<Touch> {
-        let spot = Reach::spot(access.space, self.whole(access.space, address))?;
+        let spot = self.spot(access.space, address)?;
         let bytes = u64::from(access.bytes);
         let (order, element) = (access.order, bytes);
         Some(Touch { spot, bytes, element, thread, kind, order, copy: None, same_value: false, swaps: false })
@@ -239,8 +276,7 @@ impl Reach {
                 if matches!(address >> 36, 1..=3) || self.short_space(address).is_some() {
                     return Err(Fault::WrongSpace { space, address });
                 }
-                let whole = || Some((region_index(address)?, address & !OFFSET));
-                let (index, first) = whole().or_else(|| self.short_allocation(address)).ok_or(outside)?;
+                let (index, first) = self.allocation(address).ok_or(outside)?;
                 let region = self.region(index).ok_or(outside)?;
                 let offset = within(address - first, region.len)?;
                 if write && region.read_only {

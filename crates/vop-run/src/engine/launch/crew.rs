@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Launch, Work};
 use crate::engine::block::{Done, Failure, Worker};
@@ -222,7 +222,7 @@ impl<'l> Crew<'l> {
         if let (Some(activity), Some(worker)) = (watched, self.waiting.first()) {
             activity.set_waiting(Some(worker.waits_for()));
         }
-        let (mut nap, mut voted) = (NAP.0, None);
+        let (mut nap, mut voted, since) = (NAP.0, None, Instant::now());
         let result = loop {
             if let Some(error) = self.launch.ended_from_outside() {
                 let worker = self.waiting.swap_remove(0);
@@ -239,7 +239,9 @@ impl<'l> Crew<'l> {
             {
                 break result;
             }
+            let is_certain = self.launch.patience.is_zero() || since.elapsed() >= self.launch.patience;
             if let Some(generation) = all_idle
+                && is_certain
                 && standstill.vote(generation, &mut voted)
             {
                 let first = (0..self.waiting.len()).min_by_key(|i| self.waiting[*i].index()).unwrap_or(0);
@@ -250,7 +252,7 @@ impl<'l> Crew<'l> {
             if self.launch.failed.load(Ordering::Relaxed) != u64::MAX && !standstill.is_over() {
                 break Err(Over);
             }
-            if all_idle.is_none() || voted.is_some() {
+            if all_idle.is_none() || voted.is_some() || !is_certain {
                 std::thread::sleep(nap);
                 nap = (nap * 2).min(NAP.1);
             }

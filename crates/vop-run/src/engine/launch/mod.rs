@@ -11,8 +11,8 @@ mod crew;
 mod options;
 mod report;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::block::Failure;
@@ -24,7 +24,7 @@ use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{Budget, Bytes, Layout, Memory, Region};
+use crate::memory::{Budget, Bytes, Layout, Memory, Places};
 use crate::special::Shape;
 use crate::symbol::shown;
 
@@ -54,8 +54,7 @@ pub(super) struct Launch<'k> {
     pub(super) threads: usize,
     /// Aligned as all memory is.
     pub(super) params: Bytes,
-    pub(super) regions: Vec<Region>,
-    names: Vec<(String, u64)>,
+    pub(super) places: Arc<Places>,
     /// Short addresses that the kernel may use, with the allocations' indexes.
     pub(super) shorts: Vec<(u32, u32)>,
     pub(super) textures: Textures,
@@ -65,6 +64,8 @@ pub(super) struct Launch<'k> {
     pub(super) memory: Arc<Budget>,
     pub(super) start: Instant,
     pub(super) timeout: Option<Duration>,
+    /// How long nothing may change before blocks that wait wait for ever: no time where nobody else changes memory.
+    patience: Duration,
     pub(super) stop: Option<Stop>,
     pub(super) checks: Checks,
     /// What the cores know of memory, if that is to be checked.
@@ -89,7 +90,7 @@ pub(super) struct Launch<'k> {
     activity: Option<Activity>,
 }
 
-// SAFETY: the regions' pointers are to memory that is borrowed for the launch. Cores write to it at the same time as a GPU's do, see
+// SAFETY: the places' pointers are to memory that is there as long as the launch. Cores write to it at the same time as a GPU's do, see
 // `access`; everything else is only read or atomic.
 unsafe impl Sync for Launch<'_> {}
 
@@ -103,7 +104,7 @@ impl Launch<'_> {
     /// Names and sizes of the memory that a thread reaches whose stack ends at `top`.
     pub(super) fn layout(&self, top: u64) -> Layout<'_> {
         Layout {
-            allocations: &self.names,
+            places: &self.places,
             shorts: &self.shorts,
             shared: self.shape.shared() as u64,
             local: top,
@@ -186,6 +187,44 @@ impl Kernel {
         memory: &mut Memory,
         options: &LaunchOptions,
     ) -> Result<Report, RunErrors> {
+        let ready = self.prepare(grid, block, args, memory, options)?;
+        let done = ready.run()?;
+        done.finish(memory)
+    }
+
+    /// Runs the kernel to its end on a memory that others use at the same time: it is locked before the blocks run, and after. The launch
+    /// sees the allocations that were there when it started. What is freed while it runs stays there until it ends.
+    ///
+    /// Launches that check the heap of `malloc` run one after another.
+    ///
+    /// # Errors
+    /// As for [`Kernel::launch`].
+    pub fn launch_shared(
+        &self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: &[Arg],
+        memory: &Mutex<Memory>,
+        options: &LaunchOptions,
+    ) -> Result<Report, RunErrors> {
+        static HEAP: Mutex<()> = Mutex::new(());
+        let lock = || memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = options.check_heap.then(|| HEAP.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut ready = self.prepare(grid, block, args, &mut lock(), options)?;
+        ready.launch.patience = options.patience;
+        let done = ready.run()?;
+        done.finish(&mut lock())
+    }
+
+    /// All that a launch needs of the memory before it runs.
+    fn prepare<'k>(
+        &'k self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: &[Arg],
+        memory: &mut Memory,
+        options: &'k LaunchOptions,
+    ) -> Result<Ready<'k>, RunErrors> {
         self.check_shape(grid, block, options.dynamic_shared)?;
         if self.home.is_some_and(|home| !memory.modules.contains(&home)) {
             let error = RunError::new(RunErrorKind::Argument, "the variables of the module are not in this memory");
@@ -230,15 +269,15 @@ impl Kernel {
             shape,
             threads: shape.threads(),
             params,
-            names: memory.names(),
             shorts: memory.shorts(self.short),
             textures: Textures::of(memory),
-            regions: memory.regions(),
+            places: memory.places(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
             memory: budget,
             start: Instant::now(),
             timeout: options.timeout,
+            patience: Duration::ZERO,
             stop: options.stop.clone(),
             checks,
             common: common.clone(),
@@ -255,8 +294,40 @@ impl Kernel {
             progress: options.progress.clone(),
             activity: options.activity.clone(),
         };
-        let _running = options.activity.as_ref().map(|activity| activity.start(&self.name, shape.blocks()));
-        let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        Ok(Ready { launch, options, common })
+    }
+}
+
+/// The number of cores of the machine, or of its container. To ask takes as long as an empty launch, as the system answers with files.
+fn machine_cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// A launch that is about to run.
+struct Ready<'k> {
+    launch: Launch<'k>,
+    options: &'k LaunchOptions,
+    common: Option<Arc<Common>>,
+}
+
+/// What the cores did.
+struct Ended<'k> {
+    kernel: &'k Kernel,
+    options: &'k LaunchOptions,
+    shape: Shape,
+    places: Arc<Places>,
+    work: Vec<Work>,
+    common: Option<Common>,
+}
+
+impl<'k> Ready<'k> {
+    /// Runs the blocks.
+    fn run(self) -> Result<Ended<'k>, RunErrors> {
+        let Ready { launch, options, common } = self;
+        let kernel = launch.kernel;
+        let _running = options.activity.as_ref().map(|activity| activity.start(&kernel.name, launch.shape.blocks()));
+        let cores = options.cores.unwrap_or_else(machine_cores);
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
         if let Some(error) = launch.ended_from_outside() {
             return Err(error.into());
@@ -279,9 +350,17 @@ impl Kernel {
                 std::iter::once(own).chain(others).collect()
             })
         };
+        let (shape, places) = (launch.shape, Arc::clone(&launch.places));
         drop(launch);
-        let common = common.and_then(Arc::into_inner);
-        let result = Report::new(self, options, &shape, work, memory, common.as_ref());
+        Ok(Ended { kernel, options, shape, places, work, common: common.and_then(Arc::into_inner) })
+    }
+}
+
+impl Ended<'_> {
+    /// What the launch did, in words; and what it knows of memory, for the next one.
+    fn finish(self, memory: &mut Memory) -> Result<Report, RunErrors> {
+        let Ended { kernel, options, shape, places, work, common } = self;
+        let result = Report::new(kernel, options, &shape, work, &places, memory, common.as_ref());
         if let Some(common) = common {
             memory.end_checks(common);
         }

@@ -85,6 +85,9 @@ pub struct LaunchOptions {
     /// What instructions compute: what the manual says, or what the code of ptxas does. They differ for video instructions, and for a few
     /// base instructions.
     pub semantics: vop::Semantics,
+    /// How long blocks may all wait for memory to change before the launch fails, where the host may change it: in
+    /// [`Kernel::launch_shared`](crate::Kernel::launch_shared). Other launches know at once that nothing will.
+    pub patience: Duration,
     /// The number of cores that run blocks; `None` stands for all of the machine.
     pub cores: Option<usize>,
     /// Bytes of the stack of a thread, which holds `.local` variables and what calls take: at most 512 KiB.
@@ -120,6 +123,7 @@ impl Default for LaunchOptions {
             memory: None,
             dynamic_shared: 0,
             semantics: vop::Semantics::Isa,
+            patience: Duration::from_secs(10),
             cores: None,
             stack: MAX_STACK,
             check_races: false,
@@ -169,6 +173,12 @@ impl LaunchOptions {
     #[must_use]
     pub fn with_semantics(self, semantics: vop::Semantics) -> LaunchOptions {
         LaunchOptions { semantics, ..self }
+    }
+
+    /// Sets [`LaunchOptions::patience`].
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> LaunchOptions {
+        LaunchOptions { patience, ..self }
     }
 
     /// Sets [`LaunchOptions::cores`].

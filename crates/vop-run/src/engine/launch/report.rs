@@ -11,7 +11,7 @@ use crate::engine::observer::{Observer, Profile};
 use crate::engine::shadow::Common;
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::heap::Site;
-use crate::memory::{Memory, OFFSET, plural, region_index, shown_allocation};
+use crate::memory::{Memory, Places, plural, shown_allocation};
 use crate::special::Shape;
 use crate::symbol::shown;
 
@@ -78,6 +78,7 @@ impl Report {
         options: &LaunchOptions,
         shape: &Shape,
         work: Vec<Work>,
+        places: &Places,
         memory: &mut Memory,
         common: Option<&Common>,
     ) -> Result<Report, RunErrors> {
@@ -116,7 +117,7 @@ impl Report {
             report.profile = Some(Profile::new(kernel, &observers));
         }
         let trace: Vec<String> = observers.into_iter().flat_map(|observer| observer.into_trace()).collect();
-        let explain = Explain { kernel, shape, memory, options };
+        let explain = Explain { kernel, shape, places, options };
         report.add_findings(&explain, findings, common);
         match failure {
             Some((_, error)) => {
@@ -166,7 +167,7 @@ fn note(error: RunError, count: u64) -> Finding {
 struct Explain<'e> {
     kernel: &'e Kernel,
     shape: &'e Shape,
-    memory: &'e Memory,
+    places: &'e Places,
     options: &'e LaunchOptions,
 }
 
@@ -180,8 +181,9 @@ impl Explain<'_> {
         match spot {
             Spot::Shared(offset) => format!("byte {offset} of shared memory"),
             Spot::Global(address) => {
-                let name = region_index(address).and_then(|index| self.memory.name_at(index));
-                format!("byte {} of {}", address & OFFSET, name.map_or("global memory".to_owned(), shown_allocation))
+                let Some((index, offset)) = self.places.locate(address) else { return "global memory".to_owned() };
+                let name = self.places.names.get(index).map(|name| shown_allocation(name));
+                format!("byte {offset} of {}", name.unwrap_or("global memory".to_owned()))
             }
         }
     }

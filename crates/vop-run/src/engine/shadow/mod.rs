@@ -20,7 +20,7 @@ use crate::bits::Bits;
 use crate::code::{Fence, MbarrierUse, Order, OrderSemantics, Scope};
 use crate::column::WARP;
 use crate::heap::HeapLog;
-use crate::memory::{Budget, OFFSET, region_index};
+use crate::memory::{Budget, Places};
 use cells::{Cell, Conflict, Record, Strength, WORD};
 use clocks::{Clock, Clocks, join};
 
@@ -82,6 +82,7 @@ struct Times {
 #[derive(Debug)]
 pub(crate) struct Common {
     pub(crate) checks: Checks,
+    places: Arc<Places>,
     /// By allocation; empty where only reading is possible.
     pages: Vec<Pages>,
     pages_left: AtomicUsize,
@@ -101,18 +102,20 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// For allocations of these sizes; 0 stands for one that may only be read.
     pub(crate) fn new(
         checks: Checks,
         room: &Arc<Budget>,
-        sizes: impl Iterator<Item = u64>,
+        places: Arc<Places>,
         written: Vec<Option<Arc<Bits>>>,
         heap: Option<(usize, HeapLog)>,
     ) -> Common {
+        // What may only be read needs none.
+        let sizes = places.regions.iter().map(|region| if region.read_only { 0 } else { region.len });
         let pages = sizes.map(|bytes| Pages { words: bytes.div_ceil(WORD), pages: OnceLock::new() });
         Common {
             checks,
             pages: if checks.races { pages.collect() } else { Vec::new() },
+            places,
             pages_left: AtomicUsize::new(MAX_PAGES),
             exhausted: AtomicBool::new(false),
             starved: AtomicBool::new(false),
@@ -317,10 +320,11 @@ impl Shadow {
 
     fn look_at_heap(&self, findings: &mut Findings, address: u64, touch: &Touch) {
         if let Some((heap, log)) = &self.common.heap
-            && region_index(address) == Some(*heap)
+            && let Some((allocation, offset)) = self.common.places.locate(address)
+            && allocation == *heap
         {
             let log = log.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(near) = log.access(address & OFFSET, touch.bytes) {
+            if let Err(near) = log.access(offset, touch.bytes) {
                 findings.add(self.statement, touch.thread, What::Heap { address, near });
             }
         }
@@ -330,8 +334,8 @@ impl Shadow {
         let (bits, offset) = match touch.spot {
             Spot::Shared(offset) => (Some(&self.written), offset),
             Spot::Global(address) => {
-                let bits = region_index(address).and_then(|index| self.common.written.get(index)?.as_deref());
-                (bits, address & OFFSET)
+                let Some((allocation, offset)) = self.common.places.locate(address) else { return };
+                (self.common.written.get(allocation).and_then(|bits| bits.as_deref()), offset)
             }
         };
         let Some(bits) = bits else { return };
@@ -369,11 +373,12 @@ impl Shadow {
             swaps: touch.swaps,
             strength,
         };
-        let offset = match touch.spot {
-            Spot::Shared(offset) => offset,
+        let (allocation, offset) = match touch.spot {
+            Spot::Shared(offset) => (None, offset),
             Spot::Global(address) => {
                 now.stamp = self.common.now();
-                address & OFFSET
+                let Some((allocation, offset)) = self.common.places.locate(address) else { return };
+                (Some(allocation), offset)
             }
         };
         let end = offset.saturating_add(touch.bytes);
@@ -383,13 +388,12 @@ impl Shadow {
             let (word, start) = (at / WORD, at % WORD);
             let count = (WORD - start).min(end - at);
             now.bytes = (((1u32 << count) - 1) << start) as u8;
-            let conflict = match touch.spot {
-                Spot::Shared(_) => self
+            let conflict = match allocation {
+                None => self
                     .cells
                     .get_mut(word as usize)
                     .and_then(|cell| cell.add(&self.clocks, now, touch.thread, true, &self.common.room)),
-                Spot::Global(address) => region_index(address)
-                    .and_then(|index| self.common.add(index, word, &self.clocks, now, touch.thread)),
+                Some(allocation) => self.common.add(allocation, word, &self.clocks, now, touch.thread),
             };
             if let (Some(conflict), None) = (conflict, &first) {
                 let byte = u64::from((conflict.record.bytes & now.bytes).trailing_zeros());

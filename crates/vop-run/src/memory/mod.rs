@@ -3,14 +3,18 @@
 //! The address space is cut into regions of 64 GiB. Shared, local and parameter memory have one region each, functions have one
 //! for their addresses, every buffer and every module variable has one of its own. What lies between the end of an allocation and
 //! the next region is the guard gap, so running off a buffer is always caught, and finding the allocation of an address is one
-//! shift.
+//! shift. A memory at the host's addresses has its buffers and variables elsewhere, see [`places`]; the rest is the same.
 //!
 //! Kernels that keep addresses in 32 bits see the same memory through *short* addresses, which are those below 4 GiB: a window of
 //! 16 MiB each for shared, local and parameter memory, and behind them the allocations, at least 64 KiB apart.
 
-#![allow(unsafe_code, reason = "words are seen as bytes")]
+#![allow(unsafe_code, reason = "memory of the caller's is lent to launches")]
 
-use std::alloc::{Layout as HeapLayout, alloc_zeroed};
+mod bytes;
+mod layout;
+mod places;
+
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +25,10 @@ use crate::heap::{self, Heap, HeapLog};
 use crate::symbol::{self, shown};
 use crate::texture::table::Table;
 
+pub(crate) use bytes::Bytes;
+pub(crate) use layout::{Fault, Layout, plural};
+pub(crate) use places::{OFFSET, Place, Places, REGION_BITS, Region, address_of, place_of, region_index};
+
 /// The name of the allocation that is the heap: a phrase, unlike the names of others.
 const HEAP_NAME: &str = "the heap of `malloc`";
 
@@ -28,10 +36,6 @@ const HEAP_NAME: &str = "the heap of `malloc`";
 pub(crate) fn shown_allocation(name: &str) -> String {
     if name == HEAP_NAME { name.to_owned() } else { shown(name) }
 }
-
-/// A region's size as a power of two.
-pub(crate) const REGION_BITS: u32 = 36;
-pub(crate) const OFFSET: u64 = (1 << REGION_BITS) - 1;
 
 /// Where a generic address of shared memory starts.
 pub(crate) const SHARED_BASE: u64 = 1 << REGION_BITS;
@@ -41,8 +45,6 @@ pub(crate) const LOCAL_BASE: u64 = 2 << REGION_BITS;
 pub(crate) const PARAM_BASE: u64 = 3 << REGION_BITS;
 /// Where the addresses of functions start.
 pub(crate) const FUNCTION_BASE: u64 = 4 << REGION_BITS;
-/// The region of the first allocation.
-const FIRST_REGION: u64 = 16;
 
 /// The size of a window of short addresses as a power of two. Shared, local and parameter memory have the windows 1, 2 and 3, as they
 /// have these regions.
@@ -147,61 +149,6 @@ impl BufferId {
     }
 }
 
-/// Bytes in words of 16, so that every atomic access of the kernel is an aligned one of the host.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Bytes {
-    words: Vec<u128>,
-    len: usize,
-}
-
-impl Bytes {
-    /// Zeros, if there is memory for them. Those of a large buffer take none until they are written.
-    pub(crate) fn try_zeros(len: usize) -> Option<Bytes> {
-        let count = len.div_ceil(16);
-        if count == 0 {
-            return Some(Bytes::default());
-        }
-        let layout = HeapLayout::array::<u128>(count).ok()?;
-        // SAFETY: the layout has a size, and is that of a vector of this capacity. Zeros are words.
-        let words = unsafe {
-            let start = alloc_zeroed(layout).cast::<u128>();
-            if start.is_null() {
-                return None;
-            }
-            Vec::from_raw_parts(start, count, count)
-        };
-        Some(Bytes { words, len })
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.words.as_mut_ptr().cast()
-    }
-
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        // SAFETY: the words hold at least `len` bytes, which are borrowed for as long as the slice, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
-    }
-
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: the words hold at least `len` bytes, which are borrowed mutably for as long as the slice, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.len) }
-    }
-}
-
-impl TryFrom<&[u8]> for Bytes {
-    type Error = RunError;
-
-    fn try_from(bytes: &[u8]) -> Result<Bytes, RunError> {
-        let mut all = Bytes::try_zeros(bytes.len()).ok_or_else(|| refused(bytes.len() as u64, "a copy of bytes"))?;
-        all.as_mut_slice().copy_from_slice(bytes);
-        Ok(all)
-    }
-}
-
 /// What may be allocated.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -281,11 +228,15 @@ struct Allocation {
     read_only: bool,
     short: Option<u32>,
     written: Written,
+    /// Whether it was freed: then it has no bytes, and launches do not see it.
+    freed: bool,
+    /// Whether its bytes are the memory's, which counts them.
+    counts: bool,
 }
 
 impl Allocation {
-    fn region(&mut self) -> Region {
-        Region { start: self.bytes.as_mut_ptr(), len: self.bytes.len() as u64, read_only: self.read_only }
+    fn region(&mut self, address: u64) -> Region {
+        Region { start: self.bytes.as_mut_ptr(), len: self.bytes.len() as u64, read_only: self.read_only, address }
     }
 }
 
@@ -303,9 +254,14 @@ impl Clone for Written {
 ///
 /// Made by [`Program::memory`](super::Program::memory), so that the module's variables are in it, or empty, by `Memory::default()`: then
 /// [`Memory::load`] puts modules into it.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Memory {
     allocations: Vec<Allocation>,
+    /// Whether addresses are those of the host, and the indexes of freed allocations, which are used again then.
+    hosted: bool,
+    free: Vec<usize>,
+    /// The allocations as launches see them, if nothing has changed since the last one.
+    places: Option<Arc<Places>>,
     /// What its allocations take, and may take.
     taken: u64,
     limit: Option<u64>,
@@ -323,7 +279,165 @@ pub struct Memory {
     pub(crate) textures: Arc<Table>,
 }
 
+/// A clone has the same content. One at the host's addresses has other addresses, so modules must be loaded into it anew, and memory that
+/// was lent is copied.
+impl Clone for Memory {
+    fn clone(&self) -> Memory {
+        let mut allocations = self.allocations.clone();
+        let mut taken = self.taken;
+        for lent in allocations.iter_mut().filter(|allocation| !allocation.counts && !allocation.freed) {
+            lent.counts = true;
+            taken += lent.bytes.len() as u64;
+        }
+        Memory {
+            allocations,
+            hosted: self.hosted,
+            free: self.free.clone(),
+            places: None,
+            taken,
+            limit: self.limit,
+            refused: self.refused.clone(),
+            shorts: self.shorts.clone(),
+            printed: self.printed.clone(),
+            heap: self.heap,
+            heap_log: self.heap_log.clone(),
+            modules: if self.hosted { Vec::new() } else { self.modules.clone() },
+            functions: self.functions,
+            // Textures stand at addresses.
+            textures: if self.hosted { Arc::default() } else { Arc::clone(&self.textures) },
+        }
+    }
+}
+
 impl Memory {
+    /// Memory whose addresses are those of this process: what a kernel gets as a pointer is one that the host may use as well. Each
+    /// allocation is a mapping of its own between guard pages; kernels are checked against its exact bounds, as ever. Addresses differ
+    /// from run to run, which those of `Memory::default()` do not.
+    ///
+    /// ```
+    /// use vop_run::Memory;
+    ///
+    /// let mut memory = Memory::at_host_addresses();
+    /// let buffer = memory.allocate("buffer", [1, 2, 3]);
+    /// assert_eq!(memory.address(buffer), memory.bytes(buffer).as_ptr() as u64);
+    /// ```
+    pub fn at_host_addresses() -> Memory {
+        Memory { hosted: true, ..Memory::default() }
+    }
+
+    /// Whether addresses are those of the host.
+    pub fn is_at_host_addresses(&self) -> bool {
+        self.hosted
+    }
+
+    /// Adds memory that the caller keeps, at its own address: for a memory at the host's addresses. Kernels may then reach these bytes, and
+    /// no others around them. [`Memory::free`] takes it out again.
+    ///
+    /// # Errors
+    /// The addresses of this memory are not the host's, or the range overlaps another one.
+    ///
+    /// # Safety
+    /// The bytes must be there, and may be read (and written, unless they are `read_only`), until the buffer is freed and all launches that
+    /// started before have ended. While a launch runs, nobody may hold a reference to them.
+    pub unsafe fn register(
+        &mut self,
+        name: &str,
+        start: *mut u8,
+        bytes: u64,
+        read_only: bool,
+    ) -> Result<BufferId, RunError> {
+        let wrong = |message: String| Err(RunError::new(RunErrorKind::Argument, message));
+        let (Some(start), Ok(len)) = (NonNull::new(start), usize::try_from(bytes)) else {
+            return wrong(format!("memory at a null pointer, or of {bytes} bytes, cannot be registered"));
+        };
+        if !self.hosted {
+            return wrong("only a memory at the host's addresses can have memory of the caller's".to_owned());
+        }
+        let address = start.as_ptr() as u64;
+        if address.checked_add(bytes).is_none() {
+            return wrong(format!("{bytes} bytes at {address:#x} go beyond the end of all addresses"));
+        }
+        let near = |allocation: &&Allocation| {
+            let (first, len) = (allocation.bytes.as_ptr() as u64, allocation.bytes.len() as u64);
+            !allocation.freed && first < address + bytes && address < first + len
+        };
+        if let Some(other) = self.allocations.iter().find(near) {
+            return wrong(format!(
+                "{bytes} bytes at {address:#x} overlap {}, which this memory has already",
+                shown_allocation(&other.name)
+            ));
+        }
+        // SAFETY: the caller keeps the bytes.
+        let bytes = unsafe { Bytes::foreign(start, len) };
+        Ok(self.push(name, bytes, read_only, false))
+    }
+
+    /// Frees a buffer or a registered range. Launches that run may still reach it; later ones may not. Its bytes go back to the system when
+    /// the last of those has ended.
+    ///
+    /// # Errors
+    /// It is not of this memory, or was freed before.
+    pub fn free(&mut self, buffer: BufferId) -> Result<(), RunError> {
+        let Some(found) = self.allocations.get_mut(buffer.0).filter(|allocation| !allocation.freed) else {
+            return Err(RunError::new(RunErrorKind::Free, "the buffer is not of this memory, or was freed before"));
+        };
+        let len = found.bytes.len() as u64;
+        if found.counts {
+            self.taken -= len;
+        }
+        // Its name stays, for errors of kernels that still use its address.
+        (found.bytes, found.written, found.freed) = (Bytes::default(), Written::default(), true);
+        if self.hosted {
+            found.name.clear();
+            self.free.push(buffer.0);
+        }
+        self.places = None;
+        Ok(())
+    }
+
+    /// The first byte of a buffer; null if it has none. As long as launches or others may use the buffer as well, its content is reached by
+    /// this pointer, and not by [`Memory::bytes`].
+    pub fn pointer(&mut self, buffer: BufferId) -> *mut u8 {
+        let found = self.allocations.get_mut(buffer.0).filter(|allocation| !allocation.freed);
+        found.map_or(std::ptr::null_mut(), |allocation| allocation.bytes.as_mut_ptr())
+    }
+
+    /// The number of bytes of a buffer; 0 if it is of another memory.
+    pub fn len_of(&self, buffer: BufferId) -> u64 {
+        self.allocations.get(buffer.0).map_or(0, |allocation| allocation.bytes.len() as u64)
+    }
+
+    /// Tells that bytes of a buffer have been written through [`Memory::pointer`]: for [`Check::Uninit`](crate::Check::Uninit).
+    pub fn mark_written(&mut self, buffer: BufferId, offset: u64, bytes: u64) {
+        if let Some(bits) = self.allocations.get(buffer.0).and_then(|allocation| allocation.written.0.as_ref()) {
+            bits.set(offset, bytes);
+        }
+    }
+
+    /// Adds an allocation.
+    fn push(&mut self, name: &str, bytes: Bytes, read_only: bool, counts: bool) -> BufferId {
+        // The host's addresses have 64 bits.
+        let short = if self.hosted { None } else { self.shorts.place(bytes.len() as u64) };
+        let (name, written) = (name.to_owned(), Written::default());
+        let allocation = Allocation { name, bytes, read_only, short, written, freed: false, counts };
+        self.places = None;
+        match self.free.pop() {
+            Some(index) => {
+                self.allocations[index] = allocation;
+                BufferId(index)
+            }
+            None => {
+                self.allocations.push(allocation);
+                BufferId(self.allocations.len() - 1)
+            }
+        }
+    }
+
+    /// Zeros where this memory has its bytes.
+    fn zeros(&self, len: usize) -> Option<Bytes> {
+        if self.hosted { Bytes::try_mapped(len) } else { Bytes::try_zeros(len) }
+    }
+
     /// Adds a buffer; its name appears in errors. Its address is a multiple of 256, and nothing is near it.
     ///
     /// If there is no memory for it, it is empty, and every launch on this memory fails: see [`Memory::try_allocate`].
@@ -381,27 +495,17 @@ impl Memory {
         if bytes > left {
             return Err(beyond(bytes, &what, self.limit(), left));
         }
-        let made = usize::try_from(bytes).ok().filter(|len| *len as u64 <= OFFSET).and_then(Bytes::try_zeros);
-        let made = made.ok_or_else(|| refused(bytes, &what))?;
+        let len = usize::try_from(bytes).ok().filter(|len| *len as u64 <= OFFSET);
+        let made = len.and_then(|len| self.zeros(len)).ok_or_else(|| refused(bytes, &what))?;
         self.taken += bytes;
-        let (short, written) = (self.shorts.place(bytes), Written::default());
-        self.allocations.push(Allocation { name: name.to_owned(), bytes: made, read_only, short, written });
-        Ok(BufferId(self.allocations.len() - 1))
+        Ok(self.push(name, made, read_only, true))
     }
 
     /// The allocation; an empty one, and no launch, if it could not be made.
     pub(crate) fn or_empty(&mut self, name: &str, made: Result<BufferId, RunError>, read_only: bool) -> BufferId {
         made.unwrap_or_else(|error| {
             self.refused.get_or_insert(Box::new(error));
-            let (short, written) = (self.shorts.place(0), Written::default());
-            self.allocations.push(Allocation {
-                name: name.to_owned(),
-                bytes: Bytes::default(),
-                read_only,
-                short,
-                written,
-            });
-            BufferId(self.allocations.len() - 1)
+            self.push(name, Bytes::default(), read_only, true)
         })
     }
 
@@ -423,16 +527,19 @@ impl Memory {
 
     /// Adds the place of the heap of `malloc`, without its bytes.
     pub(crate) fn push_heap(&mut self) {
-        let (short, name) = (self.shorts.place(heap::HEAP as u64), HEAP_NAME.to_owned());
-        let (bytes, written) = (Bytes::default(), Written::default());
-        self.heap = Some(self.allocations.len());
-        self.allocations.push(Allocation { name, bytes, read_only: false, short, written });
+        let shorts = self.shorts.clone();
+        let heap = self.push(HEAP_NAME, Bytes::default(), false, true);
+        if !self.hosted {
+            self.shorts = shorts;
+            self.allocations[heap.0].short = self.shorts.place(heap::HEAP as u64);
+        }
+        self.heap = Some(heap.0);
     }
 
     /// Gives the heap of `malloc` its bytes, if it has a place and none yet: a kernel that uses it is launched. `limit` replaces that of the
     /// memory.
     pub(crate) fn make_heap(&mut self, limit: Option<u64>) -> Result<(), RunError> {
-        let Some(heap) = self.heap.and_then(|index| self.allocations.get_mut(index)).filter(|a| a.bytes.len() == 0)
+        let Some(heap) = self.heap.filter(|index| self.allocations.get(*index).is_some_and(|a| a.bytes.len() == 0))
         else {
             return Ok(());
         };
@@ -442,7 +549,10 @@ impl Memory {
         if bytes > left {
             return Err(beyond(bytes, HEAP_NAME, limit, left));
         }
-        heap.bytes = Bytes::try_zeros(heap::HEAP).ok_or_else(|| refused(bytes, HEAP_NAME))?;
+        let made = self.zeros(heap::HEAP).ok_or_else(|| refused(bytes, HEAP_NAME))?;
+        self.places = None;
+        let heap = &mut self.allocations[heap];
+        heap.bytes = made;
         heap::seal(heap.bytes.as_mut_slice());
         heap.written.0 = Some(Arc::new(Bits::new(bytes, false)));
         self.taken += bytes;
@@ -463,29 +573,27 @@ impl Memory {
         let mut log = None;
         if let (Some(index), true) = (self.heap, checks.heap)
             && let Some(allocation) = self.allocations.get_mut(index)
+            && let Ok(heap) = Heap::of(allocation.region(0))
         {
-            let region = allocation.region();
-            if let Ok(heap) = Heap::of(region) {
-                let mut heap_log = std::mem::take(&mut self.heap_log);
-                heap_log.start(&heap);
-                log = Some((index, heap_log));
-            }
+            let mut heap_log = std::mem::take(&mut self.heap_log);
+            heap_log.start(&heap);
+            log = Some((index, heap_log));
         }
         if let (Some(index), true) = (self.heap, checks.uninitialized) {
             // What was allocated before, and by launches without the check, has been written.
             let heap = &mut self.allocations[index];
             heap.written.0.get_or_insert_with(|| Arc::new(Bits::new(heap.bytes.len() as u64, true)));
         }
-        let sizes = self.allocations.iter().map(|a| if a.read_only { 0 } else { a.bytes.len() as u64 });
+        let places = self.places();
         let written = self.allocations.iter().map(|a| a.written.0.clone()).collect();
-        Some(Common::new(checks, room, sizes, written, log))
+        Some(Common::new(checks, room, places, written, log))
     }
 
     /// The launch has ended.
     pub(crate) fn end_checks(&mut self, common: Common) {
         if let Some((index, log)) = common.heap {
             let mut log = log.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if let Some(Ok(heap)) = self.allocations.get_mut(index).map(|allocation| Heap::of(allocation.region())) {
+            if let Some(Ok(heap)) = self.allocations.get_mut(index).map(|allocation| Heap::of(allocation.region(0))) {
                 log.end(&heap);
             }
             self.heap_log = log;
@@ -500,7 +608,10 @@ impl Memory {
 
     /// The address of a buffer's first byte, in the global space and as a generic address.
     pub fn address(&self, buffer: BufferId) -> u64 {
-        address_of(buffer.0)
+        match self.allocations.get(buffer.0) {
+            Some(allocation) if self.hosted => allocation.bytes.as_ptr() as u64,
+            _ => address_of(buffer.0),
+        }
     }
 
     /// The address of a buffer's first byte in 32 bits, for kernels that keep addresses so; none if all buffers before it take more than
@@ -530,8 +641,28 @@ impl Memory {
     }
 
     /// The allocations as a launch reaches them.
-    pub(crate) fn regions(&mut self) -> Vec<Region> {
-        self.allocations.iter_mut().map(Allocation::region).collect()
+    pub(crate) fn places(&mut self) -> Arc<Places> {
+        if let Some(places) = &self.places {
+            return Arc::clone(places);
+        }
+        let (mut regions, mut keepers) = (Vec::with_capacity(self.allocations.len()), Vec::new());
+        for (index, allocation) in self.allocations.iter_mut().enumerate() {
+            let address = if self.hosted { allocation.bytes.as_ptr() as u64 } else { address_of(index) };
+            regions.push(allocation.region(address));
+            keepers.extend(allocation.bytes.keeper());
+        }
+        let hosted = self.hosted.then(|| {
+            let all = (0..).zip(self.allocations.iter().zip(&regions));
+            let there = all.filter(|(_, (allocation, region))| !allocation.freed && region.len > 0);
+            let mut places: Vec<Place> =
+                there.map(|(index, (_, region))| Place { address: region.address, len: region.len, index }).collect();
+            places.sort_unstable_by_key(|place| place.address);
+            places
+        });
+        let names = self.allocations.iter().map(|allocation| allocation.name.clone()).collect();
+        let places = Arc::new(Places { regions, hosted, names, keepers });
+        self.places = Some(Arc::clone(&places));
+        places
     }
 
     /// The first buffer or variable of this name. A variable is found by its name in PTX, and by that of C++: `ns::table`, or its last part
@@ -550,10 +681,16 @@ impl Memory {
 
     /// The buffer or variable that an address points into, and the number of bytes before that place.
     pub fn locate(&self, address: u64) -> Option<(BufferId, u64)> {
-        let index = region_index(address)?;
-        let offset = address & OFFSET;
-        let inside = self.allocations.get(index).is_some_and(|allocation| offset < allocation.bytes.len() as u64);
-        inside.then_some((BufferId(index), offset))
+        let inside = |index: usize| {
+            let offset = address.checked_sub(self.address(BufferId(index)))?;
+            let allocation = self.allocations.get(index).filter(|allocation| !allocation.freed)?;
+            (offset < allocation.bytes.len() as u64).then_some((BufferId(index), offset))
+        };
+        match (&self.places, self.hosted) {
+            (_, false) => inside(region_index(address)?),
+            (Some(places), true) => inside(places.find(address)?),
+            (None, true) => (0..self.allocations.len()).find_map(inside),
+        }
     }
 
     /// The name of a buffer or a variable, as PTX has it; `None` if it is of another memory.
@@ -561,26 +698,17 @@ impl Memory {
         self.name_at(buffer.0)
     }
 
-    /// The number of allocations.
-    pub(crate) fn count(&self) -> usize {
-        self.allocations.len()
-    }
-
     /// The index of the heap of `malloc`.
     pub(crate) fn heap_index(&self) -> Option<usize> {
         self.heap
     }
 
-    /// The short addresses that are left.
-    pub(crate) fn shorts_left(&self) -> ShortAddresses {
-        self.shorts.clone()
-    }
-
     /// What is needed to take modules out again that could not be loaded.
     pub(crate) fn mark(&self) -> Mark {
-        let Memory { allocations, shorts, taken, heap, modules, functions, .. } = self;
+        let Memory { allocations, free, shorts, taken, heap, modules, functions, .. } = self;
         Mark {
             allocations: allocations.len(),
+            free: free.clone(),
             shorts: shorts.clone(),
             taken: *taken,
             heap: *heap,
@@ -592,6 +720,13 @@ impl Memory {
 
     pub(crate) fn undo(&mut self, mark: Mark) {
         self.allocations.truncate(mark.allocations);
+        for index in &mark.free {
+            let allocation = &mut self.allocations[*index];
+            (allocation.bytes, allocation.written, allocation.freed) = (Bytes::default(), Written::default(), true);
+            allocation.name.clear();
+        }
+        self.free = mark.free;
+        self.places = None;
         self.modules.truncate(mark.modules);
         (self.shorts, self.taken, self.heap, self.functions) = (mark.shorts, mark.taken, mark.heap, mark.functions);
         if !mark.refused {
@@ -609,16 +744,12 @@ impl Memory {
         let allocations = (0..).zip(&self.allocations).filter(|(_, allocation)| all || allocation.read_only);
         allocations.filter_map(|(index, allocation)| Some((allocation.short?, index))).collect()
     }
-
-    /// The names and sizes of the allocations, for errors.
-    pub(crate) fn names(&self) -> Vec<(String, u64)> {
-        self.allocations.iter().map(|a| (a.name.clone(), a.bytes.len() as u64)).collect()
-    }
 }
 
 /// What a memory had before modules were loaded.
 pub(crate) struct Mark {
     allocations: usize,
+    free: Vec<usize>,
     shorts: ShortAddresses,
     taken: u64,
     heap: Option<usize>,
@@ -626,167 +757,4 @@ pub(crate) struct Mark {
     functions: usize,
     /// Whether there was no memory for something already.
     pub(crate) refused: bool,
-}
-
-/// An allocation while a launch runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Region {
-    pub(crate) start: *mut u8,
-    pub(crate) len: u64,
-    pub(crate) read_only: bool,
-}
-
-/// The index of the allocation that an address belongs to, if it is one of an allocation's region.
-#[inline(always)]
-pub(crate) fn region_index(address: u64) -> Option<usize> {
-    (address >> REGION_BITS).checked_sub(FIRST_REGION).map(|index| index as usize)
-}
-
-/// The address of the allocation with this index.
-pub(crate) fn address_of(index: usize) -> u64 {
-    (FIRST_REGION + index as u64) << REGION_BITS
-}
-
-/// An access that cannot be made; [`Layout::explain`] describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    Misaligned { address: u64, bytes: u64 },
-    OutOfBounds { space: Space, address: u64, bytes: u64 },
-    ReadOnly { address: u64 },
-    WrongSpace { space: Space, address: u64 },
-}
-
-/// `4 bytes`, `1 byte`.
-pub(crate) fn plural(bytes: u64) -> String {
-    format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" })
-}
-
-/// Names and sizes of all memory that a thread can reach, to explain faults.
-pub(crate) struct Layout<'m> {
-    /// The allocations' names and sizes.
-    pub(crate) allocations: &'m [(String, u64)],
-    /// Their short addresses, with their indexes.
-    pub(crate) shorts: &'m [(u32, u32)],
-    pub(crate) shared: u64,
-    /// Bytes of the thread's stack that are in use.
-    pub(crate) local: u64,
-    pub(crate) params: u64,
-}
-
-impl Layout<'_> {
-    /// The error for a fault, without place and thread.
-    #[cold]
-    pub(crate) fn explain(&self, fault: Fault) -> RunError {
-        let (kind, address, message) = match fault {
-            Fault::Misaligned { address, bytes } => (
-                RunErrorKind::Misaligned,
-                address,
-                format!(
-                    "address {address:#x} is not a multiple of the access's {bytes} bytes{}",
-                    self.whereabouts(address)
-                ),
-            ),
-            Fault::ReadOnly { address } => (
-                RunErrorKind::Forbidden,
-                address,
-                format!("address {address:#x} may only be read{}", self.whereabouts(address)),
-            ),
-            Fault::WrongSpace { space, address } => (
-                RunErrorKind::Forbidden,
-                address,
-                format!(
-                    "address {address:#x} is a generic address of another state space, not {} memory",
-                    space.name()
-                ),
-            ),
-            Fault::OutOfBounds { space, address, bytes } => {
-                (RunErrorKind::OutOfBounds, address, self.out_of_bounds(space, address, bytes))
-            }
-        };
-        RunError { address: Some(address), ..RunError::new(kind, message) }
-    }
-
-    /// A place of memory: `byte 4 of `flag``.
-    pub(crate) fn name_of(&self, address: u64, bytes: u64) -> String {
-        let name = match region_index(address) {
-            Some(index) => self.allocations.get(index).map_or("memory".to_owned(), |(name, _)| shown_allocation(name)),
-            None => "shared memory".to_owned(),
-        };
-        let offset = address & OFFSET;
-        match bytes {
-            1 => format!("byte {offset} of {name}"),
-            _ => format!("bytes {offset} to {} of {name}", offset + bytes - 1),
-        }
-    }
-
-    /// The allocation that an address of global memory falls into.
-    fn whereabouts(&self, address: u64) -> String {
-        let whole = || Some((region_index(address)?, address & OFFSET));
-        let short = || short_allocation(self.shorts, address).map(|(index, start)| (index, address - start));
-        match whole().or_else(short).and_then(|(index, byte)| Some((self.allocations.get(index)?, byte))) {
-            Some(((name, _), byte)) => format!(" (byte {byte} of {})", shown_allocation(name)),
-            None => String::new(),
-        }
-    }
-
-    /// Names, short addresses and sizes of what stands near a short address.
-    fn near_short(&self, address: u64) -> Vec<(String, u64, u64)> {
-        let windows = [(Space::Shared, self.shared), (Space::Local, self.local)];
-        let windows = windows.map(|(space, len)| (format!("{} memory", space.name()), space.short_base(), len));
-        let allocations = self.shorts.iter().filter_map(|(start, index)| {
-            let (name, len) = self.allocations.get(*index as usize)?;
-            Some((shown_allocation(name), u64::from(*start), *len))
-        });
-        let near = |(_, start, len): &(String, u64, u64)| {
-            address < start.saturating_add(*len).saturating_add(SHORT_STEP)
-                && address >= start.saturating_sub(SHORT_STEP)
-        };
-        if self.shorts.is_empty() { Vec::new() } else { windows.into_iter().chain(allocations).filter(near).collect() }
-    }
-
-    fn out_of_bounds(&self, space: Space, address: u64, bytes: u64) -> String {
-        let access = plural(bytes);
-        let (name, start, len) = match space {
-            Space::Shared => ("shared memory".to_owned(), 0, self.shared),
-            Space::Local => ("local memory".to_owned(), 0, self.local),
-            Space::Param => ("the kernel's parameters".to_owned(), 0, self.params),
-            Space::Generic | Space::Global | Space::Const => {
-                let windows = [
-                    ("shared memory".to_owned(), SHARED_BASE, self.shared),
-                    ("local memory".to_owned(), LOCAL_BASE, self.local),
-                ];
-                let buffers = self.allocations.iter().enumerate();
-                let buffers = buffers.map(|(i, (name, len))| (shown_allocation(name), address_of(i), *len));
-                let near = self.near_short(address);
-                let all = windows.into_iter().chain(buffers).filter(|_| near.is_empty());
-                let nearest = all.chain(near.iter().cloned()).min_by_key(|(_, start, len)| {
-                    let last = start + len.saturating_sub(1);
-                    if address < *start { start - address } else { address.saturating_sub(last) }
-                });
-                match nearest {
-                    Some(nearest) => nearest,
-                    None => return format!("an access of {access} at address {address:#x}, where nothing is"),
-                }
-            }
-        };
-        if address < start {
-            return match start - address {
-                // Too far to be a slip of an index: most likely a null or a truncated pointer.
-                gap if gap >> 32 != 0 => {
-                    format!("an access of {access} at address {address:#x}, far from every buffer")
-                }
-                gap => {
-                    format!("an access of {access} at address {address:#x}, {} before the start of {name}", plural(gap))
-                }
-            };
-        }
-        let offset = address - start;
-        match offset.saturating_add(bytes).saturating_sub(len) {
-            gap if gap >> 32 != 0 => format!("an access of {access} at address {address:#x}, far from every buffer"),
-            gap => format!(
-                "an access of {access} at byte {offset} of {name} goes {} beyond its end: it has {len} (address {address:#x})",
-                plural(gap)
-            ),
-        }
-    }
 }

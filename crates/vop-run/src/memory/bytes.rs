@@ -1,0 +1,226 @@
+//! The bytes of an allocation: words of the process's heap, a mapping of its own with guard pages, or memory that the caller keeps.
+
+#![allow(unsafe_code, reason = "words are seen as bytes, and pages come from the system")]
+
+use std::alloc::{Layout, alloc_zeroed};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::refused;
+use crate::error::RunError;
+
+/// Bytes in words of 16, so that every atomic access of the kernel is an aligned one of the host.
+#[derive(Debug)]
+pub(crate) struct Bytes {
+    storage: Storage,
+    len: usize,
+}
+
+#[derive(Debug)]
+enum Storage {
+    Words(Vec<u128>),
+    Mapped(Arc<Mapping>),
+    /// Memory of somebody else.
+    Foreign(NonNull<u8>),
+}
+
+// SAFETY: whoever lends memory promises that it may be reached from any thread until it is given back, see `Memory::register`.
+unsafe impl Send for Storage {}
+// SAFETY: as above; bytes are changed through a mutable reference, or by launches, see `engine::access`.
+unsafe impl Sync for Storage {}
+
+impl Default for Bytes {
+    fn default() -> Bytes {
+        Bytes { storage: Storage::Words(Vec::new()), len: 0 }
+    }
+}
+
+/// A copy stands in the process's heap or, of what is mapped or lent, in a mapping; without memory for it, it is empty.
+impl Clone for Bytes {
+    fn clone(&self) -> Bytes {
+        match &self.storage {
+            Storage::Words(words) => Bytes { storage: Storage::Words(words.clone()), len: self.len },
+            Storage::Mapped(_) | Storage::Foreign(_) => {
+                Bytes::try_mapped(self.len).map_or_else(Bytes::default, |mut copy| {
+                    copy.as_mut_slice().copy_from_slice(self.as_slice());
+                    copy
+                })
+            }
+        }
+    }
+}
+
+impl Bytes {
+    /// Zeros, if there is memory for them. Those of a large buffer take none until they are written.
+    pub(crate) fn try_zeros(len: usize) -> Option<Bytes> {
+        let count = len.div_ceil(16);
+        if count == 0 {
+            return Some(Bytes::default());
+        }
+        let layout = Layout::array::<u128>(count).ok()?;
+        // SAFETY: the layout has a size, and is that of a vector of this capacity. Zeros are words.
+        let words = unsafe {
+            let start = alloc_zeroed(layout).cast::<u128>();
+            if start.is_null() {
+                return None;
+            }
+            Vec::from_raw_parts(start, count, count)
+        };
+        Some(Bytes { storage: Storage::Words(words), len })
+    }
+
+    /// Zeros in a mapping of their own, with guard pages on both sides; the start is a multiple of 256. No bytes have a place as well.
+    pub(crate) fn try_mapped(len: usize) -> Option<Bytes> {
+        Some(Bytes { storage: Storage::Mapped(Arc::new(Mapping::zeros(len)?)), len })
+    }
+
+    /// Memory that the caller keeps.
+    ///
+    /// # Safety
+    /// It must be there until the value is dropped and every launch that has seen it has ended.
+    pub(crate) unsafe fn foreign(start: NonNull<u8>, len: usize) -> Bytes {
+        Bytes { storage: Storage::Foreign(start), len }
+    }
+
+    /// What keeps the bytes where they are, if somebody may free them while a launch runs.
+    pub(crate) fn keeper(&self) -> Option<Arc<Mapping>> {
+        match &self.storage {
+            Storage::Mapped(mapping) => Some(Arc::clone(mapping)),
+            Storage::Words(_) | Storage::Foreign(_) => None,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const u8 {
+        match &self.storage {
+            Storage::Words(words) => words.as_ptr().cast(),
+            Storage::Mapped(mapping) => mapping.start.as_ptr().cast_const(),
+            Storage::Foreign(start) => start.as_ptr().cast_const(),
+        }
+    }
+
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        match &mut self.storage {
+            Storage::Words(words) => words.as_mut_ptr().cast(),
+            Storage::Mapped(mapping) => mapping.start.as_ptr(),
+            Storage::Foreign(start) => start.as_ptr(),
+        }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        // SAFETY: there are at least `len` bytes, which are borrowed for as long as the slice, and any bytes are valid.
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.len) }
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: there are at least `len` bytes, which are borrowed mutably for as long as the slice, and any bytes are valid.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr(), self.len) }
+    }
+}
+
+impl TryFrom<&[u8]> for Bytes {
+    type Error = RunError;
+
+    fn try_from(bytes: &[u8]) -> Result<Bytes, RunError> {
+        let mut all = Bytes::try_zeros(bytes.len()).ok_or_else(|| refused(bytes.len() as u64, "a copy of bytes"))?;
+        all.as_mut_slice().copy_from_slice(bytes);
+        Ok(all)
+    }
+}
+
+/// Pages of the system, and what surrounds them.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    /// The first byte for the caller.
+    start: NonNull<u8>,
+    /// All that is to be given back.
+    whole: NonNull<u8>,
+    bytes: usize,
+    /// Whether it is of the process's heap: the system has no pages for it, or no more mappings.
+    on_heap: bool,
+}
+
+// SAFETY: it owns its pages, which stay where they are.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+/// What stands on both sides of a mapping and cannot be reached. A slip of a kernel's index is found by the engine; this is for slips of
+/// the host's.
+#[cfg(unix)]
+const GUARD: usize = 1 << 20;
+/// Where a large mapping starts: a page of the system that is large, so that it needs few of its tables.
+#[cfg(unix)]
+const LARGE: usize = 2 << 20;
+/// The alignment of every allocation, as `cudaMalloc` has it.
+const ALIGNMENT: usize = 256;
+
+impl Mapping {
+    fn zeros(len: usize) -> Option<Mapping> {
+        #[cfg(unix)]
+        if let Some(mapping) = Mapping::of_pages(len) {
+            return Some(mapping);
+        }
+        let bytes = len.max(1).checked_next_multiple_of(ALIGNMENT)?;
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
+        // SAFETY: the layout has a size.
+        let whole = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Mapping { start: whole, whole, bytes, on_heap: true })
+    }
+
+    #[cfg(unix)]
+    fn of_pages(len: usize) -> Option<Mapping> {
+        // Of any system: no page is larger.
+        const PAGE: usize = 1 << 16;
+        let inner = len.max(1).checked_next_multiple_of(PAGE)?;
+        let align = if inner >= LARGE { LARGE } else { PAGE };
+        let bytes = inner.checked_add(2 * GUARD + align)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: new pages at a place that the system chooses; nothing refers to them.
+        let whole = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+        if whole == libc::MAP_FAILED {
+            return None;
+        }
+        let whole = NonNull::new(whole.cast::<u8>())?;
+        let ahead = (whole.as_ptr() as usize + GUARD).next_multiple_of(align) - whole.as_ptr() as usize;
+        let mapping = Mapping {
+            // SAFETY: there are `align` bytes more than both guards and the inner part take.
+            start: unsafe { whole.add(ahead) },
+            whole,
+            bytes,
+            on_heap: false,
+        };
+        // SAFETY: the pages are the mapping's own.
+        unsafe {
+            if libc::mprotect(mapping.start.as_ptr().cast(), inner, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+                return None;
+            }
+            #[cfg(target_os = "linux")]
+            if inner >= LARGE {
+                // It only makes the first touch faster: what the system answers does not matter.
+                libc::madvise(mapping.start.as_ptr().cast(), inner, libc::MADV_HUGEPAGE);
+            }
+        }
+        Some(mapping)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if self.on_heap {
+            if let Ok(layout) = Layout::from_size_align(self.bytes, ALIGNMENT) {
+                // SAFETY: it was allocated with this layout, and nothing refers to it any more.
+                unsafe { std::alloc::dealloc(self.whole.as_ptr(), layout) };
+            }
+            return;
+        }
+        #[cfg(unix)]
+        // SAFETY: the pages are the mapping's own, and nothing refers to them any more.
+        unsafe {
+            libc::munmap(self.whole.as_ptr().cast(), self.bytes);
+        }
+    }
+}
