@@ -150,6 +150,7 @@ impl CommandLine {
             buffers,
             variables: filled,
             launches: vec![launch],
+            textures: Vec::new(),
             unused: Vec::new(),
         })
     }

@@ -20,6 +20,7 @@ use super::block::Failure;
 use super::findings::Findings;
 use super::observer::Observer;
 use super::shadow::{Checks, Common};
+use super::texture::Textures;
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
@@ -58,6 +59,7 @@ pub(super) struct Launch<'k> {
     pub(super) places: Arc<Places>,
     /// Short addresses that the kernel may use, with the allocations' indexes.
     pub(super) shorts: Vec<(u32, u32)>,
+    pub(super) textures: Textures,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
@@ -289,6 +291,7 @@ impl Kernel {
             threads: shape.threads(),
             params,
             shorts: memory.shorts(self.short),
+            textures: Textures::of(memory),
             places: memory.places(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
