@@ -569,12 +569,11 @@ impl Memory {
         let mut log = None;
         if let (Some(index), true) = (self.heap, checks.heap)
             && let Some(allocation) = self.allocations.get_mut(index)
+            && let Ok(heap) = Heap::of(allocation.region(0))
         {
-            if let Ok(heap) = Heap::of(allocation.region(0)) {
-                let mut heap_log = std::mem::take(&mut self.heap_log);
-                heap_log.start(&heap);
-                log = Some((index, heap_log));
-            }
+            let mut heap_log = std::mem::take(&mut self.heap_log);
+            heap_log.start(&heap);
+            log = Some((index, heap_log));
         }
         if let (Some(index), true) = (self.heap, checks.uninitialized) {
             // What was allocated before, and by launches without the check, has been written.

@@ -12,7 +12,7 @@ mod options;
 mod report;
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::block::Failure;
@@ -295,6 +295,12 @@ impl Kernel {
     }
 }
 
+/// The number of cores of the machine, or of its container. To ask takes as long as an empty launch, as the system answers with files.
+fn machine_cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// A launch that is about to run.
 struct Ready<'k> {
     launch: Launch<'k>,
@@ -318,7 +324,7 @@ impl<'k> Ready<'k> {
         let Ready { launch, options, common } = self;
         let kernel = launch.kernel;
         let _running = options.activity.as_ref().map(|activity| activity.start(&kernel.name, launch.shape.blocks()));
-        let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let cores = options.cores.unwrap_or_else(machine_cores);
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
         if let Some(error) = launch.ended_from_outside() {
             return Err(error.into());
