@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 SCALE = (
     HEAD
     + """
-.const .align 4 .b8 _ZN2ns5factorE[4] = {3, 0, 0, 0};
+.const .align 4 .b8 _ZN2ns6factorE[4] = {3, 0, 0, 0};
 .visible .entry _Z5scalePjPKjj(.param .u64 to, .param .u64 from, .param .u32 n) {
     .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<8>;
     ld.param.u64 %rd1, [to];
@@ -32,7 +33,7 @@ SCALE = (
     mul.wide.u32 %rd3, %r5, 4;
     add.u64 %rd4, %rd2, %rd3; add.u64 %rd5, %rd1, %rd3;
     ld.global.u32 %r6, [%rd4];
-    ld.const.u32 %r7, [_ZN2ns5factorE];
+    ld.const.u32 %r7, [_ZN2ns6factorE];
     mul.lo.u32 %r6, %r6, %r7;
     st.global.u32 [%rd5], %r6;
     ret;
@@ -105,10 +106,10 @@ def test_a_failure_says_where() -> None:
     with pytest.raises(vop.RunError, match="4 bytes beyond its end") as raised:
         kernel[4, 32](to, source, 101)
     error = raised.value
-    assert (error.code, error.line, error.block, error.thread) == ("V0606", 15, (3, 0, 0), (4, 0, 0))
+    assert (error.code, error.line, error.block, error.thread) == ("V0606", 17, (3, 0, 0), (4, 0, 0))
     assert error.address == source.ctypes.data + 400 and error.statement == "ld.global.u32 %r6, [%rd4];"
     assert error.span is not None and SCALE[slice(*error.span)].startswith("ld.global.u32 %r6")
-    assert "`argument 2`" in error.message and "15 |" in str(error) and error.source is None
+    assert "`argument 2`" in error.message and "17 |" in str(error) and error.source is None
     assert isinstance(error, vop.VopError) and error.findings[0].severity == "error"
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.findings, again.address) == (str(error), error.findings, error.address)
@@ -144,9 +145,9 @@ def test_arguments_fit_their_parameters() -> None:
     for wrong in ["1", None, 1.0, 1j, [1]]:
         with pytest.raises(TypeError, match="argument 3"):
             kernel[1, 1](data, data, wrong)
-    for wrong in [2**32, -(2**31) - 1, b"123"]:
+    for unfit in [2**32, -(2**31) - 1, b"123"]:
         with pytest.raises(vop.VopError, match="argument 3"):
-            kernel[1, 1](data, data, wrong)
+            kernel[1, 1](data, data, unfit)
 
 
 @pytest.mark.parametrize(
@@ -203,14 +204,15 @@ def test_what_cannot_be_run_is_refused() -> None:
     module = vop.load(SCALE)
     with pytest.raises(vop.RunError, match="no_such") as raised:
         module["unknown"]
-    assert [finding.line for finding in raised.value.findings] == [24, 25]
+    assert [finding.line for finding in raised.value.findings] == [27, 28]
     with pytest.raises(vop.RunError, match="no entry `nothing`") as raised:
         module["nothing"]
     assert raised.value.help is not None and "forever" in raised.value.help
     with pytest.raises(vop.VopError, match="no PTX module"):
         vop.load("nothing")
     kernel = module["scale"]
-    for shape in [(0, 1), (1, 2000), ((1, 1, 1, 1), 1), (-1, 1), ((), 1)]:
+    shapes: list[Any] = [(0, 1), (1, 2000), ((1, 1, 1, 1), 1), (-1, 1), ((), 1)]
+    for shape in shapes:
         with pytest.raises(vop.VopError):
             kernel[shape](np.zeros(1, np.uint32), np.zeros(1, np.uint32), 1)
     with pytest.raises(TypeError):
@@ -252,7 +254,14 @@ def test_options() -> None:
         kernel[1, 2](to, dynamic_shared=4, check="races")
     assert all(finding.severity == "error" for finding in raised.value.findings)
     kernel[1, 1](to, dynamic_shared=4, check=["races", "warp"], cores=1, timeout=10.0, limit=1000, memory=1 << 30)
-    for wrong in [{"check": "nothing"}, {"semantics": "mine"}, {"cores": 0}, {"limit": 0}, {"timeout": -1.0}, {"dynamic_shared": -1}]:
+    for wrong in [
+        {"check": "nothing"},
+        {"semantics": "mine"},
+        {"cores": 0},
+        {"limit": 0},
+        {"timeout": -1.0},
+        {"dynamic_shared": -1},
+    ]:
         with pytest.raises(vop.VopError):
             kernel[1, 1](to, **wrong)  # type: ignore[arg-type]
     forever = vop.load(SCALE)["forever"]
@@ -328,7 +337,7 @@ def test_interrupt() -> None:
 
 def test_launch_files(tmp_path: Path) -> None:
     result = vop.run(ROOT / "examples/histogram/histogram.toml", output=tmp_path)
-    assert result.ok and [launch.kernel for launch in result.launches][0] == "histogram"
+    assert result.ok and result.launches[0].kernel == "histogram"
     assert all(Path(file).is_file() and Path(file).is_relative_to(tmp_path) for file in result.files)
     first = result.launches[0]
     assert first.report.instructions > 0 and first.seconds > 0 and len(first.grid) == len(first.block) == 3

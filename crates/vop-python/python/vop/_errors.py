@@ -99,6 +99,10 @@ class RunError(VopError):
         The address that an access failed at.
     """
 
+    message: str
+    help: str | None
+    code: str | None
+    span: tuple[int, int] | None
     findings: tuple[Finding, ...]
     line: int | None
     statement: str | None
