@@ -367,6 +367,14 @@ impl Memory {
             let (first, len) = (allocation.bytes.as_ptr() as u64, allocation.bytes.len() as u64);
             !allocation.freed && first < address + bytes && address < first + len
         };
+        // Generic addresses there mean shared, local and parameter memory, and functions.
+        let windows = SHARED_BASE..FUNCTION_BASE + (1 << REGION_BITS);
+        if address < windows.end && address + bytes > windows.start {
+            return wrong(format!(
+                "{bytes} bytes at {address:#x} are where kernels have other memory ({:#x} to {:#x})",
+                windows.start, windows.end
+            ));
+        }
         if let Some(other) = self.allocations.iter().find(near) {
             return wrong(format!(
                 "{bytes} bytes at {address:#x} overlap {}, which this memory has already",
