@@ -5,6 +5,7 @@ mod changes;
 mod check;
 mod completions;
 mod eval;
+mod exec;
 mod explain;
 mod fix;
 mod instruction;
@@ -49,6 +50,7 @@ Examples:
   vop fix src/ --write                   change what is found and can be mended
   vop map vmax4.u32.u32.u32 a.png b.png -o d.png    apply one to whole arrays
   vop run examples/motion/motion.toml    run a kernel on the CPU
+  vop exec ./app                         run a CUDA program on the CPU
   vop lower kernel.ptx --target sm_90    rewrite them as faster, ordinary PTX
   vop port vmax4.u32.u32.u32 --to c      write one as a function of another language
 
@@ -66,6 +68,7 @@ enum Command {
     Lower(lower::Args),
     Map(map::Args),
     Run(Box<run::Args>),
+    Exec(Box<exec::Args>),
     Port(port::Args),
     Prove(prove::Args),
     Completions(completions::Args),
@@ -105,6 +108,9 @@ enum Failure {
     Closed,
     /// 130, as in shells: the user has stopped it.
     Interrupted,
+    /// This status, already said: it is that of a program that was run.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "programs are run on Linux"))]
+    Code(u8),
 }
 
 impl From<std::io::Error> for Failure {
@@ -130,7 +136,10 @@ fn negative_hexadecimal(argument: std::ffi::OsString) -> std::ffi::OsString {
 
 fn main() -> ExitCode {
     bug::keep_panics();
-    let command = Cli::parse_from(std::env::args_os().map(negative_hexadecimal)).command;
+    // The arguments of a program that is run are its own.
+    let is_exec = std::env::args_os().nth(1).is_some_and(|name| name == "exec");
+    let arguments = std::env::args_os().map(|argument| if is_exec { argument } else { negative_hexadecimal(argument) });
+    let command = Cli::parse_from(arguments).command;
     let file = command.file();
     let name = file.as_ref().map_or_else(|| "vop".to_owned(), |file| file.display().to_string());
     let work = || {
@@ -158,6 +167,7 @@ fn execute(command: Command) -> ExitCode {
         Command::Lower(args) => lower::run(args),
         Command::Map(args) => map::run(args),
         Command::Run(args) => run::run(*args),
+        Command::Exec(args) => exec::run(*args),
         Command::Port(args) => port::run(args),
         Command::Prove(args) => prove::run(args),
         Command::Completions(args) => completions::run(args),
@@ -168,6 +178,7 @@ fn execute(command: Command) -> ExitCode {
         Ok(Outcome::Findings) | Err(Failure::Said) => ExitCode::from(1),
         Err(Failure::Impossible) => ExitCode::from(2),
         Err(Failure::Interrupted) => ExitCode::from(130),
+        Err(Failure::Code(code)) => ExitCode::from(code),
         Err(Failure::Failed(why)) => {
             output::error(&why);
             ExitCode::from(1)

@@ -14,6 +14,7 @@ use crate::error::{Place, RunError, SourcePlace};
 use crate::level::Level;
 use crate::memory::Space;
 use crate::special::Special;
+use crate::texture::op::TextureOp;
 use crate::types::Kind;
 
 /// Index of a step.
@@ -60,6 +61,8 @@ pub(crate) enum Op {
         width: Width,
         offset: u64,
     },
+    /// What changes the size of the function's part of the stack.
+    Stack(Box<StackChange>),
     Call(Box<Call>),
     /// `ret`; in a kernel the thread's end.
     Return,
@@ -76,6 +79,8 @@ pub(crate) enum Op {
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     AsyncCopy(Box<AsyncCopy>),
+    /// What reaches a texture or a surface.
+    Texture(Box<TextureOp>),
     /// The step that follows reads memory that others may change, as a loop does that waits for them; without an access, `nanosleep`.
     Poll(Option<Box<Access>>),
     /// Nothing to do where every write is seen at once; the check for races sees it.
@@ -278,6 +283,17 @@ pub(crate) struct Call {
     pub(crate) target: CallTarget,
     pub(crate) arguments: Box<[Actual]>,
     pub(crate) results: Box<[Actual]>,
+}
+
+/// What changes the size of a function's part of the stack. Addresses are of local memory, words or doubles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StackChange {
+    /// `alloca`: room for a number of bytes, at a multiple of `align`, which is a power of two.
+    Grow { d: Slot, bytes: Slot, width: Width, align: u32 },
+    /// `stacksave`: where the part ends.
+    Save { d: Slot, width: Width },
+    /// `stackrestore`: the part ends where it did.
+    Restore { saved: Slot, width: Width },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -512,6 +528,14 @@ impl Op {
                 atomic.d.iter_mut().flatten().for_each(|slot| see(slot, Result));
             }
             Op::StackAddress { d, .. } | Op::Clock { d, .. } => see(d, Result),
+            Op::Stack(change) => match &mut **change {
+                StackChange::Grow { d, bytes, .. } => {
+                    see(bytes, Source);
+                    see(d, Result);
+                }
+                StackChange::Save { d, .. } => see(d, Result),
+                StackChange::Restore { saved, .. } => see(saved, Source),
+            },
             Op::Call(call) => {
                 if let CallTarget::Indirect(slot) = &mut call.target {
                     see(slot, Source);
@@ -544,6 +568,7 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
+            Op::Texture(texture) => texture.slots(see),
             Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. }
             | Op::Join
@@ -593,6 +618,13 @@ pub struct Parameter {
     pub bytes: usize,
     /// Where it stands in the parameter space.
     pub(crate) offset: usize,
+}
+
+impl Parameter {
+    /// Where it stands in the parameter space, as in a buffer of all arguments.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
 }
 
 impl fmt::Display for Parameter {
@@ -734,6 +766,21 @@ impl Kernel {
     /// The parameters in order.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
+    }
+
+    /// Bytes of the shared memory that it declares, without the dynamic part.
+    pub fn shared_bytes(&self) -> usize {
+        self.shared_bytes
+    }
+
+    /// The number of threads that a block may have at most, if it says so (`.maxntid`, `.reqntid`).
+    pub fn max_threads(&self) -> Option<u64> {
+        self.max_threads
+    }
+
+    /// What a block must be, if it says so (`.reqntid`).
+    pub fn required_block(&self) -> Option<[u32; 3]> {
+        self.required_block
     }
 
     /// Where a statement stands in the PTX.

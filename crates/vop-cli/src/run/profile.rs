@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 use std::path::Path;
 
-use vop_run::Profile;
+use vop_run::StatementProfile;
 
 /// Rows of a table, at most.
 const ROWS: usize = 20;
@@ -32,13 +32,42 @@ impl Sum {
     }
 }
 
+/// What was executed of a statement.
+#[derive(Clone, Copy)]
+pub(crate) struct Statement<'a> {
+    pub(crate) line: usize,
+    /// The file and line of the source code.
+    pub(crate) source: Option<(&'a str, u32)>,
+    pub(crate) opcode: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) threads: u64,
+    pub(crate) warps: u64,
+    pub(crate) parted: u64,
+    pub(crate) bytes: u64,
+}
+
+impl<'a> From<&'a StatementProfile> for Statement<'a> {
+    fn from(statement: &'a StatementProfile) -> Statement<'a> {
+        Statement {
+            line: statement.line,
+            source: statement.source.as_ref().map(|(file, line)| (file.as_str(), *line)),
+            opcode: &statement.opcode,
+            text: &statement.text,
+            threads: statement.threads,
+            warps: statement.warps,
+            parted: statement.parted,
+            bytes: statement.bytes,
+        }
+    }
+}
+
 /// The most executed opcodes and lines of a launch.
-pub(super) fn tables(entry: &str, profile: &Profile, ptx: &Path) -> String {
+pub(crate) fn tables<'a>(entry: &str, statements: impl Iterator<Item = Statement<'a>>, ptx: &Path) -> String {
     let mut total = Sum::default();
     let mut opcodes: BTreeMap<&str, Sum> = BTreeMap::new();
     // With the text of a statement there.
     let mut lines: BTreeMap<Line<'_>, (Sum, &str)> = BTreeMap::new();
-    for statement in &profile.statements {
+    for statement in statements {
         let sum = Sum {
             threads: statement.threads,
             warps: statement.warps,
@@ -46,12 +75,12 @@ pub(super) fn tables(entry: &str, profile: &Profile, ptx: &Path) -> String {
             bytes: statement.bytes,
         };
         total.add(sum);
-        opcodes.entry(&statement.opcode).or_default().add(sum);
-        let line = match &statement.source {
-            Some((file, line)) => Line { file: Some(file), line: *line as usize },
+        opcodes.entry(statement.opcode).or_default().add(sum);
+        let line = match statement.source {
+            Some((file, line)) => Line { file: Some(file), line: line as usize },
             None => Line { file: None, line: statement.line },
         };
-        lines.entry(line).or_insert((Sum::default(), &statement.text)).0.add(sum);
+        lines.entry(line).or_insert((Sum::default(), statement.text)).0.add(sum);
     }
     let mut text =
         format!("\nprofile of `{entry}`: {:.1} of 32 lanes active, {} moved\n\n", total.lanes(), bytes(total.bytes));

@@ -632,9 +632,6 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 self.emit(Op::Clock { d, width, high });
                 return Ok(Some(d));
             }
-            Some(Named::Unsupported(construct)) => {
-                return Err(self.unsupported_construct(&format!("special register `{name}`"), construct));
-            }
         };
         let slot = self.builder.special(special, width);
         if special.is_of_thread() && width == Width::Double {
@@ -717,9 +714,6 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 }
                 if let Some(slot) = self.special(name, width)? {
                     return Ok(slot);
-                }
-                if self.declaration(name).is_some_and(|variable| variable.ty.scalar.bits().is_none()) {
-                    return Err(self.unsupported_construct(&format!("`{name}`"), TEXTURES));
                 }
                 self.address_of(name, 0, ty)?.ok_or_else(|| self.undeclared(name))
             }
@@ -851,9 +845,6 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Some((index, &self.builder.module.functions()[index]))
     }
 }
-
-/// What textures are called with all that belongs to them.
-pub(super) const TEXTURES: &str = "textures and surfaces";
 
 /// How wide the column of a register of this type is.
 pub(super) fn width_of(ty: Scalar) -> Width {

@@ -9,17 +9,21 @@
 //! scratch = { type = "u32", shape = [920], fill = 7 }
 //! weights = { type = "f32", values = [0.25, 0.5, 0.25] }
 //!
+//! [textures]                               # of a buffer, or a .png
+//! picture = { file = "frame0.png", read = "normalized", filter = "linear" }
+//!
 //! [[launch]]                               # one or more, in order, on the same buffers
 //! entry  = "motion_search"                 # may be left out if the module has no other
 //! grid   = [40, 23]                        # x, then y, then z; a number is x alone
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
+//! cooperative = true                       # blocks may wait for one another (`grid.sync()`); may be left out
 //! check  = ["races", "uninit"]             # or "all"; may be left out
 //! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
-//! A string argument is the address of that buffer; `{ type = value }` a scalar; a list of values an array or structure passed by
+//! A string argument is the address of that buffer, or the handle of that texture or surface (`[surfaces]`); `{ type = value }` a scalar; a list of values an array or structure passed by
 //! value. Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. [`CommandLine`] has the same for one launch.
 //!
 //! Both become a [`Job`], which is checked, run, saved and compared here.
@@ -29,6 +33,7 @@ mod file;
 mod line;
 mod number;
 mod repeat;
+mod texture;
 mod value;
 
 use std::cell::RefCell;
@@ -52,6 +57,7 @@ use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
 pub use number::{parse_bytes, parse_count, parse_time};
+use texture::{Handles, TextureSpec};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]
@@ -64,6 +70,8 @@ pub struct RunOptions {
     pub launch: LaunchOptions,
     /// The tolerance of comparisons without one of their own.
     pub tolerance: Tolerance,
+    /// Whether [`Summary::outputs`] has what buffers and variables hold in the end.
+    pub keep: bool,
 }
 
 impl RunOptions {
@@ -84,6 +92,12 @@ impl RunOptions {
     pub fn with_tolerance(self, tolerance: Tolerance) -> RunOptions {
         RunOptions { tolerance, ..self }
     }
+
+    /// Sets [`RunOptions::keep`].
+    #[must_use]
+    pub fn with_keep(self, keep: bool) -> RunOptions {
+        RunOptions { keep, ..self }
+    }
 }
 
 /// The results of a job.
@@ -95,6 +109,8 @@ pub struct Summary {
     pub files: Vec<PathBuf>,
     /// The comparisons, in the order of the buffers.
     pub comparisons: Vec<Comparison>,
+    /// What the buffers, and the variables that the job names, hold in the end, by name; empty unless [`RunOptions::keep`] asks for it.
+    pub outputs: Vec<(String, Array)>,
 }
 
 /// The results of one launch.
@@ -128,6 +144,7 @@ pub struct Job {
     buffers: Vec<BufferSpec>,
     /// Variables of the module that are filled, saved or compared.
     variables: Vec<BufferSpec>,
+    textures: Vec<TextureSpec>,
     launches: Vec<LaunchSpec>,
     /// The errors of buffers that nothing uses. They are reported where there are no others: what a wrong launch would use is not known.
     unused: Vec<RunError>,
@@ -213,6 +230,7 @@ struct LaunchSpec {
     grid: At<[u32; 3]>,
     block: At<[u32; 3]>,
     shared: usize,
+    cooperative: bool,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
     timeout: Option<Duration>,
@@ -225,24 +243,30 @@ enum ArgSpec {
     /// An address, perhaps of a variable, and perhaps behind the first byte.
     Address(Address),
     Value(Arg),
+    /// The handle of a texture or a surface, which there is.
+    Texture(String),
     /// A structure passed by value: its members, and what their places are multiples of.
     Structure(Vec<(ArgSpec, usize)>),
 }
 
 impl ArgSpec {
     /// The argument, when it is known which buffer has a name; `None` where that is not known.
-    fn resolve(&self, memory: &Memory, find: &dyn Fn(&str) -> Option<BufferId>) -> Option<Arg> {
+    fn resolve(&self, memory: &Memory, handles: &Handles, find: &dyn Fn(&str) -> Option<BufferId>) -> Option<Arg> {
         let address = |address: &Address| Some(memory.address(find(&address.name)?) + address.offset);
         match self {
             ArgSpec::Value(arg) => Some(arg.clone()),
             ArgSpec::Buffer(name) => find(name).map(Arg::Buffer),
+            ArgSpec::Texture(name) => {
+                let (_, handle) = handles.iter().find(|(other, _)| other == name)?;
+                Some(Arg::Scalar(Scalar::U64, *handle))
+            }
             ArgSpec::Address(place) => address(place).map(|address| Arg::Scalar(Scalar::U64, address)),
             ArgSpec::Structure(members) => {
                 // As C lays it out.
                 let mut bytes = Vec::new();
                 for (member, align) in members {
                     bytes.resize(bytes.len().next_multiple_of(*align), 0);
-                    match member.resolve(memory, find)? {
+                    match member.resolve(memory, handles, find)? {
                         Arg::Buffer(buffer) => bytes.extend(memory.address(buffer).to_le_bytes()),
                         Arg::Scalar(ty, bits) => bytes.extend(&bits.to_le_bytes()[..ty.size()]),
                         Arg::Bytes(member) => bytes.extend(member),
@@ -252,6 +276,17 @@ impl ArgSpec {
                 bytes.resize(bytes.len().next_multiple_of(align), 0);
                 Some(Arg::Bytes(bytes))
             }
+        }
+    }
+}
+
+impl ArgSpec {
+    /// Whether it is or contains the handle of a texture or surface of this name.
+    fn names_texture(&self, name: &str) -> bool {
+        match self {
+            ArgSpec::Texture(texture) => texture == name,
+            ArgSpec::Structure(members) => members.iter().any(|(member, _)| member.names_texture(name)),
+            ArgSpec::Buffer(_) | ArgSpec::Address(_) | ArgSpec::Value(_) => false,
         }
     }
 }
@@ -323,6 +358,18 @@ impl<'p> Loaded<'p> {
 }
 
 impl Buffer<'_> {
+    /// What it holds, or what says that there is no memory for it.
+    fn array(&self, memory: &Memory) -> Result<Array, impl Fn(&str) -> RunError + use<>> {
+        let found = self.bytes(memory);
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(found.len()).is_err() {
+            let len = found.len() as u64;
+            return Err(move |what: &str| crate::memory::refused(len, what));
+        }
+        bytes.extend_from_slice(found);
+        Ok(Array { description: self.description.clone(), bytes })
+    }
+
     fn bytes<'m>(&self, memory: &'m Memory) -> &'m [u8] {
         let len = self.description.byte_len().and_then(|len| usize::try_from(len).ok()).unwrap_or(0);
         memory.bytes(self.id).get(self.start..).and_then(|bytes| bytes.get(..len)).unwrap_or_default()
@@ -474,12 +521,14 @@ impl Job {
                 }
             }
         }
+        let (handles, wrong) = self.make_textures(&buffers, &loaded, &mut memory);
+        errors.extend(wrong);
         let mut launches = Vec::new();
         let mut failed = Vec::new();
         for spec in &self.launches {
             // Without all buffers the arguments cannot be judged.
             let known = errors.is_empty().then_some(&buffers[..]);
-            match self.launch(spec, &loaded, known, &memory) {
+            match self.launch(spec, &loaded, known, &handles, &memory) {
                 Ok(launch) => launches.push(launch),
                 Err(found) => failed.extend(found.0.into_iter().map(|error| (spec, error))),
             }
@@ -495,10 +544,14 @@ impl Job {
         if launches.iter().any(|launch| launch.kernel.uses_heap) {
             memory.make_heap(None)?;
         }
-        let mut summary = Summary { launches: Vec::new(), files: Vec::new(), comparisons: Vec::new() };
+        let mut summary =
+            Summary { launches: Vec::new(), files: Vec::new(), comparisons: Vec::new(), outputs: Vec::new() };
         for Launch { spec, kernel, args } in &launches {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
+            if spec.cooperative {
+                launch.cooperative = Some(kernel.resident_blocks(spec.block.value, spec.shared));
+            }
             spec.checks.iter().for_each(|check| launch.check(*check));
             launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
@@ -543,15 +596,10 @@ impl Job {
         let mut files = Vec::new();
         for buffer in buffers.iter().chain(&variables) {
             let Some(save) = &buffer.save else { continue };
-            let found = buffer.bytes(&memory);
-            let mut bytes = Vec::new();
-            if bytes.try_reserve_exact(found.len()).is_err() {
-                let what = format!("writing {}", save.value.display());
-                let error = crate::memory::refused(found.len() as u64, &what);
-                return Err(self.source.place(error, save.span.as_ref()).into());
-            }
-            bytes.extend_from_slice(found);
-            let array = Array { description: buffer.description.clone(), bytes };
+            let array = buffer.array(&memory).map_err(|refused| {
+                let error = refused(&format!("writing {}", save.value.display()));
+                self.source.place(error, save.span.as_ref())
+            })?;
             // `check_save` has found the format.
             let format = Format::of(&save.value).unwrap_or(Format::Raw);
             let content = array.encode(format).map_err(|why| {
@@ -562,6 +610,13 @@ impl Job {
         }
         write_atomically(&files).map_err(|error| RunError::new(RunErrorKind::File, error.to_string()))?;
         summary.files = files.into_iter().map(|(path, _)| path).collect();
+        if options.keep {
+            for buffer in buffers.iter().chain(&variables) {
+                let array =
+                    buffer.array(&memory).map_err(|refused| refused(&format!("a copy of `{}`", buffer.name)))?;
+                summary.outputs.push((buffer.name.to_owned(), array));
+            }
+        }
         for buffer in buffers.iter().chain(&variables) {
             if let Some((file, expected, tolerance)) = &buffer.expected {
                 let (found, file) = (buffer.bytes(&memory), file.value.clone());
@@ -905,7 +960,7 @@ impl Job {
                 let of = |(member, _): &(ArgSpec, usize)| self.address_errors(member, span, buffers, loaded, memory);
                 members.iter().flat_map(of).collect()
             }
-            ArgSpec::Buffer(_) | ArgSpec::Value(_) => Vec::new(),
+            ArgSpec::Buffer(_) | ArgSpec::Value(_) | ArgSpec::Texture(_) => Vec::new(),
         }
     }
 
@@ -933,6 +988,7 @@ impl Job {
         spec: &'j LaunchSpec,
         loaded: &Loaded<'_>,
         buffers: Option<&[Buffer<'_>]>,
+        handles: &Handles,
         memory: &Memory,
     ) -> Result<Launch<'j>, RunErrors> {
         let program = loaded.program;
@@ -953,6 +1009,12 @@ impl Job {
             let at = if grid_alone { &spec.grid } else { &spec.block };
             self.source.place(error, at.span.as_ref())
         })?;
+        if spec.cooperative {
+            let resident = kernel.resident_blocks(block, spec.shared);
+            kernel
+                .check_cooperative(grid, resident)
+                .map_err(|error| self.source.place(error, spec.grid.span.as_ref()))?;
+        }
         let mut args = Vec::new();
         let mut errors = Vec::new();
         for arg in &spec.args.value {
@@ -961,7 +1023,7 @@ impl Job {
                 _ => None,
             };
             let find = |name: &str| buffers.and_then(|buffers| find(buffers, name).or_else(|| variable(name)));
-            args.extend(arg.value.resolve(memory, &find));
+            args.extend(arg.value.resolve(memory, handles, &find));
             if let Some(buffers) = buffers {
                 errors.extend(self.address_errors(&arg.value, arg.span.as_ref(), buffers, loaded, memory));
             }

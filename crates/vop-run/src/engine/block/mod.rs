@@ -22,6 +22,7 @@ mod failure;
 mod frames;
 mod groups;
 mod samples;
+mod stack;
 mod storage;
 
 use super::access::{Moves, Reach, atomic};
@@ -352,6 +353,7 @@ impl<'l> Worker<'l> {
             Op::AsyncCopy(copy) => (32 + 10 * u64::from(copy.to.bytes)) * u64::from(active),
             Op::BranchIndexed { targets, .. } => lanes * (targets.len() as u64).min(u64::from(active)) / 4,
             Op::System(_) => lanes,
+            Op::Texture(op) => op.cost() * u64::from(active),
             _ => 0,
         };
         match op {
@@ -378,6 +380,7 @@ impl<'l> Worker<'l> {
                 self.set_all(*d, *width, self.reach.frame.wrapping_add(*offset), &mask);
                 Ok(true)
             }
+            Op::Stack(change) => self.change_stack(pc, change, &mask).map(|()| true),
             Op::Call(call) => self.call(pc, call, mask),
             Op::Return if self.frames.get(self.running.frame).depth > 0 => self.return_from(mask, active),
             Op::Return | Op::Exit => self.end(mask, active),
@@ -402,13 +405,22 @@ impl<'l> Worker<'l> {
                 self.reach.changes += 1;
                 self.async_copy(pc, copy, &mask).map(|()| true)
             }
+            Op::Texture(op) => {
+                self.reach.changes += u64::from(op.writes());
+                self.texture(pc, op, &mask).map(|()| true)
+            }
             Op::System(system) => {
                 self.reach.changes += 1;
                 self.system(pc, system, &mask).map(|()| true)
             }
             Op::Trap(name) => {
-                let message = format!("the kernel executed {name}");
-                Err(self.fail(RunError::new(RunErrorKind::Trap, message), first(&mask), pc))
+                let mut error = RunError::new(RunErrorKind::Trap, format!("the kernel executed {name}"));
+                if self.launch.lacks_workspace() {
+                    error = error.with_help(
+                        "`grid.sync()` traps where the launch is not cooperative: `cooperative = true` or `--cooperative`",
+                    );
+                }
+                Err(self.fail(error, first(&mask), pc))
             }
             _ => Ok(true),
         }

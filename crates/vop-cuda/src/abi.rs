@@ -1,0 +1,46 @@
+//! What stands between a C caller and a Rust function: nothing unwinds, and the default stream is the one that the symbol means.
+
+use std::cell::Cell;
+
+use crate::status::{Answer, Status};
+
+thread_local! {
+    /// Whether the call that begins came through a symbol whose default stream is the thread's own.
+    static PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What symbols that end in `_ptsz` and `_ptds` call before they jump to their function.
+pub extern "C" fn per_thread_default_stream() {
+    PER_THREAD.set(true);
+}
+
+/// A call of a C function, while it runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    /// The function's name.
+    pub(crate) name: &'static str,
+    /// Whether a null stream stands for the thread's own default stream.
+    pub(crate) per_thread: bool,
+}
+
+/// Runs the body of a function that C calls.
+pub(crate) fn guarded(name: &'static str, body: impl FnOnce(Call) -> Answer) -> Status {
+    let call = Call { name, per_thread: PER_THREAD.take() };
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(call)));
+    match result {
+        Ok(Ok(())) => Status::SUCCESS,
+        Ok(Err(status)) => status,
+        Err(_) => Status(999),
+    }
+}
+
+/// Declares functions that C calls. A body is that of a closure that returns [`Answer`]; `call` names the [`Call`].
+macro_rules! api {
+    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(|$call:ident|)? $body:block)*) => { $(
+        $(#[$meta])*
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> i32 {
+            $crate::abi::guarded(stringify!($name), move |_call| { $(let $call = _call;)? $body }).0
+        }
+    )* };
+}
+pub(crate) use api;

@@ -1,0 +1,124 @@
+//! Launches of kernels.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use vop_run::{Arg, Kernel, RunErrorKind};
+
+use super::context::Context;
+use super::module::{Function, SHARED};
+use super::report::Caller;
+use crate::status::{Answer, Status};
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks: x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block: x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// Whether its blocks may wait for one another.
+    pub is_cooperative: bool,
+}
+
+/// A launch with its arguments.
+pub struct Launch {
+    /// The kernel.
+    pub function: Arc<Function>,
+    /// Its shape.
+    pub shape: Shape,
+    /// The bytes of each argument.
+    pub arguments: Vec<Vec<u8>>,
+    kernel: Arc<Kernel>,
+    caller: Option<Caller>,
+    /// The addresses of the arguments, for `cuGraphKernelNodeGetParams`.
+    pointers: OnceLock<Vec<usize>>,
+}
+
+impl Launch {
+    /// A launch of a kernel. `arguments` gives the bytes of each parameter, by its number, place and size.
+    ///
+    /// # Errors
+    /// The kernel cannot be run, or its shape is not possible.
+    pub fn new(
+        function: &Arc<Function>,
+        shape: Shape,
+        arguments: impl FnMut(usize, usize, usize) -> Answer<Vec<u8>>,
+    ) -> Answer<Launch> {
+        let kernel = function.kernel()?;
+        check(function, &kernel, shape)?;
+        let mut arguments = arguments;
+        let parameters = kernel.parameters().iter().enumerate();
+        let arguments = parameters.map(|(number, parameter)| arguments(number, parameter.offset(), parameter.bytes));
+        let arguments = arguments.collect::<Answer<Vec<Vec<u8>>>>()?;
+        Ok(Launch {
+            function: Arc::clone(function),
+            shape,
+            arguments,
+            kernel,
+            caller: Caller::now(),
+            pointers: OnceLock::new(),
+        })
+    }
+
+    /// The addresses of the arguments, which stay as long as this.
+    pub fn pointers(&self) -> &[usize] {
+        self.pointers.get_or_init(|| self.arguments.iter().map(|bytes| bytes.as_ptr().expose_provenance()).collect())
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// A fault, which is reported.
+    pub fn run(&self, context: &Context) -> Answer {
+        let machine = context.machine();
+        let mut options = machine.settings.launch.clone();
+        options.dynamic_shared = self.shape.shared as usize;
+        // A small stack of the card's holds what its compiler has put into registers; here all of it is on the stack.
+        options.stack = context.stack().max(STACK);
+        let arguments: Vec<Arg> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes.clone())).collect();
+        let Shape { grid, block, .. } = self.shape;
+        let start = Instant::now();
+        let result = self.kernel.launch_shared(grid, block, &arguments, context.device.memory_lock(), &options);
+        let elapsed = start.elapsed();
+        context.print(&context.device.memory().take_printed());
+        match result {
+            Ok(report) => {
+                machine.report.launch(&self.function.name, elapsed, &report);
+                Ok(())
+            }
+            Err(errors) => {
+                let first = errors.0.first();
+                let status = first.map_or(Status::LAUNCH_FAILED, Status::from);
+                machine.report.fault(&self.function.name, elapsed, &errors, status, self.caller.as_ref());
+                Err(status)
+            }
+        }
+    }
+}
+
+/// Bytes of a stack at least.
+const STACK: usize = 64 << 10;
+
+/// Checks that a launch is possible, before the program goes on.
+fn check(function: &Function, kernel: &Kernel, shape: Shape) -> Answer {
+    let dynamic = function.max_dynamic_shared.load(std::sync::atomic::Ordering::Relaxed);
+    let allowed = (SHARED as usize).saturating_sub(kernel.shared_bytes()).max(dynamic as usize);
+    if shape.shared as usize > allowed {
+        return Err(Status::INVALID_VALUE);
+    }
+    kernel.check_shape(shape.grid, shape.block, shape.shared as usize).map_err(|error| match error.kind {
+        // More threads than the kernel was compiled for.
+        RunErrorKind::LaunchShape if is_within_limits(shape) => Status::LAUNCH_OUT_OF_RESOURCES,
+        _ => Status::INVALID_VALUE,
+    })
+}
+
+/// Whether a device could run the shape, whatever the kernel.
+fn is_within_limits(shape: Shape) -> bool {
+    let threads: u64 = shape.block.iter().map(|n| u64::from(*n)).product();
+    let fits = |size: [u32; 3], max: [u32; 3]| size.iter().zip(max).all(|(n, max)| (1..=max).contains(n));
+    fits(shape.grid, [0x7fff_ffff, 65535, 65535]) && fits(shape.block, [1024, 1024, 64]) && threads <= 1024
+}

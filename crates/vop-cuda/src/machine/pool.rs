@@ -1,0 +1,111 @@
+//! Pools: memory that streams allocate and free. Here each allocation is one of the device's; a pool only counts.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Device, Machine, handles};
+use crate::status::{Answer, Status};
+
+/// A pool of a device.
+pub struct Pool {
+    /// Its handle.
+    pub handle: u64,
+    /// Its device.
+    pub device: &'static Device,
+    /// Whether it is the device's own, which cannot be destroyed.
+    pub is_default: bool,
+    attributes: Mutex<Attributes>,
+}
+
+#[derive(Default)]
+struct Attributes {
+    /// Those that the program sets, which have no effect.
+    set: HashMap<i32, u64>,
+    /// The most bytes that were in use since it was reset.
+    high: u64,
+}
+
+/// `CU_MEMPOOL_ATTR_…`: reuse (three switches), the threshold of giving back, and counts of bytes.
+const REUSE: std::ops::RangeInclusive<i32> = 1..=3;
+const THRESHOLD: i32 = 4;
+const RESERVED_CURRENT: i32 = 5;
+const RESERVED_HIGH: i32 = 6;
+const USED_CURRENT: i32 = 7;
+const USED_HIGH: i32 = 8;
+
+impl Pool {
+    /// A pool of a device.
+    pub fn new(machine: &Machine, device: &'static Device, is_default: bool) -> Arc<Pool> {
+        let handle = handles::next();
+        let pool = Arc::new(Pool { handle, device, is_default, attributes: Mutex::default() });
+        machine.handles.set(handle, Arc::clone(&pool));
+        pool
+    }
+
+    fn used(&self, machine: &Machine) -> u64 {
+        machine.space.filtered(|allocation| allocation.pool == self.handle).iter().map(|allocation| allocation.len).sum()
+    }
+
+    /// Something was allocated.
+    pub fn note(&self, machine: &Machine) {
+        let used = self.used(machine);
+        let mut attributes = self.attributes.lock().unwrap_or_else(PoisonError::into_inner);
+        attributes.high = attributes.high.max(used);
+    }
+
+    /// The size of an attribute: switches are 32 bits, counts 64.
+    pub fn is_switch(attribute: i32) -> bool {
+        REUSE.contains(&attribute)
+    }
+
+    /// An attribute.
+    ///
+    /// # Errors
+    /// There is none of this number.
+    pub fn attribute(&self, machine: &Machine, attribute: i32) -> Answer<u64> {
+        let used = self.used(machine);
+        let attributes = self.attributes.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match attribute {
+            _ if REUSE.contains(&attribute) => attributes.set.get(&attribute).copied().unwrap_or(1),
+            THRESHOLD => attributes.set.get(&attribute).copied().unwrap_or(0),
+            // What is freed is given back at once.
+            RESERVED_CURRENT | USED_CURRENT => used,
+            RESERVED_HIGH | USED_HIGH => attributes.high.max(used),
+            _ => return Err(Status::INVALID_VALUE),
+        })
+    }
+
+    /// Sets an attribute. The highest count can only be set to 0: it starts again.
+    ///
+    /// # Errors
+    /// There is none of this number, or it cannot be set.
+    pub fn set_attribute(&self, attribute: i32, value: u64) -> Answer {
+        let mut attributes = self.attributes.lock().unwrap_or_else(PoisonError::into_inner);
+        match attribute {
+            _ if REUSE.contains(&attribute) || attribute == THRESHOLD => {
+                attributes.set.insert(attribute, value);
+            }
+            RESERVED_HIGH | USED_HIGH if value == 0 => attributes.high = 0,
+            _ => return Err(Status::INVALID_VALUE),
+        }
+        Ok(())
+    }
+}
+
+impl Device {
+    /// The device's own pool.
+    pub fn default_pool(&'static self, machine: &Machine) -> Arc<Pool> {
+        Arc::clone(self.default_pool.get_or_init(|| Pool::new(machine, self, true)))
+    }
+
+    /// The pool that allocations without one come from.
+    pub fn pool(&'static self, machine: &Machine) -> Arc<Pool> {
+        let chosen = self.pool.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        chosen.unwrap_or_else(|| self.default_pool(machine))
+    }
+
+    /// Chooses that pool.
+    pub fn set_pool(&self, pool: Arc<Pool>) {
+        *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = Some(pool);
+    }
+}
