@@ -14,7 +14,7 @@ use super::shadow::Touch;
 use crate::code::{Order, OrderSemantics, Pc, Scope};
 use crate::column::{Slot, Width};
 use crate::error::{RunError, RunErrorKind};
-use crate::memory::{Memory, Region, plural};
+use crate::memory::{Memory, plural};
 use crate::symbol::shown;
 use crate::texture::fetch::{Coordinates, Fetch, Geometry, Lod, Reader, Value};
 use crate::texture::op::{
@@ -111,11 +111,8 @@ impl Reach {
     /// Where an image's memory is now.
     fn image(&self, texels: &Texels, write: bool) -> Result<*mut u8, Fault> {
         let place = texels.place;
-        // Another allocation may have taken the place of one that was freed.
-        let is_there = |region: &Region| {
-            region.address.wrapping_add(place.offset) == place.address && place.offset + place.len <= region.len
-        };
-        let region = self.region(place.buffer.index()).filter(is_there);
+        let region = self.region(place.buffer.index()).filter(|region| place.offset + place.len <= region.len);
+        let region = region.filter(|_| !place.freed);
         let Some(region) = region else {
             let message = format!("the {} of an image are not there any more", plural(place.len));
             let error = wrong(RunErrorKind::OutOfBounds, message);
