@@ -357,7 +357,7 @@ impl<'l> Worker<'l> {
     fn place(&self, surface: &SurfaceOp, texels: &Texels, thread: usize) -> Result<Option<u64>, Fault> {
         let (geometry, shape) = (surface.geometry, texels.shape);
         // Faces of cubes are layers here.
-        if !geometry.fits(shape) && !(geometry == Geometry::Layered2D && shape.is_cube()) {
+        if !(geometry.fits(shape) || geometry == Geometry::Layered2D && shape.is_cube()) {
             return Err(misfit(geometry, shape, "surface"));
         }
         let level = &texels.levels[0];
@@ -399,7 +399,7 @@ impl<'l> Worker<'l> {
         let alignment = if surface.formatted && !reduces { texels.format.bytes() } else { bytes };
         // What a whole access starts at is a multiple of its bytes; the image may start anywhere.
         let element = if surface.formatted { alignment } else { u64::from(surface.bytes) };
-        if x % alignment != 0 || (texels.place.offset + offset) % element != 0 {
+        if !(x.is_multiple_of(alignment) && (texels.place.offset + offset).is_multiple_of(element)) {
             let message = format!("a surface access of {} at byte {x} of a row", plural(bytes));
             let error = wrong(RunErrorKind::Misaligned, message);
             return Err(error.with_help("the first coordinate counts bytes: it is a multiple of the access's size"));
