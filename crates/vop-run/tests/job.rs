@@ -622,7 +622,7 @@ fn textures_and_surfaces_are_arguments() {
         ),
         (fetch("file = \"x.png\""), "{ buffer", "texture `row` has neither a `buffer` nor a `file`, or both"),
         (
-            fetch("srgb = false").replace("buffer = \"in\", ", "buffer = \"missing\""),
+            fetch("srgb = false").replace("buffer = \"in\"", "buffer = \"missing\""),
             "\"missing\"",
             "there is no buffer `missing`",
         ),

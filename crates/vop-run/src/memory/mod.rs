@@ -406,6 +406,7 @@ impl Memory {
             self.free.push(buffer.0);
         }
         self.places = None;
+        Table::forget(&mut self.textures, buffer);
         Ok(())
     }
 
