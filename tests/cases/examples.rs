@@ -22,13 +22,14 @@ fn run(name: &str) -> (Summary, tempfile::TempDir) {
 
 /// Grids of examples for the checks, which execute every step: whole pictures take a minute. Parts of a picture, and a smaller one of the
 /// whole scene, have all that the kernels do.
-const SMALLER: [(&str, &str, &str); 6] = [
+const SMALLER: [(&str, &str, &str); 7] = [
     ("motion", "grid = [40, 23]", "grid = [4, 3]"),
     ("stereo", "grid = [6, 18]", "grid = [6, 1]"),
     ("stereo", "grid = [3, 288]", "grid = [3, 16]"),
     ("raytrace", "grid = [50, 75]", "grid = [10, 15]"),
     ("raytrace", "{ i32 = 400 }", "{ i32 = 80 }"),
     ("raytrace", "{ i32 = 300 }", "{ i32 = 60 }"),
+    ("steady", "{ i32 = 96 }", "{ i32 = 24 }"),
 ];
 
 /// Nothing is found in any example, by any check: users start from these files, and copy them.
@@ -486,6 +487,52 @@ fn stereo_finds_the_disparities_of_a_plain_search() {
 
     let picture = read_png(&output.path().join("stereo.png"));
     assert!(picture == read_png(&example("stereo/stereo.png")), "the picture differs from the committed stereo.png");
+}
+
+/// A pixel of a picture that moved by quarters of pixels, between its pixels by their distances; beyond the edges, the edge pixels repeat.
+fn moved_pixel(pixels: &[u8], width: i32, height: i32, x: i32, y: i32) -> i32 {
+    // A pixel is read as a float from 0 to 1.
+    let at = |x: i32, y: i32| {
+        let (x, y) = (x.clamp(0, width - 1), y.clamp(0, height - 1));
+        f64::from(f32::from(pixels[(y * width + x) as usize]) / 255.0)
+    };
+    let (left, top, right, bottom) = (x.div_euclid(4), y.div_euclid(4), x.rem_euclid(4), y.rem_euclid(4));
+    let mix = |a: f64, b: f64, quarters: i32| a + (b - a) * f64::from(quarters) / 4.0;
+    let upper = mix(at(left, top), at(left + 1, top), right);
+    let lower = mix(at(left, top + 1), at(left + 1, top + 1), right);
+    let fraction = mix(upper, lower, bottom) as f32;
+    (fraction * 255.0).round_ties_even() as i32
+}
+
+#[test]
+fn steady_finds_the_shift() {
+    let (summary, output) = run("steady");
+    // Two rounds of 81 shifts, each of 112 x 80 pixels.
+    assert_eq!(video(&summary, "score"), 2 * 81 * 112 * 80 / 4);
+    let (width, height, still) = read_png(&example("steady/still.png"));
+    let (_, _, moved) = read_png(&example("steady/moved.png"));
+    let (width, height) = (width as i32, height as i32);
+    let score = |dx: i32, dy: i32| -> i32 {
+        let all = (8..height - 8).flat_map(|y| (8..width - 8).map(move |x| (x, y)));
+        let apart = all.map(|(x, y)| {
+            let pixel = moved_pixel(&moved, width, height, 4 * x + dx, 4 * y + dy);
+            (i32::from(still[(y * width + x) as usize]) - pixel).abs()
+        });
+        apart.sum()
+    };
+    let best = |[x, y]: [i32; 2], step: i32| {
+        let shifts = (-4..=4).flat_map(|j| (-4..=4).map(move |i| [x + i * step, y + j * step]));
+        shifts.min_by_key(|[dx, dy]| score(*dx, *dy)).unwrap()
+    };
+    let expected = best(best([0, 0], 4), 1);
+    let shift: Vec<i32> = read_npy(&output.path().join("shift.npy"), &[2]);
+    assert_equal(&shift, &expected, "the shift");
+    // What scene.py drew.
+    assert_equal(&shift, &[11, -6], "the shift");
+    let steadied = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let steadied = steadied.map(|(x, y)| moved_pixel(&moved, width, height, 4 * x + shift[0], 4 * y + shift[1]) as u8);
+    let (_, _, picture) = read_png(&output.path().join("steady.png"));
+    assert_equal(&picture, &steadied.collect::<Vec<u8>>(), "the picture");
 }
 
 #[test]

@@ -30,8 +30,21 @@ pub(crate) fn guarded(name: &'static str, body: impl FnOnce(Call) -> Answer) -> 
     match result {
         Ok(Ok(())) => Status::SUCCESS,
         Ok(Err(status)) => status,
-        Err(_) => Status(999),
+        Err(_) => {
+            report_bug(name);
+            Status::UNKNOWN
+        }
     }
+}
+
+/// Something has panicked, which has told where.
+pub(crate) fn report_bug(what: &str) {
+    crate::machine::report::say(&format!(
+        "vop: error: {what}: this is a bug in vop, not in your program; please report it, with what stands above and `vop {} {} {}`\n",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    ));
 }
 
 /// Declares functions that C calls. A body is that of a closure that returns [`Answer`]; `call` names the [`Call`].

@@ -5,7 +5,6 @@
 use pyo3::prelude::*;
 
 mod answers;
-mod strided;
 mod ufunc;
 
 /// The native half of the package.

@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "NumPy's C interface")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::num::NonZeroUsize;
 use std::ptr::{self, NonNull};
 
 use numpy::npyffi::{
@@ -15,10 +16,8 @@ use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use vop::bulk::Plan;
+use vop::bulk::{Plan, Strided};
 use vop::{Form, Semantics};
-
-use crate::strided::{Strided, fold, map};
 
 /// The name of the capsule in which a ufunc of this package keeps its [`Body`].
 const CAPSULE: &CStr = c"vop.form";
@@ -305,7 +304,7 @@ fn sign(letter: &str, (array, flags): (Bound<'_, PyAny>, c_int), name: &str) -> 
 /// # Safety
 ///
 /// `args` and `steps` must have a pointer and a distance in bytes for each source and then for the result, `dimensions` the
-/// number of elements, and `data` the pointer of a [`Body`]. The elements must be valid words, as [`strided`](crate::strided)
+/// number of elements, and `data` the pointer of a [`Body`]. The elements must be valid words, as [`Plan::run_strided`]
 /// calls them. So NumPy calls the loops of a ufunc of [`new`], whose loops' types are all of 32 bits.
 unsafe extern "C" fn inner<const SOURCES: usize>(
     args: *mut *mut c_char,
@@ -320,11 +319,11 @@ unsafe extern "C" fn inner<const SOURCES: usize>(
     };
     let d = operand(SOURCES);
     let sources = std::array::from_fn(|i| if i < SOURCES { Some(operand(i)) } else { None });
-    // SAFETY: each operand has `len` valid words. `fold` also asks that d is one word, which its branch checks.
+    // SAFETY: each operand has `len` valid words. `fold_strided` also asks that d is one word, which its branch checks.
     unsafe {
         match sources {
-            [Some(a), Some(b), None] if a == d && d.is_one_word() => fold(&body.plan, body.identity, d, b, len),
-            _ => map(&body.plan, sources, d, len),
+            [Some(a), Some(b), None] if a == d && d.is_one_word() => body.plan.fold_strided(body.identity, d, b, len),
+            _ => body.plan.run_strided(sources, d, len, NonZeroUsize::MIN),
         }
     }
 }

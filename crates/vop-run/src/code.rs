@@ -14,6 +14,7 @@ use crate::error::{Place, RunError, SourcePlace};
 use crate::level::Level;
 use crate::memory::Space;
 use crate::special::Special;
+use crate::texture::op::TextureOp;
 use crate::types::Kind;
 
 /// Index of a step.
@@ -76,6 +77,8 @@ pub(crate) enum Op {
     /// What the CUDA runtime provides to kernels.
     System(Box<System>),
     AsyncCopy(Box<AsyncCopy>),
+    /// What reaches a texture or a surface.
+    Texture(Box<TextureOp>),
     /// The step that follows reads memory that others may change, as a loop does that waits for them; without an access, `nanosleep`.
     Poll(Option<Box<Access>>),
     /// Nothing to do where every write is seen at once; the check for races sees it.
@@ -544,6 +547,7 @@ impl Op {
                 see(&mut copy.to.base, Source);
                 copy.source_bytes.iter_mut().for_each(|slot| see(slot, Source));
             }
+            Op::Texture(texture) => texture.slots(see),
             Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. }
             | Op::Join

@@ -12,6 +12,7 @@
 //!   end is an error, as are misaligned accesses, divisions by zero, barriers that are not reached, stacks that overflow and
 //!   endless loops. Each [`Check`] of [`LaunchOptions`] looks for more: races, reads of what nothing wrote, warps whose lanes do not
 //!   come together, wrong uses of the heap. What they find is in [`Report::findings`].
+//! - A [`texture`] is an image in a memory and how it is read; kernels take its handle.
 //! - [`run_launch_file`] does all of it for files, and [`job::Job`] is what the command `vop run` does.
 //!
 //! ```
@@ -46,8 +47,7 @@
 //!
 //! # What is refused
 //!
-//! With the line and the instruction ([`RunErrorKind::Unsupported`]): tensor cores (`mma`, `wgmma`, `tcgen05`), textures and surfaces,
-//! clusters, TMA (`cp.async.bulk`), and modules of 32-bit addresses. Functions that the manual calls approximate are computed in
+//! With the line and the instruction ([`RunErrorKind::Unsupported`]): tensor cores (`mma`, `wgmma`, `tcgen05`), clusters, TMA (`cp.async.bulk`), and modules of 32-bit addresses. Functions that the manual calls approximate are computed in
 //! double precision and rounded once.
 
 mod bits;
@@ -67,6 +67,7 @@ mod opcode;
 mod pure;
 mod special;
 mod symbol;
+pub mod texture;
 mod types;
 
 pub use code::{Kernel, Parameter};

@@ -530,3 +530,117 @@ fn a_command_line_has_variables_and_offsets() {
     }
     assert!(Path::new(&path("v.npy")).exists());
 }
+
+/// `fetch` reads its texture at `%tid` of four threads, adds what `ns::ref` holds there, and writes to a surface; `old` names a reference.
+const TEXTURES: &str = "
+.version 8.0
+.target sm_75
+.address_size 64
+.global .texref _ZN2ns3refE;
+.visible .entry fetch(.param .u64 texture, .param .align 8 .b8 s[16]) {
+    .reg .b32 %r<8>; .reg .f32 %f<12>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [texture];
+    ld.param.u64 %rd2, [s];
+    ld.param.f32 %f1, [s+8];
+    mov.u32 %r1, %tid.x;
+    cvt.rn.f32.u32 %f2, %r1;
+    add.f32 %f2, %f2, %f1;
+    tex.1d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%f2}];
+    shl.b32 %r1, %r1, 2;
+    sust.b.1d.b32.trap [%rd2, {%r1}], {%f3};
+    ret;
+}
+.visible .entry old(.param .u64 out) {
+    .reg .f32 %f<6>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    mov.f32 %f1, 0f3f800000;
+    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [_ZN2ns3refE, {%f1}];
+    st.global.f32 [%rd1], %f2;
+    ret;
+}
+";
+
+#[test]
+fn textures_and_surfaces_are_arguments() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("k.ptx"), TEXTURES).unwrap();
+    let fetch = |texture: &str| {
+        format!(
+            "[buffers]
+            in = {{ type = \"u8\", values = [0, 51, 102, 255], shape = [4] }}
+            out = {{ type = \"f32\", shape = [4], save = \"out.npy\" }}
+            [textures]
+            row = {{ buffer = \"in\", {texture} }}
+            [surfaces]
+            written = {{ buffer = \"out\" }}
+            [[launch]]
+            entry = \"fetch\"
+            grid = 1
+            block = 4
+            args = [\"row\", [\"written\", {{ f32 = 0.5 }}]]"
+        )
+    };
+    for (texture, expected) in [
+        ("read = \"normalized\"", [0.0, 0.2, 0.4, 1.0]),
+        ("read = \"element\", kind = \"1d\"", [0u32, 51, 102, 255].map(f32::from_bits)),
+        // Only the first is inside.
+        (
+            "read = \"normalized\", normalized = true, address = [\"border\"], border = [0.5, 1, 1, 1]",
+            [0.4, 0.5, 0.5, 0.5],
+        ),
+        ("read = \"normalized\", normalized = true, address = \"wrap\"", [0.4; 4]),
+        ("read = \"normalized\", normalized = true, address = \"mirror\", filter = \"linear\"", [0.3; 4]),
+        ("read = \"normalized\", srgb = true, channels = 4, kind = \"1d\"", [0.0; 4]),
+    ] {
+        // With channels it is one texel.
+        let shape = if texture.contains("channels") { "255], shape = [1, 4]" } else { "255], shape = [4]" };
+        let text = fetch(texture).replace("255], shape = [4]", shape);
+        run(&folder, &text).unwrap_or_else(|error| panic!("{texture}: {error}"));
+        let found: Vec<f32> = words(&folder, "out.npy").into_iter().map(f32::from_bits).collect();
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-6, "{texture}: {found} and not {expected}");
+        }
+    }
+    // By a reference of the module, whose name the texture has.
+    let old = "[buffers]\nin = { type = \"f32\", values = [1, 3] }\nout = { type = \"f32\", shape = [1], save = \"out.npy\" }\n\
+               [textures]\n\"ns::ref\" = { buffer = \"in\", filter = \"linear\" }\n\
+               [[launch]]\nentry = \"old\"\ngrid = 1\nblock = 1\nargs = [\"out\"]";
+    run(&folder, old).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(words(&folder, "out.npy"), [2f32.to_bits()]);
+
+    for (text, place, message) in [
+        (fetch("filter = \"cubic\""), "", "unknown variant `cubic`, expected `point` or `linear`"),
+        (fetch("sampler = 1"), "", "unknown field `sampler`, expected one of"),
+        (fetch("filter = \"linear\""), "{ buffer", "a linear filter of u8 texels, which are read as integers"),
+        (fetch("channels = 3"), "3", "u8 [4] has no last axis of 3 channels: texels have 1, 2 or 4"),
+        (fetch("kind = \"3d\""), "{ buffer", "u8 [4] has 1 axes, too few or too many for 3d"),
+        (
+            fetch("address = [\"wrap\", \"wrap\", \"wrap\", \"wrap\"]"),
+            "[\"wrap\"",
+            "4 address modes: there are one to three axes",
+        ),
+        (fetch("file = \"x.png\""), "{ buffer", "texture `row` has neither a `buffer` nor a `file`, or both"),
+        (
+            fetch("srgb = false").replace("buffer = \"in\", ", "buffer = \"missing\""),
+            "\"missing\"",
+            "there is no buffer `missing`",
+        ),
+        (
+            fetch("srgb = false").replace("written = ", "in = "),
+            "{ buffer",
+            "surface `in` has the name of another buffer, texture or surface",
+        ),
+        (fetch("srgb = false").replace("[\"row\", [", "[{ u64 = 1 }, ["), "{ buffer", "nothing uses texture `row`"),
+        (old.replace("[1, 3]", "[1, 3, 4]").replace("f32", "f64"), "{ buffer", "the texels of a texture are no f64"),
+        (
+            old.replace("[textures]\n\"ns::ref\" = { buffer = \"in\", filter = \"linear\" }\n", "")
+                .replace("in = { type = \"f32\", values = [1, 3] }\n", ""),
+            "tex.1d",
+            "nothing is bound to the reference `ns::ref`",
+        ),
+    ] {
+        let found = errors(run(&folder, &text));
+        let fits = |(at, found, _): &(String, String, String)| at.starts_with(place) && found.contains(message);
+        assert!(found.iter().any(fits), "{text}\n{place} {message}: {found:?}");
+    }
+}

@@ -24,7 +24,7 @@ const PAGE: &str = "docs/dependencies.md";
 /// What the page says where a reason is missing.
 const TODO: &str = "TODO: say why";
 /// The packages whose trees are counted, and whether a table names each package of the tree.
-const BUILDS: [(&str, Option<&str>); 9] = [
+const BUILDS: [(&str, Option<&str>); 10] = [
     ("vop", None),
     ("vop-draw", None),
     ("vop-ptx", None),
@@ -32,6 +32,7 @@ const BUILDS: [(&str, Option<&str>); 9] = [
     ("vop-prove", None),
     ("vop-arrays", None),
     ("vop-run", None),
+    ("vop-capi", None),
     ("vop-cli", Some("The command")),
     ("vop-python", Some("The Python package")),
 ];

@@ -333,7 +333,7 @@ fn say(what: &str) {
 }
 
 /// The version that is released, which is that of all packages.
-fn version(root: &Path) -> Result<String, Failure> {
+pub(crate) fn version(root: &Path) -> Result<String, Failure> {
     let graph = Graph::read(root, TARGETS[0].triple)?;
     let versions: std::collections::BTreeSet<&str> =
         graph.published().iter().map(|package| package.version.as_str()).collect();

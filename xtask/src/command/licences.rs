@@ -51,6 +51,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 /// What deny.toml says.
 struct Rules {
     allowed: Vec<String>,
+    /// Crates that may have a licence beside those.
+    exceptions: BTreeMap<String, Vec<String>>,
     registries: Vec<String>,
     targets: Vec<String>,
 }
@@ -71,8 +73,16 @@ impl Rules {
                 .filter(|strings| !strings.is_empty())
                 .ok_or_else(|| format!("[{section}] has no list of strings `{name}`"))
         };
+        let exceptions = table.get("licenses").and_then(|licenses| licenses.get("exceptions"));
+        let exceptions = exceptions.and_then(toml::Value::as_array).map_or(&[][..], |all| all);
+        let exception = |value: &toml::Value| {
+            let allowed = value.get("allow")?.as_array()?.iter().map(|name| name.as_str().map(str::to_owned));
+            Some((value.get("crate")?.as_str()?.to_owned(), allowed.collect::<Option<Vec<_>>>()?))
+        };
+        let exceptions: Option<BTreeMap<_, _>> = exceptions.iter().map(exception).collect();
         Ok(Rules {
             allowed: list("licenses", "allow")?,
+            exceptions: exceptions.ok_or("[licenses] has an exception that is not `{ crate = NAME, allow = LIST }`")?,
             registries: list("sources", "allow-registry")?,
             targets: list("graph", "targets")?,
         })
@@ -89,9 +99,11 @@ impl Rules {
                 "it names no licence; read its text, and replace the package if the text is not a usual one".to_owned(),
             );
         };
+        let excepted = self.exceptions.get(&package.name).map_or(&[][..], |all| all);
+        let is_allowed = |license: &str| self.allowed.iter().chain(excepted).any(|allowed| allowed == license);
         match Expression::parse_mode(license, ParseMode::LAX) {
             Err(error) => Some(format!("its licence `{license}` cannot be read: {}", error.reason)),
-            Ok(expression) if expression.evaluate(|license| self.allowed.contains(&license.to_string())) => None,
+            Ok(expression) if expression.evaluate(|license| is_allowed(&license.to_string())) => None,
             Ok(_) => Some(format!("its licence `{license}` is not allowed; deny.toml lists those that are")),
         }
     }
@@ -230,6 +242,9 @@ mod tests {
         {
             assert!(rules.judge(&package(Some(refused), REGISTRY)).is_some(), "{refused}");
         }
+        let cbindgen = |license| Package { name: "cbindgen".to_owned(), ..package(Some(license), REGISTRY) };
+        assert_eq!(rules.judge(&cbindgen("MPL-2.0")), None);
+        assert!(rules.judge(&cbindgen("GPL-3.0-only")).is_some());
         assert!(rules.judge(&package(None, REGISTRY)).is_some());
         assert!(rules.judge(&package(Some("MIT"), "git+https://example.com/a")).is_some());
     }
@@ -237,6 +252,10 @@ mod tests {
     #[test]
     fn rules_must_be_there() {
         assert!(Rules::parse("[licenses]\nallow = [\"MIT\"]").is_err_and(|error| error.contains("allow-registry")));
+        assert!(
+            Rules::parse("[licenses]\nallow = [\"MIT\"]\nexceptions = [{}]")
+                .is_err_and(|error| error.contains("exception"))
+        );
         assert!(Rules::parse("[licenses\n").is_err());
     }
 }

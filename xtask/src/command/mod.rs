@@ -12,6 +12,7 @@ pub(crate) mod fold;
 pub(crate) mod golden;
 pub(crate) mod gpu;
 mod graph;
+pub(crate) mod library;
 pub(crate) mod licences;
 mod lowering;
 pub(crate) mod packages;

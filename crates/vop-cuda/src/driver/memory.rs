@@ -413,6 +413,26 @@ api! {
         advise(pointer, len, advice)
     }
 
+    /// What was said of where managed memory is used: nothing, as it has no effect.
+    fn cuMemRangeGetAttribute(data: *mut c_void, size: usize, attribute: i32, pointer: DevicePointer, len: usize) {
+        // SAFETY: a place for so many bytes, or null.
+        unsafe { put_range(data, size, attribute, pointer, len) }
+    }
+
+    /// What was said of where managed memory is used: nothing, as it has no effect.
+    fn cuMemRangeGetAttributes(
+        data: *const *mut c_void, sizes: *const usize, attributes: *const i32, count: usize, pointer: DevicePointer, len: usize
+    ) {
+        // SAFETY: so many places, sizes and numbers, or null.
+        unsafe {
+            let (data, sizes) = (super::types::list(data, count)?, super::types::list(sizes, count)?);
+            for ((data, size), attribute) in data.into_iter().zip(sizes).zip(super::types::list(attributes, count)?) {
+                put_range(data, size, attribute, pointer, len)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Brings managed memory to a device, which has no effect.
     fn cuMemPrefetchAsync(pointer: DevicePointer, len: usize, device: DeviceNumber, stream: Handle) |call| {
         if device != -1 {
@@ -467,6 +487,20 @@ pub struct PoolProperties {
 }
 
 impl PoolProperties {
+    /// Those of a device's memory.
+    pub(super) fn of(id: DeviceNumber) -> PoolProperties {
+        PoolProperties {
+            allocation: 1,
+            handle_types: 0,
+            location: LOCATION_DEVICE,
+            id,
+            security: std::ptr::null_mut(),
+            max_size: 0,
+            usage: 0,
+            reserved: [0; 54],
+        }
+    }
+
     /// The device that they name.
     pub(super) fn device(&self) -> Answer<DeviceNumber> {
         if self.location == LOCATION_DEVICE { Ok(self.id) } else { Err(Status::INVALID_VALUE) }
@@ -514,6 +548,27 @@ fn advise(pointer: DevicePointer, len: usize, advice: i32) -> Answer {
     let found = machine()?.space.find_range(pointer, len as u64)?;
     let is_known = found.is_some_and(|found| found.kind == Kind::Managed);
     if is_known && (1..=6).contains(&advice) { Ok(()) } else { Err(Status::INVALID_VALUE) }
+}
+
+unsafe fn put_range(data: *mut c_void, size: usize, attribute: i32, pointer: DevicePointer, len: usize) -> Answer {
+    /// `CU_DEVICE_INVALID`.
+    const NOWHERE: i32 = -2;
+    let found = machine()?.space.find_range(pointer, len as u64)?;
+    found.filter(|found| found.kind == Kind::Managed).ok_or(Status::INVALID_VALUE)?;
+    let value = match attribute {
+        // Whether it is mostly read; kinds of places.
+        1 | 5 | 7 => 0,
+        2..=4 | 6 | 8 => NOWHERE,
+        _ => return Err(Status::INVALID_VALUE),
+    };
+    if data.is_null() || size == 0 || !size.is_multiple_of(4) || attribute != 3 && size != 4 {
+        return Err(Status::INVALID_VALUE);
+    }
+    for i in 0..size / 4 {
+        // SAFETY: the caller passes a place for so many numbers.
+        unsafe { data.cast::<i32>().add(i).write_unaligned(value) };
+    }
+    Ok(())
 }
 
 fn prefetch(pointer: DevicePointer, len: usize, stream: Arc<crate::machine::stream::Stream>) -> Answer {

@@ -322,6 +322,28 @@ api! {
         Ok(())
     }
 
+    /// An attribute of a stream: its priority, or zeros.
+    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: *mut [u32; 16]) |call| {
+        let stream = stream_of(call, stream)?;
+        let mut found = [0; 16];
+        match attribute {
+            // The cache; how to wait; domains.
+            1 | 3 | 9 | 10 => {}
+            8 => found[0] = stream.priority as u32,
+            _ => return Err(Status::INVALID_VALUE),
+        }
+        // SAFETY: a place for the union, or null.
+        unsafe { put(value, found) }
+    }
+
+    /// Attributes of streams only make them faster: they have no effect.
+    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: *const [u32; 16]) |call| {
+        stream_of(call, stream)?;
+        // SAFETY: the union, or null.
+        unsafe { super::types::get(value) }?;
+        if matches!(attribute, 1 | 3 | 8..=10) { Ok(()) } else { Err(Status::INVALID_VALUE) }
+    }
+
     /// Writes a word when the stream comes by.
     fn cuStreamWriteValue32_v2(stream: Handle, address: DevicePointer, value: u32, flags: u32) |call| {
         let _ = flags;

@@ -188,9 +188,11 @@ impl Machine {
         let (start, buffer) = {
             let mut memory = device.memory();
             let made = match wanted.kind {
-                // The host writes to it without a copy.
-                Kind::Managed | Kind::Host => memory.allocate_zeros(&name, wanted.len),
-                _ => memory.allocate_uninitialized(&name, wanted.len),
+                // The host writes to managed memory without a copy, so nothing is known of that.
+                Kind::Device | Kind::Pool | Kind::Array if self.settings.launch.check_uninitialized => {
+                    memory.allocate_uninitialized(&name, wanted.len)
+                }
+                _ => memory.allocate_zeros(&name, wanted.len),
             };
             let buffer = made.map_err(|_| Status::OUT_OF_MEMORY)?;
             (memory.pointer(buffer), buffer)

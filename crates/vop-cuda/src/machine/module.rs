@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use vop_run::{Kernel, Program, RunErrorKind, RunErrors};
+use vop_run::texture::{Surface, Texture};
+use vop_run::{Kernel, Program, RunError, RunErrorKind, RunErrors};
 
 use super::context::Context;
 use super::handles;
@@ -22,6 +23,8 @@ pub struct Module {
     programs: Vec<Program>,
     functions: Mutex<HashMap<String, Arc<Function>>>,
     variables: Mutex<HashMap<String, Arc<Allocation>>>,
+    /// Handles of texture and surface references.
+    references: Mutex<HashMap<String, u64>>,
     is_unloaded: AtomicBool,
 }
 
@@ -130,6 +133,7 @@ impl Module {
             programs: loaded,
             functions: Mutex::default(),
             variables: Mutex::default(),
+            references: Mutex::default(),
             is_unloaded: AtomicBool::new(false),
         });
         if texts.len <= EAGER {
@@ -206,6 +210,59 @@ impl Module {
         Ok(variable)
     }
 
+    /// Whether it has a texture or surface reference of this name.
+    pub fn has_reference(&self, name: &str) -> bool {
+        self.programs.iter().any(|program| {
+            let module = program.module();
+            module.scopes().iter().flat_map(|scope| scope.variables()).any(|variable| {
+                matches!(variable.ty.scalar.name(), "texref" | "surfref" | "samplerref")
+                    && module.slice(&variable.name) == name
+            })
+        })
+    }
+
+    /// The handle of a reference, which is made when it is first asked for.
+    ///
+    /// # Errors
+    /// There is none of this name.
+    pub fn reference(&self, name: &str, make: impl FnOnce() -> u64) -> Answer<u64> {
+        if !self.has_reference(name) {
+            return Err(Status::NOT_FOUND);
+        }
+        let mut references = self.references.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(*references.entry(name.to_owned()).or_insert_with(make))
+    }
+
+    /// Binds a texture to a reference.
+    ///
+    /// # Errors
+    /// It does not fit, or there is no such reference.
+    pub fn bind_texture(&self, name: &str, texture: Texture) -> Result<(), RunError> {
+        let mut memory = self.context.device.memory();
+        self.try_each(|program| memory.bind_texture(program, name, texture))
+    }
+
+    /// Binds a surface to a reference.
+    ///
+    /// # Errors
+    /// It does not fit, or there is no such reference.
+    pub fn bind_surface(&self, name: &str, surface: Surface) -> Result<(), RunError> {
+        let mut memory = self.context.device.memory();
+        self.try_each(|program| memory.bind_surface(program, name, surface))
+    }
+
+    /// The program of the module that has something; the error of the last one if none has.
+    fn try_each(&self, mut bind: impl FnMut(&Program) -> Result<(), RunError>) -> Result<(), RunError> {
+        let mut result = Ok(());
+        for program in &self.programs {
+            result = bind(program);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+
     /// Whether it was taken out of the device.
     pub fn is_unloaded(&self) -> bool {
         self.is_unloaded.load(Ordering::Acquire)
@@ -223,6 +280,9 @@ impl Module {
         for (_, function) in self.functions.lock().unwrap_or_else(PoisonError::into_inner).drain() {
             function.is_unloaded.store(true, Ordering::Release);
             machine.handles.remove::<Function>(function.handle);
+        }
+        for (_, reference) in self.references.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+            machine.handles.forget(reference);
         }
         let mut memory = self.context.device.memory();
         for program in &self.programs {

@@ -4,6 +4,7 @@
 
 use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -52,10 +53,29 @@ pub fn say(text: &str) {
 #[derive(Clone)]
 pub struct Caller(Arc<Backtrace>);
 
+/// Calls that tell one place of the program from another, with those of this library.
+const DEPTH: usize = 16;
+/// Places that are known at most: a program that launches from more has forgotten ones looked up again.
+const MAX_PLACES: usize = 1 << 14;
+
 impl Caller {
     /// The calls that are running in this thread.
+    ///
+    /// To describe all of them takes as long as a small launch. So it is done once for each place, which the addresses of the innermost
+    /// calls tell.
     pub fn now() -> Option<Caller> {
-        Some(Caller(Arc::new(Backtrace::force_capture())))
+        static PLACES: Mutex<BTreeMap<[usize; DEPTH], Caller>> = Mutex::new(BTreeMap::new());
+        let place = return_addresses();
+        if let Some(known) = PLACES.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
+            return Some(known.clone());
+        }
+        let caller = Caller(Arc::new(Backtrace::force_capture()));
+        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        if places.len() >= MAX_PLACES {
+            places.clear();
+        }
+        places.insert(place, caller.clone());
+        Some(caller)
     }
 
     /// The frames of the program, the innermost first, a line each.
@@ -63,6 +83,40 @@ impl Caller {
         frames(&self.0.to_string())
     }
 }
+
+/// What `return_addresses` has found.
+struct Found {
+    addresses: [usize; DEPTH],
+    count: usize,
+}
+
+unsafe extern "C" {
+    /// Of the library that unwinds, which the Rust library needs as well: Itanium's C++ ABI describes both.
+    fn _Unwind_Backtrace(each: extern "C" fn(*mut c_void, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+extern "C" fn note_address(context: *mut c_void, data: *mut c_void) -> c_int {
+    // SAFETY: `data` is what was passed beside this function, and the context is that of a frame.
+    unsafe {
+        let found = &mut *data.cast::<Found>();
+        let Some(place) = found.addresses.get_mut(found.count) else { return 4 };
+        *place = _Unwind_GetIP(context);
+        found.count += 1;
+    }
+    0
+}
+
+/// Where the innermost calls of this thread return to.
+fn return_addresses() -> [usize; DEPTH] {
+    let mut found = Found { addresses: [0; DEPTH], count: 0 };
+    // SAFETY: the function takes what it is given here.
+    unsafe { _Unwind_Backtrace(note_address, (&raw mut found).cast()) };
+    found.addresses
+}
+
+/// Frames that are shown: the innermost ones say where.
+const MAX_FRAMES: usize = 12;
 
 /// Frames that a backtrace shows: `  4: main` and perhaps `             at ./app.c:12:5` below it. Those of this library, of the Rust
 /// library and of the start of the program are left out.
@@ -126,7 +180,8 @@ impl Report {
 
     /// A kernel has failed.
     pub fn fault(&self, name: &str, time: Duration, errors: &RunErrors, status: Status, caller: Option<&Caller>) {
-        let frames = caller.map_or(Vec::new(), Caller::frames);
+        let mut frames = caller.map_or(Vec::new(), Caller::frames);
+        frames.truncate(MAX_FRAMES);
         let shown = vop_run::demangled(name);
         let mut text = String::new();
         for error in &errors.0 {
@@ -285,8 +340,8 @@ fn add_profile(all: &mut Vec<StatementProfile>, new: &[StatementProfile]) {
 
 unsafe extern "C" {
     /// What `atexit` is made of: for a shared object without C's start code.
-    fn __cxa_atexit(function: extern "C" fn(*mut libc::c_void), argument: *mut libc::c_void, object: *mut libc::c_void)
-    -> libc::c_int;
+    fn __cxa_atexit(function: extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void)
+    -> c_int;
 }
 
 static FORKED: OnceLock<fn()> = OnceLock::new();
@@ -297,7 +352,7 @@ extern "C" fn in_child() {
     }
 }
 
-extern "C" fn ended(_: *mut libc::c_void) {
+extern "C" fn ended(_: *mut c_void) {
     // Nothing may go up from here.
     let _ = std::panic::catch_unwind(end);
 }

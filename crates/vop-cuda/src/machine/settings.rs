@@ -74,7 +74,9 @@ impl Settings {
             launch.semantics = text.parse().map_err(|error| format!("VOP_CUDA_SEMANTICS is `{text}`: {error}"))?;
         }
         launch.profile = get("VOP_CUDA_PROFILE").is_some_and(|value| value != "0");
-        launch.cores = number("VOP_CUDA_CORES")?.map(|cores| usize::try_from(cores).unwrap_or(usize::MAX));
+        let cores = number("VOP_CUDA_CORES")?.map(|cores| usize::try_from(cores).unwrap_or(usize::MAX));
+        // To ask the system takes longer than a small launch.
+        launch.cores = Some(cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)));
         if let Some(limit) = number("VOP_CUDA_LIMIT")? {
             launch.instructions = limit;
         }

@@ -90,8 +90,11 @@ impl Ticket {
     }
 }
 
-/// How long a thread without work stays.
+/// How long a thread without work stays, once it sleeps.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long, and how often, it only naps before that.
+const NAP: Duration = Duration::from_micros(50);
+const NAPS: u32 = 20;
 
 impl Stream {
     /// A stream of a context.
@@ -199,8 +202,11 @@ impl Stream {
 
     /// What its thread does.
     fn work_off(self: Arc<Self>) {
+        let mut naps = 0;
         loop {
-            while self.work_on_one(true) {}
+            while self.work_on_one(true) {
+                naps = 0;
+            }
             let mut queue = self.queue();
             if !queue.items.is_empty() && !queue.is_running {
                 continue;
@@ -209,11 +215,14 @@ impl Stream {
                 queue.has_thread = false;
                 return;
             }
-            queue.is_asleep = true;
-            let (mut queue, timeout) =
-                self.changed.wait_timeout(queue, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+            // At first it looks again and again, so that who gives it work need not wake it, which takes as long as a small launch.
+            let is_light = naps < NAPS;
+            queue.is_asleep = !is_light;
+            let time = if is_light { NAP } else { PATIENCE };
+            let (mut queue, timeout) = self.changed.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner);
             queue.is_asleep = false;
-            if timeout.timed_out() && queue.items.is_empty() && !queue.is_running {
+            naps = if timeout.timed_out() && queue.items.is_empty() { naps + 1 } else { 0 };
+            if naps > NAPS && !queue.is_running {
                 queue.has_thread = false;
                 return;
             }
@@ -234,7 +243,13 @@ impl Stream {
         queue.is_running = true;
         drop(queue);
         item.after.iter().for_each(Ticket::wait);
-        self.context.run(item.work);
+        let context = self.context;
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| context.run(item.work)));
+        if done.is_err() {
+            // Whoever waits for the stream must not wait for ever.
+            crate::abi::report_bug("work of a stream");
+            context.fail(Status::UNKNOWN);
+        }
         let mut queue = self.queue();
         queue.is_running = false;
         self.done.fetch_add(1, Ordering::Release);

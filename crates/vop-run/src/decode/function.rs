@@ -718,9 +718,6 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 if let Some(slot) = self.special(name, width)? {
                     return Ok(slot);
                 }
-                if self.declaration(name).is_some_and(|variable| variable.ty.scalar.bits().is_none()) {
-                    return Err(self.unsupported_construct(&format!("`{name}`"), TEXTURES));
-                }
                 self.address_of(name, 0, ty)?.ok_or_else(|| self.undeclared(name))
             }
             Operand::Element(name, register, index) => {
@@ -851,9 +848,6 @@ impl<'b, 'p> Decoder<'b, 'p> {
         Some((index, &self.builder.module.functions()[index]))
     }
 }
-
-/// What textures are called with all that belongs to them.
-pub(super) const TEXTURES: &str = "textures and surfaces";
 
 /// How wide the column of a register of this type is.
 pub(super) fn width_of(ty: Scalar) -> Width {

@@ -2,12 +2,17 @@
 
 use std::borrow::Cow;
 
-use vop_ptx::module::{Linkage, Module, Variable, lex};
+use vop_ptx::module::{Linkage, Module, Space, Variable, lex};
 
 use super::operand::{Operand, constant};
 use super::{HashMap, MAX_VARIABLES, Symbol};
 use crate::error::{RunError, RunErrorKind};
+use crate::texture::table::reference_kind;
+use crate::texture::{AddressMode, Filter, Sampler};
 use crate::types::Kind;
+
+/// Bytes that a texture, sampler or surface reference takes.
+const REFERENCE: usize = 8;
 
 /// The content of a variable: some bytes, and zeros behind them. Most large variables are all zeros, which take no memory here.
 #[derive(Clone, Debug)]
@@ -28,6 +33,38 @@ impl Content {
     }
 }
 
+/// What a variable is a reference to, if it is one: `texref`, `samplerref`, `surfref`, or `tex` as old modules declare textures.
+pub(super) fn reference_of(variable: &Variable) -> Option<&'static str> {
+    if variable.space == Space::Tex { Some("tex") } else { reference_kind(variable.ty.scalar) }
+}
+
+/// The sampler that an initialiser describes: `{ addr_mode_0 = clamp_to_edge, filter_mode = linear }` (manual, "Texture Sampler and
+/// Surface Types").
+pub(super) fn sampler(text: &str) -> Option<Sampler> {
+    let mut sampler = Sampler::default().with_normalized_coordinates();
+    let inside = braced(text)?;
+    for field in lex::split_operands(inside).map(|range| &inside[range]).filter(|field| !field.trim().is_empty()) {
+        let (name, value) = field.split_once('=')?;
+        let value = value.trim();
+        match (name.trim(), value) {
+            ("filter_mode", "nearest") => sampler.filter = Filter::Point,
+            ("filter_mode", "linear") => sampler.filter = Filter::Linear,
+            ("force_unnormalized_coords", _) => sampler.normalized_coordinates = lex::integer(value)? == 0,
+            (name, mode) => {
+                let axis = ["addr_mode_0", "addr_mode_1", "addr_mode_2"].iter().position(|axis| *axis == name)?;
+                sampler.address[axis] = match mode {
+                    "wrap" => AddressMode::Wrap,
+                    "mirror" => AddressMode::Mirror,
+                    "clamp_ogl" | "clamp_to_edge" => AddressMode::Clamp,
+                    "clamp_to_border" => AddressMode::Border,
+                    _ => return None,
+                };
+            }
+        }
+    }
+    Some(sampler)
+}
+
 /// The dimensions of a variable, and the number of its bytes. `total` sums up the sizes of a module's variables.
 pub(super) fn size(module: &Module, variable: &Variable, total: &mut u64) -> Result<usize, RunError> {
     let name = module.slice(&variable.name);
@@ -35,14 +72,15 @@ pub(super) fn size(module: &Module, variable: &Variable, total: &mut u64) -> Res
     if variable.linkage == Some(Linkage::Extern) {
         return Err(unsupported("is declared .extern: its definition is in another module"));
     }
-    let element = variable.ty.bytes().ok_or_else(|| {
-        unsupported(match variable.ty.scalar.name() {
-            "texref" | "surfref" | "samplerref" => {
-                "is a texture, sampler or surface: these are not supported by vop run"
-            }
-            _ => "is of an opaque type, which vop run does not support",
-        })
-    })?;
+    if reference_of(variable).is_some() {
+        // A reference: nothing is stored there, and its address stands for what is bound to it.
+        return match variable.dimensions.is_empty() {
+            true => Ok(REFERENCE),
+            false => Err(unsupported("is an array of textures, samplers or surfaces, which vop run does not support")),
+        };
+    }
+    let element =
+        variable.ty.bytes().ok_or_else(|| unsupported("is of an opaque type, which vop run does not support"))?;
     let dimensions = dimensions(module, variable).ok_or_else(|| unsupported("has no size"))?;
     let scalar = variable.ty.scalar;
     let bytes = dimensions.iter().try_fold(scalar.size() as u64, |product, n| product.checked_mul(*n));
@@ -80,14 +118,23 @@ pub(super) fn content(
     symbols: &HashMap<Cow<'_, str>, Symbol>,
 ) -> Result<Content, RunError> {
     let mut start = Vec::new();
-    if let Some(text) = variable.initializer.as_ref().map(|range| module.slice(range)) {
+    let text = variable.initializer.as_ref().map(|range| module.slice(range));
+    let unreadable = |text: &str| {
+        let name = module.slice(&variable.name);
+        let message = format!("variable `{name}` has an initialiser that vop run does not understand: `{text}`");
+        RunError::new(RunErrorKind::Unsupported, message)
+    };
+    if let (Some(kind), Some(text)) = (reference_of(variable), text) {
+        // What a texture is like, the host says when it binds one.
+        return match kind == "samplerref" && sampler(text).is_none() {
+            true => Err(unreadable(text)),
+            false => Ok(Content { start, len: size }),
+        };
+    }
+    if let Some(text) = text {
         let dimensions = dimensions(module, variable).unwrap_or_default();
         let mut fill = Fill { start: &mut start, len: size, size: variable.ty.scalar.size(), symbols };
-        fill.level(text, 0, &dimensions).map_err(|text| {
-            let name = module.slice(&variable.name);
-            let message = format!("variable `{name}` has an initialiser that vop run does not understand: `{text}`");
-            RunError::new(RunErrorKind::Unsupported, message)
-        })?;
+        fill.level(text, 0, &dimensions).map_err(|text| unreadable(&text))?;
     }
     Ok(Content { start, len: size })
 }

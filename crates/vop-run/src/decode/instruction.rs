@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use vop_ptx::module::{RegistersAt, Scalar, lex};
 
-use super::function::{Decoder, TEXTURES, width_of};
+use super::function::{Decoder, width_of};
 use super::memory::named_scope;
 use super::operand::Operand;
 use crate::code::{Fence, Linear, Op, Scope, Video};
@@ -87,7 +87,6 @@ impl<'p> Decoder<'_, 'p> {
     fn unknown(&mut self, opcode: &str, name: &str) -> RunError {
         let kind = match name {
             "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "tensor-core instructions",
-            "tex" | "tld4" | "txq" | "istypep" | "suld" | "sust" | "sured" | "suq" | "suldsust" => TEXTURES,
             "mapa" | "getctarank" | "clusterlaunchcontrol" | "barrier" => "clusters",
             "cp" | "mbarrier" | "multimem" | "tensormap" | "st" | "red" => "bulk copies and transaction counts (TMA)",
             "alloca" | "stacksave" | "stackrestore" => "stacks that grow while a function runs (`alloca`)",
@@ -125,6 +124,10 @@ impl<'p> Decoder<'_, 'p> {
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.collective(opcode, operands),
             "cp" if opcode.has("async") && !opcode.has("bulk") => self.async_copy(opcode, operands),
             "mbarrier" => self.mbarrier(opcode, operands),
+            "tex" | "tld4" => self.texture(opcode, operands),
+            "suld" | "sust" | "sured" => self.surface(opcode, operands),
+            "txq" | "suq" => self.texture_query(opcode, operands),
+            "istypep" => self.is_type(opcode, operands),
             // Every write is seen at once and nothing runs ahead: there is nothing to order and nothing to wait for.
             "nanosleep" => {
                 opcode.drop_all(|_| true);

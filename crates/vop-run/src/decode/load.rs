@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use vop_ptx::module::{Linkage, Scalar, Variable};
 
-use super::{GlobalVariable, HashMap, Program};
+use super::{GlobalVariable, HashMap, Program, initializer};
 use crate::error::{RunError, RunErrorKind, RunErrors};
 use crate::memory::{BufferId, Memory};
 use crate::symbol::{self, shown};
+use crate::texture::Sampler;
+use crate::texture::table::Known;
 use crate::types::Kind;
 
 /// Where a program's variables and functions stand in its memory.
@@ -79,9 +81,9 @@ impl Program {
         }
     }
 
-    /// The names of all variables in PTX.
+    /// The names of all variables in PTX. References are none: nothing is stored in them.
     pub(crate) fn variable_names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.variables.iter().map(|variable| variable.symbol.as_str())
+        self.variables.iter().filter(|variable| variable.reference.is_none()).map(|variable| variable.symbol.as_str())
     }
 
     /// The variables that a name may mean, see [`symbol::find`].
@@ -89,6 +91,21 @@ impl Program {
         let mut symbols = symbol::find(name, self.variable_names());
         symbols.dedup();
         symbols.into_iter().filter_map(|symbol| self.found_variable(symbol)).collect()
+    }
+
+    /// The texture, sampler and surface references that a name may mean: name in PTX, place in the program's memory, and kind.
+    pub(crate) fn find_references(&self, name: &str) -> Vec<(&str, BufferId, &'static str)> {
+        let references = self.variables.iter().filter(|variable| variable.reference.is_some());
+        let symbols = references.clone().map(|variable| variable.symbol.as_str());
+        let found = symbol::find(name, symbols);
+        let of = |variable: &GlobalVariable| Some((BufferId(variable.index), variable.reference?));
+        let find = |symbol: &str| references.clone().find(|variable| variable.symbol == symbol).and_then(of);
+        found.into_iter().filter_map(|symbol| find(symbol).map(|(id, kind)| (symbol, id, kind))).collect()
+    }
+
+    /// Whether a memory holds its variables.
+    pub(crate) fn is_in(&self, memory: &Memory) -> bool {
+        memory.modules.contains(&self.origin.id)
     }
 
     fn found_variable<'p>(&'p self, symbol: &'p str) -> Option<FoundVariable<'p>> {
@@ -140,8 +157,20 @@ impl Program {
             if let Some(place) = memory.bytes_mut(BufferId(variable.index)).get_mut(..start.len()) {
                 place.copy_from_slice(start);
             }
+            if let Some(sampler) = self.initial_sampler(variable) {
+                memory.bind(BufferId(variable.index), Known::Sampler(sampler));
+            }
         }
         memory.modules.push(self.origin.id);
+    }
+
+    /// What the module says of a sampler reference.
+    fn initial_sampler(&self, variable: &GlobalVariable) -> Option<Sampler> {
+        if variable.reference != Some("samplerref") {
+            return None;
+        }
+        let text = self.declaration(variable)?.initializer.clone()?;
+        initializer::sampler(self.module.slice(&text))
     }
 
     /// Adds the place of the heap of `malloc`, behind the variables, if there is none and the program may need one.

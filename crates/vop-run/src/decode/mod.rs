@@ -19,6 +19,7 @@ mod memory;
 mod moves;
 mod operand;
 mod sample;
+mod texture;
 mod warp;
 
 use std::borrow::Cow;
@@ -73,6 +74,8 @@ struct GlobalVariable {
     /// Which of those that `x<n>` declares.
     number: Option<u32>,
     read_only: bool,
+    /// What it is a reference to, if it is one.
+    reference: Option<&'static str>,
     address: u64,
     /// Its address in 32 bits, if they reach it.
     short: Option<u32>,
@@ -190,10 +193,7 @@ impl Program {
         let first = self.by_name.get(&variable.name.start);
         let index = first.and_then(|first| first.checked_add(number.unwrap_or(0) as usize));
         let Some(found) = index.and_then(|index| self.variables.get(index)) else {
-            return match variable.space {
-                Declared::Tex => unsupported(format!("`{name}` is a texture: textures are not supported by vop run")),
-                space => unsupported(format!("variables in .{} are not supported by vop run", space.name())),
-            };
+            return unsupported(format!("variables in .{} are not supported by vop run", variable.space.name()));
         };
         found.content.as_ref().map_err(Clone::clone)?;
         match found.short {
@@ -221,7 +221,7 @@ impl Program {
     /// allocations of a memory with addresses of its own.
     fn lay_out_variables(&self, places: Option<&[VariablePlace]>) -> Vec<GlobalVariable> {
         let all = self.module.scopes().iter().flat_map(|scope| scope.variables());
-        let declared = all.filter(|v| matches!(v.space, Declared::Global | Declared::Const));
+        let declared = all.filter(|v| matches!(v.space, Declared::Global | Declared::Const | Declared::Tex));
         let numbers = |variable: &Variable| match variable.count {
             Some(count) => (0..count.min(MAX_NUMBERED)).map(Some).collect(),
             None => vec![None],
@@ -262,6 +262,7 @@ impl Program {
             is_elsewhere: place.is_elsewhere,
             number,
             read_only: variable.space == Declared::Const,
+            reference: initializer::reference_of(variable),
             address: place.address,
             short: place.short,
             content: size

@@ -6,6 +6,7 @@
 //! - [`meter`]: what a launch costs, and what ends it early.
 //! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of memory's bytes; [`findings`]: what checks find.
 //! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace.
+//! - [`texture`]: textures and surfaces.
 
 mod access;
 mod barrier;
@@ -18,6 +19,7 @@ mod observer;
 mod printf;
 pub(crate) mod shadow;
 mod system;
+mod texture;
 mod wait;
 mod warp;
 

@@ -1,6 +1,7 @@
 //! Launch files.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use toml::{Spanned, Value};
 use vop_arrays::{Element, UnknownElement};
 
 use super::repeat::{self, Numbers};
+use super::texture::{Files, SurfaceFile, TextureFile, TextureSpec};
 use super::value;
 use super::{
     Address, ArgSpec, At, BufferSpec, Check, Content, Home, Job, LaunchSpec, Text, Tolerance, parse_bytes, parse_time,
@@ -25,6 +27,10 @@ struct LaunchFile {
     buffers: BTreeMap<String, Spanned<Buffer>>,
     #[serde(default)]
     variables: BTreeMap<String, Spanned<Buffer>>,
+    #[serde(default)]
+    textures: Files<TextureFile>,
+    #[serde(default)]
+    surfaces: Files<SurfaceFile>,
     launch: Vec<Launch>,
 }
 
@@ -119,8 +125,12 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
     let reader = Reader { source: &source, folder: &folder };
     let mut errors = Vec::new();
     let mut keep = |error| errors.push(error);
-    let names: Vec<String> = file.buffers.keys().cloned().collect();
+    let names = Names {
+        buffers: file.buffers.keys().cloned().collect(),
+        textures: file.textures.keys().chain(file.surfaces.keys()).cloned().collect(),
+    };
     let mut buffers = Vec::new();
+    let textures = reader.textures(&file, &names, &mut buffers, &mut keep);
     for (name, buffer) in file.buffers {
         buffers.extend(reader.buffer(name, buffer, &names, false).map_err(&mut keep).ok());
     }
@@ -132,7 +142,7 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
     for (index, launch) in file.launch.into_iter().enumerate() {
         reader.repetitions(index, launch, &names, &mut launches, &mut keep);
     }
-    let unused = reader.unused(&buffers, &variables, &launches);
+    let unused = reader.unused(&buffers, &variables, &textures, &launches);
     if launches.is_empty() && errors.is_empty() {
         let message = "nothing to run: there is no `[[launch]]`";
         errors.push(source.error(RunErrorKind::LaunchFile, None, message));
@@ -142,11 +152,17 @@ pub(super) fn read(path: &Path) -> Result<Job, RunErrors> {
         return Err(RunErrors(errors));
     }
     let ptx = At::from(file.ptx).map(|ptx| folder.join(ptx));
-    Ok(Job { source, folder, ptx, buffers, variables, launches, unused })
+    Ok(Job { source, folder, ptx, buffers, variables, textures, launches, unused })
 }
 
 /// Launches that one file may make.
 const MAX_LAUNCHES: usize = 100_000;
+
+/// The names that an argument may have.
+struct Names {
+    buffers: Vec<String>,
+    textures: Vec<String>,
+}
 
 struct Reader<'a> {
     source: &'a Text,
@@ -170,12 +186,50 @@ impl Reader<'_> {
         }
     }
 
+    /// Textures and surfaces, and the buffers of those that have files.
+    fn textures(
+        &self,
+        file: &LaunchFile,
+        names: &Names,
+        buffers: &mut Vec<BufferSpec>,
+        keep: &mut impl FnMut(RunError),
+    ) -> Vec<TextureSpec> {
+        let mut textures = Vec::new();
+        let wrong =
+            |span: Range<usize>, message: String| self.source.error(RunErrorKind::LaunchFile, Some(&span), message);
+        for (name, spec) in &file.textures {
+            match TextureSpec::texture(name.clone(), spec, wrong) {
+                Ok(texture) => textures.push(texture),
+                Err(error) => keep(error),
+            }
+            if let Some(path) = &spec.get_ref().file {
+                let content = Content::File(self.input(path));
+                let (name, span, home) = (name.clone(), Some(spec.span()), Home::Buffer);
+                let (ty, shape, save, expect, tolerance) = (None, None, None, None, None);
+                buffers.push(BufferSpec { name, span, home, ty, shape, content, save, expect, tolerance });
+            }
+        }
+        textures.extend(file.surfaces.iter().map(|(name, spec)| TextureSpec::surface(name.clone(), spec)));
+        for texture in &textures {
+            let at = texture.span.clone().unwrap_or_default();
+            let (name, what) = (&texture.name, texture.what());
+            let twice = textures.iter().filter(|other| other.name == *name).count() > 1;
+            if names.buffers.contains(name) || twice {
+                keep(wrong(at, format!("{what} `{name}` has the name of another buffer, texture or surface")));
+            } else if texture.buffer.value != *name {
+                let at = Spanned::new(texture.buffer.span.clone().unwrap_or(at), ());
+                self.known_buffer(&at, &texture.buffer.value, names).map_err(&mut *keep).ok();
+            }
+        }
+        textures
+    }
+
     /// A buffer, or a variable of the module.
     fn buffer(
         &self,
         name: String,
         spec: Spanned<Buffer>,
-        names: &[String],
+        names: &Names,
         variable: bool,
     ) -> Result<BufferSpec, RunError> {
         let buffer = spec.get_ref();
@@ -292,7 +346,7 @@ impl Reader<'_> {
         name: &str,
         spec: &Spanned<Buffer>,
         addresses: &Spanned<Vec<Spanned<Value>>>,
-        names: &[String],
+        names: &Names,
         ty: &mut Option<Element>,
         shape: &mut Option<Vec<u64>>,
     ) -> Result<Content, RunError> {
@@ -342,7 +396,7 @@ impl Reader<'_> {
         &self,
         index: usize,
         launch: Launch,
-        names: &[String],
+        names: &Names,
         launches: &mut Vec<LaunchSpec>,
         keep: &mut impl FnMut(RunError),
     ) {
@@ -357,8 +411,9 @@ impl Reader<'_> {
         let texts = [&launch.grid, &launch.block].into_iter().chain(&launch.shared).chain(launch.args.get_ref());
         let texts: Vec<&Value> = texts.map(Spanned::get_ref).collect();
         for (name, at) in numbers.names() {
-            if names.contains(name) {
-                return keep(self.wrong(at, format!("`{name}` is also a buffer: give the number another name")));
+            if names.buffers.contains(name) || names.textures.contains(name) {
+                let message = format!("`{name}` is also a buffer, texture or surface: give the number another name");
+                return keep(self.wrong(at, message));
             }
             if !texts.iter().any(|value| repeat::mentions(value, name)) {
                 let error = self.wrong(at, format!("nothing in the launch uses `{name}`"));
@@ -394,12 +449,18 @@ impl Reader<'_> {
     }
 
     /// Buffers that no launch reaches: not even through tables of addresses.
-    fn unused(&self, buffers: &[BufferSpec], variables: &[BufferSpec], launches: &[LaunchSpec]) -> Vec<RunError> {
+    fn unused(
+        &self,
+        buffers: &[BufferSpec],
+        variables: &[BufferSpec],
+        textures: &[TextureSpec],
+        launches: &[LaunchSpec],
+    ) -> Vec<RunError> {
         fn of_argument<'a>(arg: &'a ArgSpec, reached: &mut Vec<&'a str>) {
             match arg {
                 ArgSpec::Buffer(name) | ArgSpec::Address(Address { name, .. }) => reached.push(name),
                 ArgSpec::Structure(members) => members.iter().for_each(|(member, _)| of_argument(member, reached)),
-                ArgSpec::Value(_) => {}
+                ArgSpec::Value(_) | ArgSpec::Texture(_) => {}
             }
         }
         let in_table = |spec: &'_ BufferSpec| match &spec.content {
@@ -414,6 +475,8 @@ impl Reader<'_> {
         next.sort_unstable();
         next.dedup();
         next.extend(variables.iter().flat_map(in_table));
+        // Textures that nothing uses are found when the module is known.
+        next.extend(textures.iter().map(|texture| texture.buffer.value.clone()));
         let mut used = std::collections::BTreeSet::new();
         while let Some(name) = next.pop() {
             if let Some(buffer) = buffers.iter().find(|buffer| buffer.name == name)
@@ -443,7 +506,7 @@ impl Reader<'_> {
         spec: &Launch,
         index: usize,
         round: &[(String, Value)],
-        names: &[String],
+        names: &Names,
         keep: &mut impl FnMut(RunError),
     ) -> Option<LaunchSpec> {
         let grid = self.size(&spec.grid).map_err(&mut *keep).ok();
@@ -509,12 +572,13 @@ impl Reader<'_> {
     }
 
     /// An argument or a member of one, and the alignment that C gives it.
-    fn arg(&self, arg: &Spanned<Value>, names: &[String]) -> Result<ArgSpec, RunError> {
+    fn arg(&self, arg: &Spanned<Value>, names: &Names) -> Result<ArgSpec, RunError> {
         Ok(self.member(arg, arg.get_ref(), names)?.0)
     }
 
-    fn member(&self, at: &Spanned<Value>, value: &Value, names: &[String]) -> Result<(ArgSpec, usize), RunError> {
+    fn member(&self, at: &Spanned<Value>, value: &Value, names: &Names) -> Result<(ArgSpec, usize), RunError> {
         match value {
+            Value::String(name) if names.textures.contains(name) => Ok((ArgSpec::Texture(name.clone()), 8)),
             Value::String(name) => {
                 self.known_buffer(at, name, names)?;
                 Ok((ArgSpec::Buffer(name.clone()), 8))
@@ -547,11 +611,11 @@ impl Reader<'_> {
         }
     }
 
-    fn known_buffer<T>(&self, at: &Spanned<T>, name: &str, names: &[String]) -> Result<(), RunError> {
-        if names.iter().any(|known| known == name) {
+    fn known_buffer<T>(&self, at: &Spanned<T>, name: &str, names: &Names) -> Result<(), RunError> {
+        if names.buffers.iter().any(|known| known == name) {
             return Ok(());
         }
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = names.buffers.iter().map(|name| format!("`{name}`")).collect();
         let buffers = match names.is_empty() {
             true => "there are none".to_owned(),
             false => format!("the buffers are {}", names.join(", ")),

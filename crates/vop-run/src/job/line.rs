@@ -147,6 +147,7 @@ impl CommandLine {
             buffers,
             variables: filled,
             launches: vec![launch],
+            textures: Vec::new(),
             unused: Vec::new(),
         })
     }

@@ -9,6 +9,9 @@
 //! scratch = { type = "u32", shape = [920], fill = 7 }
 //! weights = { type = "f32", values = [0.25, 0.5, 0.25] }
 //!
+//! [textures]                               # of a buffer, or a .png
+//! picture = { file = "frame0.png", read = "normalized", filter = "linear" }
+//!
 //! [[launch]]                               # one or more, in order, on the same buffers
 //! entry  = "motion_search"                 # may be left out if the module has no other
 //! grid   = [40, 23]                        # x, then y, then z; a number is x alone
@@ -19,7 +22,7 @@
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
 //! ```
 //!
-//! A string argument is the address of that buffer; `{ type = value }` a scalar; a list of values an array or structure passed by
+//! A string argument is the address of that buffer, or the handle of that texture or surface (`[surfaces]`); `{ type = value }` a scalar; a list of values an array or structure passed by
 //! value. Types are u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64. [`CommandLine`] has the same for one launch.
 //!
 //! Both become a [`Job`], which is checked, run, saved and compared here.
@@ -29,6 +32,7 @@ mod file;
 mod line;
 mod number;
 mod repeat;
+mod texture;
 mod value;
 
 use std::cell::RefCell;
@@ -52,6 +56,7 @@ use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
 pub use line::CommandLine;
 pub use number::{parse_bytes, parse_count, parse_time};
+use texture::{Handles, TextureSpec};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]
@@ -128,6 +133,7 @@ pub struct Job {
     buffers: Vec<BufferSpec>,
     /// Variables of the module that are filled, saved or compared.
     variables: Vec<BufferSpec>,
+    textures: Vec<TextureSpec>,
     launches: Vec<LaunchSpec>,
     /// The errors of buffers that nothing uses. They are reported where there are no others: what a wrong launch would use is not known.
     unused: Vec<RunError>,
@@ -225,24 +231,30 @@ enum ArgSpec {
     /// An address, perhaps of a variable, and perhaps behind the first byte.
     Address(Address),
     Value(Arg),
+    /// The handle of a texture or a surface, which there is.
+    Texture(String),
     /// A structure passed by value: its members, and what their places are multiples of.
     Structure(Vec<(ArgSpec, usize)>),
 }
 
 impl ArgSpec {
     /// The argument, when it is known which buffer has a name; `None` where that is not known.
-    fn resolve(&self, memory: &Memory, find: &dyn Fn(&str) -> Option<BufferId>) -> Option<Arg> {
+    fn resolve(&self, memory: &Memory, handles: &Handles, find: &dyn Fn(&str) -> Option<BufferId>) -> Option<Arg> {
         let address = |address: &Address| Some(memory.address(find(&address.name)?) + address.offset);
         match self {
             ArgSpec::Value(arg) => Some(arg.clone()),
             ArgSpec::Buffer(name) => find(name).map(Arg::Buffer),
+            ArgSpec::Texture(name) => {
+                let (_, handle) = handles.iter().find(|(other, _)| other == name)?;
+                Some(Arg::Scalar(Scalar::U64, *handle))
+            }
             ArgSpec::Address(place) => address(place).map(|address| Arg::Scalar(Scalar::U64, address)),
             ArgSpec::Structure(members) => {
                 // As C lays it out.
                 let mut bytes = Vec::new();
                 for (member, align) in members {
                     bytes.resize(bytes.len().next_multiple_of(*align), 0);
-                    match member.resolve(memory, find)? {
+                    match member.resolve(memory, handles, find)? {
                         Arg::Buffer(buffer) => bytes.extend(memory.address(buffer).to_le_bytes()),
                         Arg::Scalar(ty, bits) => bytes.extend(&bits.to_le_bytes()[..ty.size()]),
                         Arg::Bytes(member) => bytes.extend(member),
@@ -252,6 +264,17 @@ impl ArgSpec {
                 bytes.resize(bytes.len().next_multiple_of(align), 0);
                 Some(Arg::Bytes(bytes))
             }
+        }
+    }
+}
+
+impl ArgSpec {
+    /// Whether it is or contains the handle of a texture or surface of this name.
+    fn names_texture(&self, name: &str) -> bool {
+        match self {
+            ArgSpec::Texture(texture) => texture == name,
+            ArgSpec::Structure(members) => members.iter().any(|(member, _)| member.names_texture(name)),
+            ArgSpec::Buffer(_) | ArgSpec::Address(_) | ArgSpec::Value(_) => false,
         }
     }
 }
@@ -474,12 +497,14 @@ impl Job {
                 }
             }
         }
+        let (handles, wrong) = self.make_textures(&buffers, &loaded, &mut memory);
+        errors.extend(wrong);
         let mut launches = Vec::new();
         let mut failed = Vec::new();
         for spec in &self.launches {
             // Without all buffers the arguments cannot be judged.
             let known = errors.is_empty().then_some(&buffers[..]);
-            match self.launch(spec, &loaded, known, &memory) {
+            match self.launch(spec, &loaded, known, &handles, &memory) {
                 Ok(launch) => launches.push(launch),
                 Err(found) => failed.extend(found.0.into_iter().map(|error| (spec, error))),
             }
@@ -905,7 +930,7 @@ impl Job {
                 let of = |(member, _): &(ArgSpec, usize)| self.address_errors(member, span, buffers, loaded, memory);
                 members.iter().flat_map(of).collect()
             }
-            ArgSpec::Buffer(_) | ArgSpec::Value(_) => Vec::new(),
+            ArgSpec::Buffer(_) | ArgSpec::Value(_) | ArgSpec::Texture(_) => Vec::new(),
         }
     }
 
@@ -933,6 +958,7 @@ impl Job {
         spec: &'j LaunchSpec,
         loaded: &Loaded<'_>,
         buffers: Option<&[Buffer<'_>]>,
+        handles: &Handles,
         memory: &Memory,
     ) -> Result<Launch<'j>, RunErrors> {
         let program = loaded.program;
@@ -961,7 +987,7 @@ impl Job {
                 _ => None,
             };
             let find = |name: &str| buffers.and_then(|buffers| find(buffers, name).or_else(|| variable(name)));
-            args.extend(arg.value.resolve(memory, &find));
+            args.extend(arg.value.resolve(memory, handles, &find));
             if let Some(buffers) = buffers {
                 errors.extend(self.address_errors(&arg.value, arg.span.as_ref(), buffers, loaded, memory));
             }

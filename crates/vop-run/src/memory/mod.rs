@@ -23,6 +23,7 @@ use crate::engine::shadow::{Checks, Common};
 use crate::error::{RunError, RunErrorKind};
 use crate::heap::{self, Heap, HeapLog};
 use crate::symbol::{self, shown};
+use crate::texture::table::Table;
 
 pub(crate) use bytes::Bytes;
 pub(crate) use layout::{Fault, Layout, plural};
@@ -140,6 +141,13 @@ impl Space {
 /// Which buffer of a [`Memory`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferId(pub(crate) usize);
+
+impl BufferId {
+    /// Its index among the allocations.
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
 
 /// What may be allocated.
 #[derive(Debug)]
@@ -267,6 +275,8 @@ pub struct Memory {
     /// The programs whose variables it holds, and the number of functions in their modules.
     pub(crate) modules: Vec<u64>,
     pub(crate) functions: usize,
+    /// Textures and surfaces; a launch keeps them as they were.
+    pub(crate) textures: Arc<Table>,
 }
 
 /// A clone has the same content. One at the host's addresses has other addresses, so modules must be loaded into it anew, and memory that
@@ -293,6 +303,8 @@ impl Clone for Memory {
             heap_log: self.heap_log.clone(),
             modules: if self.hosted { Vec::new() } else { self.modules.clone() },
             functions: self.functions,
+            // Textures stand at addresses.
+            textures: if self.hosted { Arc::default() } else { Arc::clone(&self.textures) },
         }
     }
 }
@@ -561,12 +573,11 @@ impl Memory {
         let mut log = None;
         if let (Some(index), true) = (self.heap, checks.heap)
             && let Some(allocation) = self.allocations.get_mut(index)
+            && let Ok(heap) = Heap::of(allocation.region(0))
         {
-            if let Ok(heap) = Heap::of(allocation.region(0)) {
-                let mut heap_log = std::mem::take(&mut self.heap_log);
-                heap_log.start(&heap);
-                log = Some((index, heap_log));
-            }
+            let mut heap_log = std::mem::take(&mut self.heap_log);
+            heap_log.start(&heap);
+            log = Some((index, heap_log));
         }
         if let (Some(index), true) = (self.heap, checks.uninitialized) {
             // What was allocated before, and by launches without the check, has been written.

@@ -24,10 +24,12 @@ mod neon;
 mod plan;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+mod strided;
 mod vector;
 
 pub use level::Level;
 pub use plan::{Plan, Source};
+pub use strided::Strided;
 
 /// The words that kernels are given at a time.
 const CHUNK: usize = 32;

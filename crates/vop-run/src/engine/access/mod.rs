@@ -215,7 +215,7 @@ impl Reach {
         space == Space::Local || space == Space::Generic && address >> REGION_BITS == LOCAL_BASE >> REGION_BITS
     }
 
-    fn region(&self, index: usize) -> Option<Region> {
+    pub(in crate::engine) fn region(&self, index: usize) -> Option<Region> {
         // SAFETY: the launch keeps this many regions for as long as it runs, and workers do not outlive it.
         (index < self.region_count).then(|| unsafe { *self.regions.add(index) })
     }

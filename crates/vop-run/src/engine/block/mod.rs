@@ -352,6 +352,7 @@ impl<'l> Worker<'l> {
             Op::AsyncCopy(copy) => (32 + 10 * u64::from(copy.to.bytes)) * u64::from(active),
             Op::BranchIndexed { targets, .. } => lanes * (targets.len() as u64).min(u64::from(active)) / 4,
             Op::System(_) => lanes,
+            Op::Texture(op) => op.cost() * u64::from(active),
             _ => 0,
         };
         match op {
@@ -401,6 +402,10 @@ impl<'l> Worker<'l> {
             Op::AsyncCopy(copy) => {
                 self.reach.changes += 1;
                 self.async_copy(pc, copy, &mask).map(|()| true)
+            }
+            Op::Texture(op) => {
+                self.reach.changes += u64::from(op.writes());
+                self.texture(pc, op, &mask).map(|()| true)
             }
             Op::System(system) => {
                 self.reach.changes += 1;

@@ -12,13 +12,14 @@ mod options;
 mod report;
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::block::Failure;
 use super::findings::Findings;
 use super::observer::Observer;
 use super::shadow::{Checks, Common};
+use super::texture::Textures;
 use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
@@ -56,6 +57,7 @@ pub(super) struct Launch<'k> {
     pub(super) places: Arc<Places>,
     /// Short addresses that the kernel may use, with the allocations' indexes.
     pub(super) shorts: Vec<(u32, u32)>,
+    pub(super) textures: Textures,
     pub(super) stack_limit: usize,
     pub(super) limit: u64,
     /// What may still be allocated.
@@ -268,6 +270,7 @@ impl Kernel {
             threads: shape.threads(),
             params,
             shorts: memory.shorts(self.short),
+            textures: Textures::of(memory),
             places: memory.places(),
             stack_limit: options.stack.min(MAX_STACK),
             limit: options.instructions,
@@ -295,6 +298,12 @@ impl Kernel {
     }
 }
 
+/// The number of cores of the machine, or of its container. To ask takes as long as an empty launch, as the system answers with files.
+fn machine_cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// A launch that is about to run.
 struct Ready<'k> {
     launch: Launch<'k>,
@@ -318,7 +327,7 @@ impl<'k> Ready<'k> {
         let Ready { launch, options, common } = self;
         let kernel = launch.kernel;
         let _running = options.activity.as_ref().map(|activity| activity.start(&kernel.name, launch.shape.blocks()));
-        let cores = options.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let cores = options.cores.unwrap_or_else(machine_cores);
         let cores = cores.min(usize::try_from(launch.shape.blocks()).unwrap_or(usize::MAX)).max(1);
         if let Some(error) = launch.ended_from_outside() {
             return Err(error.into());

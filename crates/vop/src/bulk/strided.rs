@@ -1,17 +1,16 @@
 //! A plan applied to words in memory at any distance from one another, whose operands may overlap.
 //!
-//! NumPy calls the loops of a ufunc with a pointer, a distance in bytes and a number of elements. It has made sure of three
-//! things, which "valid words" means below: each element is allocated, initialised and aligned; nothing else writes to the
-//! elements while the loop runs; and no Rust reference to them exists. Operands may share elements.
-#![allow(unsafe_code, reason = "the words are NumPy's, and known by pointers")]
+//! C and NumPy give operands as a pointer, a distance in bytes and a number of elements. "Valid words" below means three things:
+//! each element is allocated, initialised and aligned; nothing else writes to the elements while the plan runs; and no Rust
+//! reference to them exists. Operands may share elements.
+#![allow(unsafe_code, reason = "the words are the caller's, and known by pointers")]
 
-use vop::bulk::{Plan, Source};
+use core::num::NonZeroUsize;
+
+use super::{CHUNK, Plan, Source};
 
 /// The number of words that are gathered and computed at a time: a buffer for each operand fits the L1 cache.
 const BLOCK: usize = 512;
-
-/// The number of words that [`Plan::run_chunk`] computes.
-const CHUNK: usize = 32;
 
 /// The bytes of a cache line.
 const LINE: usize = 64;
@@ -22,9 +21,12 @@ const LONG: usize = 512;
 /// The number of words up to which it is cheaper to compute one by one than to run a plan.
 const FEW: usize = 4;
 
-/// Words at equal distances in memory: an operand of a ufunc's loop.
+/// The number of words that a thread has at least.
+const SHARE: usize = 1 << 15;
+
+/// Words at equal distances in memory: an operand of [`Plan::run_strided`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Strided {
+pub struct Strided {
     start: *mut u32,
     /// The distance of two words in bytes: 0 if all are the same word, negative if addresses decrease.
     step: isize,
@@ -42,17 +44,24 @@ enum Overlap {
 }
 
 impl Strided {
-    pub(crate) fn new(start: *mut u32, step: isize) -> Strided {
+    /// Words from an address on. The step is the distance of two words in bytes: 0 if all are the same word, negative if addresses
+    /// decrease.
+    pub fn new(start: *mut u32, step: isize) -> Strided {
         Strided { start, step }
     }
 
     /// Whether all its words are the same word.
-    pub(crate) fn is_one_word(self) -> bool {
+    pub fn is_one_word(self) -> bool {
         self.step == 0
     }
 
     fn is_contiguous(self) -> bool {
         self.step == size_of::<u32>() as isize
+    }
+
+    /// Its words from `i` on.
+    fn behind(self, i: usize) -> Strided {
+        Strided { start: self.at(i), ..self }
     }
 
     fn at(self, i: usize) -> *mut u32 {
@@ -123,13 +132,89 @@ impl Strided {
     }
 }
 
+impl Plan {
+    /// Applies the plan to words at any distance from one another: d\[i\] = plan(a\[i\], b\[i\], c\[i\]), in ascending order of i.
+    /// A source that is read after a result was written over it is that result. A source that is `None` is zero.
+    ///
+    /// `threads` is the number of threads that share the work at most. Where the order matters, one computes.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    ///
+    /// use vop::bulk::{Plan, Strided};
+    ///
+    /// let plan = Plan::new("vadd4.u32.u32.u32 d, a, b, c".parse().unwrap(), vop::Semantics::Isa);
+    /// // Every second word of one array, in reverse order, and one word for all.
+    /// let (mut a, mut b, mut d) = ([1, 0, 2, 0, 3, 0], 0x10, [0; 3]);
+    /// let sources = [Some(Strided::new(&raw mut a[4], -8)), Some(Strided::new(&raw mut b, 0)), None];
+    /// // SAFETY: a has a word at each of the three places, b and d have theirs, and nothing else uses them.
+    /// unsafe { plan.run_strided(sources, Strided::new(d.as_mut_ptr(), 4), 3, NonZeroUsize::MIN) };
+    /// assert_eq!(d, [0x13, 0x12, 0x11]);
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// Each operand must have `len` valid words: allocated, initialised and aligned; nothing else may write to them meanwhile, and no
+    /// reference to them may exist.
+    pub unsafe fn run_strided(&self, sources: [Option<Strided>; 3], d: Strided, len: usize, threads: NonZeroUsize) {
+        let threads = threads.get().min(len / SHARE);
+        if threads < 2
+            || d.is_one_word()
+            || sources.iter().flatten().any(|source| source.overlap(d, len) == Overlap::Shifted)
+        {
+            // SAFETY: the caller promises what is asked for.
+            return unsafe { map(self, sources, d, len) };
+        }
+        // In whole lines of the cache, so that no two threads write to one.
+        let share = len.div_ceil(threads).next_multiple_of(LINE);
+        std::thread::scope(|scope| {
+            for start in (0..len).step_by(share) {
+                let part = Part { sources: sources.map(|source| source.map(|s| s.behind(start))), d: d.behind(start) };
+                let len = share.min(len - start);
+                // SAFETY: the words of the part are among those that the caller promises. No other part has a word of this part's
+                // destination: a source that overlaps the destination has each word where its result is written.
+                scope.spawn(move || unsafe { part.run(self, len) });
+            }
+        });
+    }
+
+    /// d = plan(… plan(plan(d, b\[0\]), b\[1\]) …). If there is an [identity](crate::Form::identity), it may be folded in any order.
+    ///
+    /// # Safety
+    ///
+    /// b must have `len` valid words, as for [`Plan::run_strided`], and d one; its step must be 0.
+    pub unsafe fn fold_strided(&self, identity: Option<u32>, d: Strided, b: Strided, len: usize) {
+        // SAFETY: the caller promises what is asked for.
+        unsafe { fold(self, identity, d, b, len) };
+    }
+}
+
+/// What one thread computes.
+struct Part {
+    sources: [Option<Strided>; 3],
+    d: Strided,
+}
+
+// SAFETY: the words belong to no thread; `Part::run` says who may use them.
+unsafe impl Send for Part {}
+
+impl Part {
+    /// # Safety
+    ///
+    /// Each operand must have `len` valid words.
+    unsafe fn run(self, plan: &Plan, len: usize) {
+        // SAFETY: the caller promises it.
+        unsafe { map(plan, self.sources, self.d, len) };
+    }
+}
+
 /// d\[i\] = plan(a\[i\], b\[i\], c\[i\]), in ascending order of i: a source that is read after a result was written over it
 /// is that result.
 ///
 /// # Safety
 ///
 /// Each operand must have `len` valid words.
-pub(crate) unsafe fn map(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len: usize) {
+unsafe fn map(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len: usize) {
     if len == 0 {
         return;
     }
@@ -237,7 +322,7 @@ unsafe fn one_by_one(plan: &Plan, sources: [Option<Strided>; 3], d: Strided, len
 /// # Safety
 ///
 /// b must have `len` valid words, and d one valid word (its distance is 0).
-pub(crate) unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Strided, len: usize) {
+unsafe fn fold(plan: &Plan, identity: Option<u32>, d: Strided, b: Strided, len: usize) {
     let Some(identity) = identity.filter(|_| len >= CHUNK / 2 && b.overlap(d, len) == Overlap::None) else {
         // SAFETY: b has `len` valid words. The distance of d's words is 0, so all of them are its one valid word.
         return unsafe { one_by_one(plan, [Some(d), Some(b), None], d, len) };
