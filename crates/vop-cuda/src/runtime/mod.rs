@@ -13,7 +13,6 @@
 #![allow(clippy::missing_safety_doc, reason = "CUDA's manual says what pointers must be")]
 
 mod array;
-mod calls;
 mod context;
 mod copy;
 mod device;
@@ -63,7 +62,7 @@ pub(crate) use runtime;
 macro_rules! driver {
     ($name:ident($($arg:expr),* $(,)?)) => {
         // SAFETY: the pointers are the caller's, or of values that live until the call ends.
-        match unsafe { $crate::runtime::calls::$name($($arg),*) } {
+        match unsafe { $crate::driver::$name($($arg),*) } {
             0 => Ok(()),
             number => Err($crate::Status(number)),
         }
