@@ -338,12 +338,6 @@ fn add_profile(all: &mut Vec<StatementProfile>, new: &[StatementProfile]) {
     }
 }
 
-unsafe extern "C" {
-    /// What `atexit` is made of: for a shared object without C's start code.
-    fn __cxa_atexit(function: extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void)
-    -> c_int;
-}
-
 static FORKED: OnceLock<fn()> = OnceLock::new();
 
 extern "C" fn in_child() {
@@ -352,7 +346,13 @@ extern "C" fn in_child() {
     }
 }
 
-extern "C" fn ended(_: *mut c_void) {
+/// Called when this library ends. Then all that the program has registered for its end is done: destructors of its variables, which may
+/// free memory, come before; functions that `atexit` takes now would be called before them.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_END: extern "C" fn() = ended;
+
+extern "C" fn ended() {
     // Nothing may go up from here.
     let _ = std::panic::catch_unwind(end);
 }
@@ -360,9 +360,8 @@ extern "C" fn ended(_: *mut c_void) {
 /// From now on the report is made when the process ends; `forked` is called in children of the process.
 pub(super) fn at_exit(forked: fn()) {
     let _ = FORKED.set(forked);
-    // SAFETY: both functions stay where they are, as the library is not unloaded.
+    // SAFETY: the function stays where it is, as the library is not unloaded.
     unsafe {
-        __cxa_atexit(ended, std::ptr::null_mut(), std::ptr::null_mut());
         libc::pthread_atfork(None, None, Some(in_child));
     }
 }
