@@ -31,7 +31,7 @@ mod status;
 
 #[doc(hidden)]
 pub use abi::per_thread_default_stream;
-pub use status::Status;
+pub use status::{Answer, Status};
 
 /// What the shared object does if it is executed as a program: says what it is.
 #[doc(hidden)]

@@ -222,6 +222,7 @@ static void host_function(void *data) { calls[called++] = (int)(intptr_t)data; }
 
 static void callback(CUstream stream, CUresult status, void *data) {
     (void)stream;
+    GIVES(800, synchronize());
     calls[called++] = 100 * status + (int)(intptr_t)data;
 }
 
@@ -318,7 +319,6 @@ static void graphs(void) {
     OK(CALL(cuEventCreate, (CUevent *, unsigned), &fork_event, 2));
     OK(CALL(cuEventCreate, (CUevent *, unsigned), &join_event, 2));
     OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
-    GIVES(900, synchronize());
     OK(launch(add, 4, 256, stream, arguments(&pointer, &n, &one)));
     OK(CALL(cuEventRecord, (CUevent, CUstream), fork_event, stream));
     OK(CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), second, fork_event, 0));
@@ -340,6 +340,11 @@ static void graphs(void) {
     CHECK(first == 6 && called == 3 && calls[2] == 5);
     OK(CALL(cuGraphExecDestroy, (CUgraphExec), instance));
     OK(CALL(cuGraphDestroy, (CUgraph), graph));
+    /* What would wait is not allowed meanwhile. */
+    OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
+    GIVES(900, synchronize());
+    GIVES(900, CALL(cuStreamSynchronize, (CUstream), stream));
+    GIVES(901, CALL(cuStreamEndCapture, (CUstream, CUgraph *), stream, &graph));
     /* A capture that is not joined. */
     OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 2));
     OK(CALL(cuEventRecord, (CUevent, CUstream), fork_event, stream));

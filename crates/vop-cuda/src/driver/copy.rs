@@ -212,6 +212,28 @@ fn fill(to: u64, pitch: usize, value: u32, bytes: u64, width: usize, height: usi
     Ok(Fill { to, value, bytes, width: width as u64, height: height as u64, depth: 1 })
 }
 
+/// # Safety
+/// So many values each, or null, and a place for a number, or null.
+unsafe fn copy_all(
+    stream: &Arc<Stream>,
+    to: *const DevicePointer,
+    from: *const DevicePointer,
+    sizes: *const usize,
+    count: usize,
+    wrong: *mut usize,
+) -> Answer {
+    // SAFETY: as the caller says.
+    let (to, from, sizes) = unsafe { (list(to, count)?, list(from, count)?, list(sizes, count)?) };
+    for (i, ((to, from), len)) in to.into_iter().zip(from).zip(sizes).enumerate() {
+        if let Err(status) = later(stream, Copy::bytes(to, from, len as u64)) {
+            // SAFETY: as the caller says.
+            unsafe { super::types::put_if_asked(wrong, i) };
+            return Err(status);
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn fill_later(stream: &Arc<Stream>, fill: Fill) -> Answer {
     fill.check(stream.context.machine())?;
     stream.give(Work::Fill(fill)).map(|_| ())
@@ -384,13 +406,26 @@ api! {
         indexes: *const usize, attribute_count: usize, stream: Handle
     ) |call| {
         let _ = (attributes, indexes, attribute_count);
-        let stream = stream_of(call, stream)?;
         // SAFETY: so many values each, or null.
-        let (to, from, sizes) = unsafe { (list(to, count)?, list(from, count)?, list(sizes, count)?) };
-        for ((to, from), len) in to.into_iter().zip(from).zip(sizes) {
-            later(&stream, Copy::bytes(to, from, len as u64))?;
-        }
-        Ok(())
+        unsafe { copy_all(&stream_of(call, stream)?, to, from, sizes, count, std::ptr::null_mut()) }
+    }
+
+    /// As `cuMemcpyBatchAsync_v2`, and tells which copy was wrong.
+    fn cuMemcpyBatchAsync(
+        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize, attributes: *const c_void,
+        indexes: *const usize, attribute_count: usize, wrong: *mut usize, stream: Handle
+    ) |call| {
+        let _ = (attributes, indexes, attribute_count);
+        // SAFETY: so many values each, or null, and a place for a number, or null.
+        unsafe { copy_all(&stream_of(call, stream)?, to, from, sizes, count, wrong) }
+    }
+
+    /// A copy with attributes, in a stream.
+    fn cuMemcpyWithAttributesAsync(
+        to: DevicePointer, from: DevicePointer, len: usize, attributes: *const c_void, stream: Handle
+    ) |call| {
+        let _ = attributes;
+        later(&stream_of(call, stream)?, Copy::bytes(to, from, len as u64))
     }
 
     /// Fills with bytes.

@@ -393,4 +393,59 @@ mod tests {
             assert!(all.contains(&name), "{name}");
         }
     }
+
+    /// Names in cuda.h: those that are declared, and those that macros put in their place.
+    fn declared(header: &str) -> Vec<String> {
+        let is_name = |word: &&str| word.strip_prefix("cu").is_some_and(|rest| rest.starts_with(char::is_uppercase));
+        let mut names = Vec::new();
+        let mut rest = header;
+        // Comments name functions as well.
+        let mut code = String::new();
+        while let Some((before, after)) = rest.split_once("/*") {
+            code.push_str(before);
+            rest = after.split_once("*/").map_or("", |(_, rest)| rest);
+        }
+        code.push_str(rest);
+        for (at, _) in code.match_indices("CUDAAPI") {
+            let word = code[at + "CUDAAPI".len()..].trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+            names.extend(word.filter(is_name).map(str::to_owned));
+        }
+        for line in code.lines().filter_map(|line| line.trim().strip_prefix("#define cu")) {
+            let Some((_, meant)) = line.split_once(char::is_whitespace) else { continue };
+            let meant = meant.trim();
+            let (word, suffix) = match (meant.strip_prefix("__CUDA_API_PTSZ("), meant.strip_prefix("__CUDA_API_PTDS(")) {
+                (Some(word), _) => (word, "_ptsz"),
+                (_, Some(word)) => (word, "_ptds"),
+                _ => (meant, ""),
+            };
+            let word = word.trim_end_matches(')').trim();
+            if is_name(&word) && word.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                names.push(word.to_owned());
+                names.push(format!("{word}{suffix}"));
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn every_function_of_cuda_h_has_a_symbol() {
+        let header = std::env::var_os("CUDA_BIN").map(|bin| std::path::Path::new(&bin).join("../include/cuda.h"));
+        let Some(Ok(header)) = header.map(std::fs::read_to_string) else {
+            println!("skipped: there is no cuda.h (CUDA_BIN)");
+            return;
+        };
+        macro_rules! symbols {
+            (functions { $($name:ident)* } ptsz { $($z:ident)* } ptds { $($d:ident)* } unsupported { $($no:ident)* }) => {
+                [
+                    $(stringify!($name),)* $(concat!(stringify!($z), "_ptsz"),)* $(concat!(stringify!($d), "_ptds"),)*
+                    $(stringify!($no)),*
+                ]
+            };
+        }
+        let symbols = crate::driver_functions!(symbols);
+        let names = declared(&header);
+        assert!(names.len() > 500, "{}", names.len());
+        let missing: Vec<&String> = names.iter().filter(|name| !symbols.contains(&&***name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }

@@ -46,6 +46,8 @@ pub struct Function {
     pub max_dynamic_shared: AtomicU32,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, which has no effect.
     pub carveout: std::sync::atomic::AtomicI32,
+    /// The threads of the last launch, and what they executed.
+    pub last: Mutex<(u64, u64)>,
     /// Whether its module is gone.
     is_unloaded: AtomicBool,
 }
@@ -178,6 +180,7 @@ impl Module {
             kernel: OnceLock::new(),
             max_dynamic_shared: AtomicU32::new(0),
             carveout: std::sync::atomic::AtomicI32::new(-1),
+            last: Mutex::new((0, 0)),
             is_unloaded: AtomicBool::new(false),
         });
         self.context.machine().handles.set(function.handle, Arc::clone(&function));

@@ -90,6 +90,8 @@ impl Ticket {
     }
 }
 
+/// Bytes of the stack of a stream's thread, as the program's own threads have: it calls functions of the program.
+const STACK: usize = 8 << 20;
 /// How long a thread without work stays, once it sleeps.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long, and how often, it only naps before that.
@@ -192,8 +194,8 @@ impl Stream {
     fn start(self: &Arc<Self>) {
         let stream = Arc::clone(self);
         let name = format!("vop-stream-{}", self.id);
-        // Its stack is for what the program does in callbacks.
-        if std::thread::Builder::new().name(name).spawn(move || stream.work_off()).is_err() {
+        let builder = std::thread::Builder::new().name(name).stack_size(STACK);
+        if builder.spawn(move || stream.work_off()).is_err() {
             // The system gives no more threads: this one does it.
             self.queue().has_thread = false;
             while self.work_on_one(true) {}
