@@ -253,7 +253,9 @@ api! {
     }
 
     /// Copies between devices.
-    fn cuMemcpyPeer(to: DevicePointer, to_context: Handle, from: DevicePointer, from_context: Handle, len: usize) |call| {
+    fn cuMemcpyPeer(
+        to: DevicePointer, to_context: Handle, from: DevicePointer, from_context: Handle, len: usize
+    ) |call| {
         Context::of(number(to_context))?;
         Context::of(number(from_context))?;
         known(to, len)?;
@@ -402,8 +404,8 @@ api! {
 
     /// Several copies, in a stream. What they say of when sources are read holds: none is read later than a copy in the stream would.
     fn cuMemcpyBatchAsync_v2(
-        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize, attributes: *const c_void,
-        indexes: *const usize, attribute_count: usize, stream: Handle
+        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize,
+        attributes: *const c_void, indexes: *const usize, attribute_count: usize, stream: Handle
     ) |call| {
         let _ = (attributes, indexes, attribute_count);
         // SAFETY: so many values each, or null.
@@ -412,8 +414,8 @@ api! {
 
     /// As `cuMemcpyBatchAsync_v2`, and tells which copy was wrong.
     fn cuMemcpyBatchAsync(
-        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize, attributes: *const c_void,
-        indexes: *const usize, attribute_count: usize, wrong: *mut usize, stream: Handle
+        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize,
+        attributes: *const c_void, indexes: *const usize, attribute_count: usize, wrong: *mut usize, stream: Handle
     ) |call| {
         let _ = (attributes, indexes, attribute_count);
         // SAFETY: so many values each, or null, and a place for a number, or null.
@@ -474,17 +476,23 @@ api! {
     }
 
     /// Fills rows with bytes, in a stream.
-    fn cuMemsetD2D8Async(to: DevicePointer, pitch: usize, value: u8, width: usize, height: usize, stream: Handle) |call| {
+    fn cuMemsetD2D8Async(
+        to: DevicePointer, pitch: usize, value: u8, width: usize, height: usize, stream: Handle
+    ) |call| {
         fill_later(&stream_of(call, stream)?, fill(to, pitch, value.into(), 1, width, height)?)
     }
 
     /// Fills rows with numbers of 16 bits, in a stream.
-    fn cuMemsetD2D16Async(to: DevicePointer, pitch: usize, value: u16, width: usize, height: usize, stream: Handle) |call| {
+    fn cuMemsetD2D16Async(
+        to: DevicePointer, pitch: usize, value: u16, width: usize, height: usize, stream: Handle
+    ) |call| {
         fill_later(&stream_of(call, stream)?, fill(to, pitch, value.into(), 2, width, height)?)
     }
 
     /// Fills rows with numbers of 32 bits, in a stream.
-    fn cuMemsetD2D32Async(to: DevicePointer, pitch: usize, value: u32, width: usize, height: usize, stream: Handle) |call| {
+    fn cuMemsetD2D32Async(
+        to: DevicePointer, pitch: usize, value: u32, width: usize, height: usize, stream: Handle
+    ) |call| {
         fill_later(&stream_of(call, stream)?, fill(to, pitch, value, 4, width, height)?)
     }
 }

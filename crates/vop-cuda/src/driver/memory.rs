@@ -456,7 +456,8 @@ api! {
 
     /// What was said of where managed memory is used: nothing, as it has no effect.
     fn cuMemRangeGetAttributes(
-        data: *const *mut c_void, sizes: *const usize, attributes: *const i32, count: usize, pointer: DevicePointer, len: usize
+        data: *const *mut c_void, sizes: *const usize, attributes: *const i32, count: usize, pointer: DevicePointer,
+        len: usize
     ) {
         // SAFETY: so many places, sizes and numbers, or null.
         unsafe {
@@ -487,8 +488,8 @@ api! {
 
     /// Brings ranges of managed memory to places, which has no effect.
     fn cuMemPrefetchBatchAsync(
-        pointers: *const DevicePointer, sizes: *const usize, count: usize, locations: *const c_void, indexes: *const usize,
-        location_count: usize, flags: u64, stream: Handle
+        pointers: *const DevicePointer, sizes: *const usize, count: usize, locations: *const c_void,
+        indexes: *const usize, location_count: usize, flags: u64, stream: Handle
     ) |call| {
         let _ = (locations, indexes, location_count, flags);
         // SAFETY: so many values each, or null.
@@ -506,8 +507,8 @@ api! {
 
     /// Both, which have no effect.
     fn cuMemDiscardAndPrefetchBatchAsync(
-        pointers: *const DevicePointer, sizes: *const usize, count: usize, locations: *const c_void, indexes: *const usize,
-        location_count: usize, flags: u64, stream: Handle
+        pointers: *const DevicePointer, sizes: *const usize, count: usize, locations: *const c_void,
+        indexes: *const usize, location_count: usize, flags: u64, stream: Handle
     ) |call| {
         let _ = (locations, indexes, location_count, flags);
         // SAFETY: so many values each, or null.

@@ -284,7 +284,8 @@ api! {
 
     /// Calls a function of the program when the stream comes by, errors or not.
     fn cuStreamAddCallback(
-        stream: Handle, callback: Option<unsafe extern "C" fn(*mut c_void, i32, *mut c_void)>, data: *mut c_void, flags: u32
+        stream: Handle, callback: Option<unsafe extern "C" fn(*mut c_void, i32, *mut c_void)>, data: *mut c_void,
+        flags: u32
     ) |call| {
         let found = stream_of(call, stream)?;
         let function = callback.filter(|_| flags == 0).ok_or(Status::INVALID_VALUE)?;

@@ -244,7 +244,9 @@ impl Context {
                         continue;
                     }
                     if other.is_capturing() {
-                        other.with_capture(|capturing| capturing.iter_mut().for_each(|capturing| capturing.invalidate()));
+                        other.with_capture(|capturing| {
+                            capturing.iter_mut().for_each(|capturing| capturing.invalidate())
+                        });
                         return Err(Status::STREAM_CAPTURE_IMPLICIT);
                     }
                     after.push(other.last());
@@ -394,4 +396,3 @@ unsafe extern "C" {
 
 /// What the handle of a context stands for.
 struct ContextOf(&'static Context);
-

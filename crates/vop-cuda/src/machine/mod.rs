@@ -1,5 +1,5 @@
-//! The machine that programs see: devices, their memory, contexts, streams, modules. Rust without types of C; `driver` and `runtime` are thin
-//! layers over it.
+//! The machine that programs see: devices, their memory, contexts, streams, modules. Rust without types of C; `driver` is a thin layer
+//! over it, and `runtime` one over `driver`.
 //!
 //! - [`machine`] gives the one [`Machine`] of the process, after [`start`]. A process that was forked from one that uses it has none.
 //! - A [`Context`] belongs to a [`Device`], and has [streams](stream), modules and the error that stays.
@@ -247,7 +247,8 @@ impl Device {
 
     /// Bytes of its memory that are free.
     pub fn free(&self, machine: &Machine) -> u64 {
-        let taken = machine.space.filtered(|allocation| allocation.device == self.ordinal && !allocation.kind.is_host());
+        let taken =
+            machine.space.filtered(|allocation| allocation.device == self.ordinal && !allocation.kind.is_host());
         let taken: u64 = taken.iter().map(|allocation| allocation.len).sum();
         self.total.saturating_sub(taken)
     }

@@ -20,7 +20,7 @@ pub struct Module {
     pub handle: u64,
     /// Its context.
     pub context: &'static Context,
-    programs: Vec<Program>,
+    programs: Vec<Arc<Program>>,
     functions: Mutex<HashMap<String, Arc<Function>>>,
     variables: Mutex<HashMap<String, Arc<Allocation>>>,
     /// Handles of texture and surface references.
@@ -40,7 +40,7 @@ pub struct Function {
     pub module: u64,
     /// The handle of the `CUkernel` that it was made for, or 0.
     pub kernel_handle: AtomicUsize,
-    program: Program,
+    program: Arc<Program>,
     kernel: OnceLock<Result<Arc<Kernel>, Status>>,
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
     pub max_dynamic_shared: AtomicU32,
@@ -132,7 +132,7 @@ impl Module {
         let module = Arc::new(Module {
             handle: handles::next(),
             context,
-            programs: loaded,
+            programs: loaded.into_iter().map(Arc::new).collect(),
             functions: Mutex::default(),
             variables: Mutex::default(),
             references: Mutex::default(),
@@ -143,7 +143,10 @@ impl Module {
             for name in names {
                 let function = module.function(&name).map_err(|status| Refusal { status, message: String::new() })?;
                 if let Err(errors) = function.decode()
-                    && errors.0.iter().any(|error| matches!(error.kind, RunErrorKind::Malformed | RunErrorKind::Video(_)))
+                    && errors
+                        .0
+                        .iter()
+                        .any(|error| matches!(error.kind, RunErrorKind::Malformed | RunErrorKind::Video(_)))
                 {
                     module.unload();
                     return Err(Refusal { status: Status::INVALID_PTX, message: errors.to_string() });
@@ -176,7 +179,7 @@ impl Module {
             context: self.context,
             module: self.handle,
             kernel_handle: AtomicUsize::new(0),
-            program: program.ok_or(Status::NOT_FOUND)?.clone(),
+            program: Arc::clone(program.ok_or(Status::NOT_FOUND)?),
             kernel: OnceLock::new(),
             max_dynamic_shared: AtomicU32::new(0),
             carveout: std::sync::atomic::AtomicI32::new(-1),
@@ -343,7 +346,10 @@ impl Function {
                 if status == Status::NOT_SUPPORTED {
                     self.context.machine().report.unsupported(&format!("kernel {}", vop_run::demangled(&self.name)));
                 }
-                report::say(&format!("vop: error: the kernel `{}` cannot be run\n{errors}\n", vop_run::demangled(&self.name)));
+                report::say(&format!(
+                    "vop: error: the kernel `{}` cannot be run\n{errors}\n",
+                    vop_run::demangled(&self.name)
+                ));
                 Err(status)
             }
         });

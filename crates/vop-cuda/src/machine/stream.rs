@@ -1,11 +1,11 @@
 //! Streams: work in order, beside the program.
 //!
-//! A stream is a queue and a thread that works it off. Who waits for a stream works on it as well, so that a launch and the wait for it need
-//! no change of threads. Only what calls the program back is left to the stream's thread, as it is on a card: the program may have locked
-//! what the function wants.
+//! A stream is a queue and a thread that works it off. Who waits for a stream works on it as well, so that a launch and the wait for it
+//! need no change of threads. Only what calls the program back is left to the stream's thread, as it is on a card: the program may have
+//! locked what the function wants.
 //!
-//! Work has a number in its stream. Other streams wait for a number ([`Ticket`]), and such work was always given before what waits for it, so
-//! that nothing waits in a circle.
+//! Work has a number in its stream. Other streams wait for a number ([`Ticket`]), and such work was always given before what waits for
+//! it, so that nothing waits in a circle.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -164,7 +164,8 @@ impl Stream {
 
     fn put(self: &Arc<Self>, mut after: Vec<Ticket>, work: Work, wake: bool) -> Answer<Ticket> {
         if self.is_capturing() {
-            let captured = self.with_capture(|capturing| capturing.as_mut().map(|capturing| capturing.add(work.clone())));
+            let captured =
+                self.with_capture(|capturing| capturing.as_mut().map(|capturing| capturing.add(work.clone())));
             if let Some(result) = captured {
                 result?;
                 return Ok(self.last());

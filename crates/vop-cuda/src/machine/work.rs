@@ -231,7 +231,9 @@ impl Context {
             Work::Launch(launch) => launch.run(self),
             Work::Copy(copy) => copy.run(machine),
             Work::Put(to, bytes) => match machine.space.find_range(to, bytes.len() as u64) {
-                Ok(Some(_)) => Copy::bytes(to, bytes.as_ptr().expose_provenance() as u64, bytes.len() as u64).run(machine),
+                Ok(Some(_)) => {
+                    Copy::bytes(to, bytes.as_ptr().expose_provenance() as u64, bytes.len() as u64).run(machine)
+                }
                 _ => host::copy(
                     std::ptr::with_exposed_provenance_mut(to as usize),
                     false,
