@@ -222,6 +222,7 @@ static void host_function(void *data) { calls[called++] = (int)(intptr_t)data; }
 
 static void callback(CUstream stream, CUresult status, void *data) {
     (void)stream;
+    GIVES(800, synchronize());
     calls[called++] = 100 * status + (int)(intptr_t)data;
 }
 
@@ -318,7 +319,6 @@ static void graphs(void) {
     OK(CALL(cuEventCreate, (CUevent *, unsigned), &fork_event, 2));
     OK(CALL(cuEventCreate, (CUevent *, unsigned), &join_event, 2));
     OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
-    GIVES(900, synchronize());
     OK(launch(add, 4, 256, stream, arguments(&pointer, &n, &one)));
     OK(CALL(cuEventRecord, (CUevent, CUstream), fork_event, stream));
     OK(CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), second, fork_event, 0));
@@ -340,6 +340,11 @@ static void graphs(void) {
     CHECK(first == 6 && called == 3 && calls[2] == 5);
     OK(CALL(cuGraphExecDestroy, (CUgraphExec), instance));
     OK(CALL(cuGraphDestroy, (CUgraph), graph));
+    /* What would wait is not allowed meanwhile. */
+    OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
+    GIVES(900, synchronize());
+    GIVES(900, CALL(cuStreamSynchronize, (CUstream), stream));
+    GIVES(901, CALL(cuStreamEndCapture, (CUstream, CUgraph *), stream, &graph));
     /* A capture that is not joined. */
     OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 2));
     OK(CALL(cuEventRecord, (CUevent, CUstream), fork_event, stream));
@@ -452,6 +457,101 @@ static void names(void) {
     GIVES(801, CALL(cuGreenCtxCreate, (void *, void *, int, unsigned), NULL, NULL, 0, 0));
 }
 
+typedef struct {
+    size_t x, y;
+    unsigned kind;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    size_t pitch;
+} Side2D;
+
+typedef struct {
+    Side2D from, to;
+    size_t width, height;
+} Copy2D;
+
+static void textures(void) {
+    start();
+    CUmodule module = load(
+        ".version 7.0\n.target sm_75\n.address_size 64\n.global .texref old;\n"
+        ".visible .entry fetch(.param .u64 out, .param .u64 image) {\n"
+        " .reg .b64 %rd<3>; .reg .f32 %f<7>;\n"
+        " ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [image]; mov.f32 %f1, 0f3FC00000; mov.f32 %f2, 0f40200000;\n"
+        " tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd2, {%f1, %f2}]; st.global.f32 [%rd1], %f3; ret; }\n"
+        ".visible .entry fetch_old(.param .u64 out) {\n"
+        " .reg .b64 %rd<2>; .reg .f32 %f<7>;\n"
+        " ld.param.u64 %rd1, [out]; mov.f32 %f1, 0f3FC00000; mov.f32 %f2, 0f40200000;\n"
+        " tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [old, {%f1, %f2}]; st.global.f32 [%rd1], %f3; ret; }\n"
+        ".visible .entry store(.param .u64 image) {\n"
+        " .reg .b64 %rd<2>; .reg .b32 %r<4>;\n"
+        " ld.param.u64 %rd1, [image]; mov.u32 %r1, 4; mov.u32 %r2, 2; mov.b32 %r3, 0f42280000;\n"
+        " sust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r3}; ret; }\n");
+    struct {
+        size_t width, height;
+        unsigned format, channels;
+    } descriptor = {4, 4, 0x20, 1};
+    CUarray array;
+    OK(CALL(cuArrayCreate_v2, (CUarray *, void *), &array, &descriptor));
+    float texels[16], value;
+    for (int i = 0; i < 16; i++) texels[i] = i;
+    Copy2D copy = {{0, 0, 1, texels, 0, NULL, 16}, {0, 0, 3, NULL, 0, array, 0}, 16, 4};
+    OK(CALL(cuMemcpy2D_v2, (void *), &copy));
+    struct {
+        unsigned kind, padding;
+        void *array;
+        unsigned long long rest[15];
+        unsigned flags;
+    } resource = {0, 0, array, {0}, 0};
+    struct {
+        unsigned address[3], filter, flags, rest[21];
+    } description = {{1, 1, 1}, 0, 0, {0}};
+    unsigned long long texture, surface;
+    OK(CALL(cuTexObjectCreate, (unsigned long long *, void *, void *, void *), &texture, &resource, &description, NULL));
+    OK(CALL(cuSurfObjectCreate, (unsigned long long *, void *), &surface, &resource));
+    CUdeviceptr out = allocate(4);
+    void *two[] = {&out, &texture}, *one[] = {&surface};
+    OK(launch(function(module, "fetch"), 1, 1, NULL, two));
+    OK(to_host(&value, out, 4));
+    CHECK(value == 9);
+    OK(launch(function(module, "store"), 1, 1, NULL, one));
+    OK(launch(function(module, "fetch"), 1, 1, NULL, two));
+    OK(to_host(&value, out, 4));
+    CHECK(value == 42);
+    void *reference;
+    GIVES(500, CALL(cuModuleGetTexRef, (void **, CUmodule, const char *), &reference, module, "new"));
+    OK(CALL(cuModuleGetTexRef, (void **, CUmodule, const char *), &reference, module, "old"));
+    OK(CALL(cuTexRefSetArray, (void *, CUarray, unsigned), reference, array, 1));
+    OK(CALL(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t), out, 0, 1));
+    OK(launch(function(module, "fetch_old"), 1, 1, NULL, two));
+    OK(to_host(&value, out, 4));
+    CHECK(value == 42);
+    /* Back from the array; what does not fit. */
+    Copy2D back = {{4, 2, 3, NULL, 0, array, 0}, {0, 0, 1, texels, 0, NULL, 16}, 4, 1};
+    OK(CALL(cuMemcpy2D_v2, (void *), &back));
+    CHECK(texels[0] == 42);
+    back.height = 3;
+    GIVES(1, CALL(cuMemcpy2D_v2, (void *), &back));
+    OK(CALL(cuTexObjectDestroy, (unsigned long long), texture));
+    GIVES(1, CALL(cuTexObjectDestroy, (unsigned long long), texture));
+    GIVES(1, CALL(cuTexObjectDestroy, (unsigned long long), surface));
+    OK(CALL(cuSurfObjectDestroy, (unsigned long long), surface));
+    OK(CALL(cuArrayDestroy, (CUarray), array));
+    GIVES(400, CALL(cuArrayDestroy, (CUarray), array));
+    /* Levels of a mip map are arrays. */
+    struct {
+        size_t width, height, depth;
+        unsigned format, channels, flags;
+    } levels = {8, 8, 0, 1, 4, 0}, level;
+    void *map;
+    OK(CALL(cuMipmappedArrayCreate, (void **, void *, unsigned), &map, &levels, 9));
+    OK(CALL(cuMipmappedArrayGetLevel, (CUarray *, void *, unsigned), &array, map, 2));
+    OK(CALL(cuArray3DGetDescriptor_v2, (void *, CUarray), &level, array));
+    CHECK(level.width == 2 && level.height == 2 && level.format == 1);
+    GIVES(1, CALL(cuMipmappedArrayGetLevel, (CUarray *, void *, unsigned), &array, map, 4));
+    OK(CALL(cuMipmappedArrayDestroy, (void *), map));
+}
+
 /* The program ends while a kernel runs. */
 static void end_early(void) {
     start();
@@ -511,6 +611,7 @@ int main(int count, char **words) {
     else if (!strcmp(which, "graphs")) graphs();
     else if (!strcmp(which, "linking")) linking();
     else if (!strcmp(which, "names")) names();
+    else if (!strcmp(which, "textures")) textures();
     else if (!strcmp(which, "end-early")) end_early();
     else if (!strcmp(which, "devices")) devices();
     else return 3;

@@ -956,7 +956,9 @@ api! {
     }
 
     /// Lets nodes come after others.
-    fn cuGraphAddDependencies_v2(graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize) {
+    fn cuGraphAddDependencies_v2(
+        graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize
+    ) {
         // SAFETY: the caller's arguments.
         unsafe {
             refuse_data(data, count)?;
@@ -1115,7 +1117,8 @@ api! {
 
     /// Makes an object that graphs may hold, and that is destroyed when nobody does.
     fn cuUserObjectCreate(
-        object: *mut Handle, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, count: u32, flags: u32
+        object: *mut Handle, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, count: u32,
+        flags: u32
     ) {
         let machine = machine()?;
         let function = destroy.filter(|_| count > 0 && flags == 1).ok_or(Status::INVALID_VALUE)?;
@@ -1172,7 +1175,19 @@ api! {
 
 /// Names of kinds of nodes.
 const KINDS: [&str; 13] = [
-    "kernel", "copy", "fill", "host", "graph", "empty", "wait", "record", "signal", "semaphore", "allocate", "free", "words",
+    "kernel",
+    "copy",
+    "fill",
+    "host",
+    "graph",
+    "empty",
+    "wait",
+    "record",
+    "signal",
+    "semaphore",
+    "allocate",
+    "free",
+    "words",
 ];
 
 fn object_of(object: Handle) -> Answer<Arc<UserObject>> {

@@ -58,18 +58,20 @@ macro_rules! driver_functions {
                 cuLibraryLoadFromFile cuLibraryUnload cuLinkAddData cuLinkAddData_v2 cuLinkAddFile cuLinkAddFile_v2
                 cuLinkComplete cuLinkCreate cuLinkCreate_v2 cuLinkDestroy cuMemAdvise cuMemAdvise_v2 cuMemAllocAsync
                 cuMemAllocFromPoolAsync cuMemAllocHost_v2 cuMemAllocManaged cuMemAllocPitch_v2 cuMemAlloc_v2
-                cuMemFreeAsync cuMemFreeHost cuMemFree_v2 cuMemGetAddressRange_v2 cuMemGetInfo_v2 cuMemHostAlloc
+                cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync cuMemFreeAsync cuMemFreeHost cuMemFree_v2
+                cuMemGetAddressRange_v2 cuMemGetDefaultMemPool cuMemGetInfo_v2 cuMemGetMemPool cuMemHostAlloc
                 cuMemHostGetDevicePointer_v2 cuMemHostGetFlags cuMemHostRegister cuMemHostRegister_v2
                 cuMemHostUnregister cuMemPoolCreate cuMemPoolDestroy cuMemPoolGetAccess cuMemPoolGetAttribute
                 cuMemPoolSetAccess cuMemPoolSetAttribute cuMemPoolTrimTo cuMemPrefetchAsync cuMemPrefetchAsync_v2
-                cuMemRangeGetAttribute cuMemRangeGetAttributes cuMemcpy cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned_v2
-                cuMemcpy2D_v2 cuMemcpy3DAsync_v2 cuMemcpy3DPeer cuMemcpy3DPeerAsync cuMemcpy3D_v2 cuMemcpyAsync
-                cuMemcpyAtoA_v2 cuMemcpyAtoD_v2 cuMemcpyAtoHAsync_v2 cuMemcpyAtoH_v2 cuMemcpyBatchAsync_v2
-                cuMemcpyDtoA_v2 cuMemcpyDtoDAsync_v2 cuMemcpyDtoD_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2
-                cuMemcpyHtoAAsync_v2 cuMemcpyHtoA_v2 cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuMemcpyPeer
-                cuMemcpyPeerAsync cuMemsetD16Async cuMemsetD16_v2 cuMemsetD2D16Async cuMemsetD2D16_v2
-                cuMemsetD2D32Async cuMemsetD2D32_v2 cuMemsetD2D8Async cuMemsetD2D8_v2 cuMemsetD32Async cuMemsetD32_v2
-                cuMemsetD8Async cuMemsetD8_v2 cuMipmappedArrayCreate cuMipmappedArrayDestroy cuMipmappedArrayGetLevel
+                cuMemPrefetchBatchAsync cuMemRangeGetAttribute cuMemRangeGetAttributes cuMemSetMemPool cuMemcpy
+                cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned_v2 cuMemcpy2D_v2 cuMemcpy3DAsync_v2 cuMemcpy3DPeer
+                cuMemcpy3DPeerAsync cuMemcpy3D_v2 cuMemcpyAsync cuMemcpyAtoA_v2 cuMemcpyAtoD_v2 cuMemcpyAtoHAsync_v2
+                cuMemcpyAtoH_v2 cuMemcpyBatchAsync cuMemcpyBatchAsync_v2 cuMemcpyDtoA_v2 cuMemcpyDtoDAsync_v2
+                cuMemcpyDtoD_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoAAsync_v2 cuMemcpyHtoA_v2
+                cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuMemcpyPeer cuMemcpyPeerAsync cuMemcpyWithAttributesAsync
+                cuMemsetD16Async cuMemsetD16_v2 cuMemsetD2D16Async cuMemsetD2D16_v2 cuMemsetD2D32Async
+                cuMemsetD2D32_v2 cuMemsetD2D8Async cuMemsetD2D8_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8Async
+                cuMemsetD8_v2 cuMipmappedArrayCreate cuMipmappedArrayDestroy cuMipmappedArrayGetLevel
                 cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties cuModuleEnumerateFunctions
                 cuModuleGetFunction cuModuleGetFunctionCount cuModuleGetGlobal_v2 cuModuleGetLoadingMode
                 cuModuleGetSurfRef cuModuleGetTexRef cuModuleLoad cuModuleLoadData cuModuleLoadDataEx
@@ -78,15 +80,17 @@ macro_rules! driver_functions {
                 cuOccupancyMaxActiveClusters cuOccupancyMaxPotentialBlockSize
                 cuOccupancyMaxPotentialBlockSizeWithFlags cuOccupancyMaxPotentialClusterSize cuPointerGetAttribute
                 cuPointerGetAttributes cuPointerSetAttribute cuProfilerStart cuProfilerStop cuStreamAddCallback
-                cuStreamAttachMemAsync cuStreamBatchMemOp_v2 cuStreamBeginCapture cuStreamBeginCaptureToGraph
-                cuStreamBeginCapture_v2 cuStreamCopyAttributes cuStreamCreate cuStreamCreateWithPriority
-                cuStreamDestroy cuStreamDestroy_v2 cuStreamEndCapture cuStreamGetAttribute cuStreamGetCaptureInfo_v2
-                cuStreamGetCaptureInfo_v3 cuStreamGetCtx cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags
-                cuStreamGetId cuStreamGetPriority cuStreamIsCapturing cuStreamQuery cuStreamSetAttribute
-                cuStreamSynchronize cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v2
-                cuStreamWaitEvent cuStreamWaitValue32_v2 cuStreamWaitValue64_v2 cuStreamWriteValue32_v2
-                cuStreamWriteValue64_v2 cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc
-                cuSurfRefGetArray cuSurfRefSetArray cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc
+                cuStreamAttachMemAsync cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamBeginCapture
+                cuStreamBeginCaptureToGraph cuStreamBeginCapture_v2 cuStreamCopyAttributes cuStreamCreate
+                cuStreamCreateWithPriority cuStreamDestroy cuStreamDestroy_v2 cuStreamEndCapture cuStreamGetAttribute
+                cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v2 cuStreamGetCaptureInfo_v3 cuStreamGetCtx
+                cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority
+                cuStreamIsCapturing cuStreamQuery cuStreamSetAttribute cuStreamSynchronize
+                cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v2 cuStreamWaitEvent
+                cuStreamWaitValue32 cuStreamWaitValue32_v2 cuStreamWaitValue64 cuStreamWaitValue64_v2
+                cuStreamWriteValue32 cuStreamWriteValue32_v2 cuStreamWriteValue64 cuStreamWriteValue64_v2
+                cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc cuSurfRefGetArray
+                cuSurfRefSetArray cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc
                 cuTexObjectGetResourceViewDesc cuTexObjectGetTextureDesc cuTexRefGetAddressMode cuTexRefGetAddress_v2
                 cuTexRefGetArray cuTexRefGetFilterMode cuTexRefGetFlags cuTexRefGetFormat cuTexRefSetAddress2D_v3
                 cuTexRefSetAddressMode cuTexRefSetAddress_v2 cuTexRefSetArray cuTexRefSetBorderColor
@@ -98,18 +102,21 @@ macro_rules! driver_functions {
             ptsz {
                 cuEventRecord cuEventRecordWithFlags cuGetProcAddress_v2 cuGraphInstantiateWithParams cuGraphLaunch
                 cuGraphUpload cuLaunchCooperativeKernel cuLaunchHostFunc cuLaunchHostFunc_v2 cuLaunchKernel
-                cuLaunchKernelEx cuMemAllocAsync cuMemAllocFromPoolAsync cuMemFreeAsync cuMemPrefetchAsync
-                cuMemPrefetchAsync_v2 cuMemcpy2DAsync_v2 cuMemcpy3DAsync_v2 cuMemcpy3DPeerAsync cuMemcpyAsync
-                cuMemcpyAtoHAsync_v2 cuMemcpyBatchAsync_v2 cuMemcpyDtoDAsync_v2 cuMemcpyDtoHAsync_v2
-                cuMemcpyHtoAAsync_v2 cuMemcpyHtoDAsync_v2 cuMemcpyPeerAsync cuMemsetD16Async cuMemsetD2D16Async
-                cuMemsetD2D32Async cuMemsetD2D8Async cuMemsetD32Async cuMemsetD8Async cuStreamAddCallback
-                cuStreamAttachMemAsync cuStreamBatchMemOp_v2 cuStreamBeginCapture cuStreamBeginCaptureToGraph
-                cuStreamBeginCapture_v2 cuStreamCopyAttributes cuStreamEndCapture cuStreamGetAttribute
+                cuLaunchKernelEx cuMemAllocAsync cuMemAllocFromPoolAsync cuMemDiscardAndPrefetchBatchAsync
+                cuMemDiscardBatchAsync cuMemFreeAsync cuMemPrefetchAsync cuMemPrefetchAsync_v2
+                cuMemPrefetchBatchAsync cuMemcpy2DAsync_v2 cuMemcpy3DAsync_v2 cuMemcpy3DPeerAsync cuMemcpyAsync
+                cuMemcpyAtoHAsync_v2 cuMemcpyBatchAsync cuMemcpyBatchAsync_v2 cuMemcpyDtoDAsync_v2
+                cuMemcpyDtoHAsync_v2 cuMemcpyHtoAAsync_v2 cuMemcpyHtoDAsync_v2 cuMemcpyPeerAsync
+                cuMemcpyWithAttributesAsync cuMemsetD16Async cuMemsetD2D16Async cuMemsetD2D32Async cuMemsetD2D8Async
+                cuMemsetD32Async cuMemsetD8Async cuStreamAddCallback cuStreamAttachMemAsync cuStreamBatchMemOp
+                cuStreamBatchMemOp_v2 cuStreamBeginCapture cuStreamBeginCaptureToGraph cuStreamBeginCapture_v2
+                cuStreamCopyAttributes cuStreamEndCapture cuStreamGetAttribute cuStreamGetCaptureInfo
                 cuStreamGetCaptureInfo_v2 cuStreamGetCaptureInfo_v3 cuStreamGetCtx cuStreamGetCtx_v2
                 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority cuStreamIsCapturing
                 cuStreamQuery cuStreamSetAttribute cuStreamSynchronize cuStreamUpdateCaptureDependencies
-                cuStreamUpdateCaptureDependencies_v2 cuStreamWaitEvent cuStreamWaitValue32_v2 cuStreamWaitValue64_v2
-                cuStreamWriteValue32_v2 cuStreamWriteValue64_v2
+                cuStreamUpdateCaptureDependencies_v2 cuStreamWaitEvent cuStreamWaitValue32 cuStreamWaitValue32_v2
+                cuStreamWaitValue64 cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2
+                cuStreamWriteValue64 cuStreamWriteValue64_v2
             }
             ptds {
                 cuMemcpy cuMemcpy2DUnaligned_v2 cuMemcpy2D_v2 cuMemcpy3DPeer cuMemcpy3D_v2 cuMemcpyAtoA_v2
@@ -152,34 +159,27 @@ macro_rules! driver_functions {
                 cuLogicalEndpointImport cuLogicalEndpointQuery cuLogicalEndpointUnbind cuLogsCurrent cuLogsDumpToFile
                 cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemAddressFree
                 cuMemAddressReserve cuMemAlloc cuMemAllocHost cuMemAllocPitch cuMemBatchDecompressAsync
-                cuMemBatchDecompressAsync_ptsz cuMemCreate cuMemDiscardAndPrefetchBatchAsync
-                cuMemDiscardAndPrefetchBatchAsync_ptsz cuMemDiscardBatchAsync cuMemDiscardBatchAsync_ptsz
-                cuMemExportToShareableHandle cuMemFree cuMemGetAccess cuMemGetAddressRange
-                cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle cuMemGetDefaultMemPool
-                cuMemGetHandleForAddressRange cuMemGetInfo cuMemGetLocationInfo cuMemGetMemPool
-                cuMemHostGetDevicePointer cuMemImportFromShareableHandle cuMemMap cuMemMapArrayAsync
-                cuMemMapArrayAsync_ptsz cuMemPoolExportPointer cuMemPoolExportToShareableHandle
-                cuMemPoolImportFromShareableHandle cuMemPoolImportPointer cuMemPrefetchBatchAsync
-                cuMemPrefetchBatchAsync_ptsz cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess cuMemSetMemPool
-                cuMemUnmap cuMemcpy2D cuMemcpy2DAsync cuMemcpy2DUnaligned cuMemcpy3D cuMemcpy3DAsync
-                cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2 cuMemcpy3DBatchAsync_v2_ptsz
+                cuMemBatchDecompressAsync_ptsz cuMemCreate cuMemExportToShareableHandle cuMemFree cuMemGetAccess
+                cuMemGetAddressRange cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle
+                cuMemGetHandleForAddressRange cuMemGetInfo cuMemGetLocationInfo cuMemHostGetDevicePointer
+                cuMemImportFromShareableHandle cuMemMap cuMemMapArrayAsync cuMemMapArrayAsync_ptsz
+                cuMemPoolExportPointer cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle
+                cuMemPoolImportPointer cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap cuMemcpy2D
+                cuMemcpy2DAsync cuMemcpy2DUnaligned cuMemcpy3D cuMemcpy3DAsync cuMemcpy3DBatchAsync
+                cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2 cuMemcpy3DBatchAsync_v2_ptsz
                 cuMemcpy3DWithAttributesAsync cuMemcpy3DWithAttributesAsync_ptsz cuMemcpyAtoA cuMemcpyAtoD
-                cuMemcpyAtoH cuMemcpyAtoHAsync cuMemcpyBatchAsync cuMemcpyBatchAsync_ptsz cuMemcpyDtoA cuMemcpyDtoD
-                cuMemcpyDtoDAsync cuMemcpyDtoH cuMemcpyDtoHAsync cuMemcpyHtoA cuMemcpyHtoAAsync cuMemcpyHtoD
-                cuMemcpyHtoDAsync cuMemcpyWithAttributesAsync cuMemcpyWithAttributesAsync_ptsz cuMemsetD16
+                cuMemcpyAtoH cuMemcpyAtoHAsync cuMemcpyDtoA cuMemcpyDtoD cuMemcpyDtoDAsync cuMemcpyDtoH
+                cuMemcpyDtoHAsync cuMemcpyHtoA cuMemcpyHtoAAsync cuMemcpyHtoD cuMemcpyHtoDAsync cuMemsetD16
                 cuMemsetD2D16 cuMemsetD2D32 cuMemsetD2D8 cuMemsetD32 cuMemsetD8 cuModuleGetGlobal
                 cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindAddr_v2 cuMulticastBindMem
                 cuMulticastBindMem_v2 cuMulticastCreate cuMulticastGetGranularity cuMulticastUnbind cuParamSetSize
                 cuParamSetTexRef cuParamSetf cuParamSeti cuParamSetv cuSignalExternalSemaphoresAsync
-                cuSignalExternalSemaphoresAsync_ptsz cuStreamBatchMemOp cuStreamBatchMemOp_ptsz
-                cuStreamBeginCaptureToCig cuStreamBeginCaptureToCig_ptsz cuStreamBeginRecaptureToGraph
-                cuStreamBeginRecaptureToGraph_ptsz cuStreamEndCaptureToCig cuStreamEndCaptureToCig_ptsz
-                cuStreamGetCaptureInfo cuStreamGetCaptureInfo_ptsz cuStreamGetDevResource cuStreamGetDevResource_ptsz
-                cuStreamGetGreenCtx cuStreamWaitValue32 cuStreamWaitValue32_ptsz cuStreamWaitValue64
-                cuStreamWaitValue64_ptsz cuStreamWriteValue32 cuStreamWriteValue32_ptsz cuStreamWriteValue64
-                cuStreamWriteValue64_ptsz cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled
-                cuTensorMapReplaceAddress cuTensorMapSetAllocationClass cuTexRefCreate cuTexRefDestroy
-                cuTexRefGetAddress cuTexRefGetBorderColor cuTexRefGetMaxAnisotropy cuTexRefGetMipmapFilterMode
+                cuSignalExternalSemaphoresAsync_ptsz cuStreamBeginCaptureToCig cuStreamBeginCaptureToCig_ptsz
+                cuStreamBeginRecaptureToGraph cuStreamBeginRecaptureToGraph_ptsz cuStreamEndCaptureToCig
+                cuStreamEndCaptureToCig_ptsz cuStreamGetDevResource cuStreamGetDevResource_ptsz cuStreamGetGreenCtx
+                cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled cuTensorMapReplaceAddress
+                cuTensorMapSetAllocationClass cuTexRefCreate cuTexRefDestroy cuTexRefGetAddress
+                cuTexRefGetBorderColor cuTexRefGetMaxAnisotropy cuTexRefGetMipmapFilterMode
                 cuTexRefGetMipmapLevelBias cuTexRefGetMipmapLevelClamp cuTexRefGetMipmappedArray cuTexRefSetAddress
                 cuTexRefSetAddress2D cuTexRefSetAddress2D_v2 cuWaitExternalSemaphoresAsync
                 cuWaitExternalSemaphoresAsync_ptsz

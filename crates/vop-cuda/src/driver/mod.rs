@@ -34,11 +34,3 @@ pub use memory::*;
 pub use module::*;
 pub use stream::*;
 pub use texture::*;
-
-use crate::machine::Context;
-use crate::status::Status;
-
-/// The error of a kernel that the current context is left with.
-pub(crate) fn sticky_error() -> Option<Status> {
-    Context::current_any().and_then(|context| context.check_sticky().err())
-}

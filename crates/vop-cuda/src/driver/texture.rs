@@ -240,7 +240,8 @@ fn surface_of(reference: Handle) -> Answer<Arc<SurfaceReference>> {
 api! {
     /// Makes a texture.
     fn cuTexObjectCreate(
-        texture: *mut u64, resource: *const Resource, description: *const TextureDescription, part: *const ViewDescription
+        texture: *mut u64, resource: *const Resource, description: *const TextureDescription,
+        part: *const ViewDescription
     ) {
         let context = Context::current()?;
         // SAFETY: the structures, or null.

@@ -20,7 +20,7 @@ pub struct Module {
     pub handle: u64,
     /// Its context.
     pub context: &'static Context,
-    programs: Vec<Program>,
+    programs: Vec<Arc<Program>>,
     functions: Mutex<HashMap<String, Arc<Function>>>,
     variables: Mutex<HashMap<String, Arc<Allocation>>>,
     /// Handles of texture and surface references.
@@ -40,12 +40,14 @@ pub struct Function {
     pub module: u64,
     /// The handle of the `CUkernel` that it was made for, or 0.
     pub kernel_handle: AtomicUsize,
-    program: Program,
+    program: Arc<Program>,
     kernel: OnceLock<Result<Arc<Kernel>, Status>>,
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
     pub max_dynamic_shared: AtomicU32,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, which has no effect.
     pub carveout: std::sync::atomic::AtomicI32,
+    /// The threads of the last launch, and what they executed.
+    pub last: Mutex<(u64, u64)>,
     /// Whether its module is gone.
     is_unloaded: AtomicBool,
 }
@@ -130,7 +132,7 @@ impl Module {
         let module = Arc::new(Module {
             handle: handles::next(),
             context,
-            programs: loaded,
+            programs: loaded.into_iter().map(Arc::new).collect(),
             functions: Mutex::default(),
             variables: Mutex::default(),
             references: Mutex::default(),
@@ -141,7 +143,10 @@ impl Module {
             for name in names {
                 let function = module.function(&name).map_err(|status| Refusal { status, message: String::new() })?;
                 if let Err(errors) = function.decode()
-                    && errors.0.iter().any(|error| matches!(error.kind, RunErrorKind::Malformed | RunErrorKind::Video(_)))
+                    && errors
+                        .0
+                        .iter()
+                        .any(|error| matches!(error.kind, RunErrorKind::Malformed | RunErrorKind::Video(_)))
                 {
                     module.unload();
                     return Err(Refusal { status: Status::INVALID_PTX, message: errors.to_string() });
@@ -174,10 +179,11 @@ impl Module {
             context: self.context,
             module: self.handle,
             kernel_handle: AtomicUsize::new(0),
-            program: program.ok_or(Status::NOT_FOUND)?.clone(),
+            program: Arc::clone(program.ok_or(Status::NOT_FOUND)?),
             kernel: OnceLock::new(),
             max_dynamic_shared: AtomicU32::new(0),
             carveout: std::sync::atomic::AtomicI32::new(-1),
+            last: Mutex::new((0, 0)),
             is_unloaded: AtomicBool::new(false),
         });
         self.context.machine().handles.set(function.handle, Arc::clone(&function));
@@ -316,6 +322,11 @@ fn check(program: &Program, architecture: u32) -> Result<(), Refusal> {
 }
 
 impl Function {
+    /// The number of the architecture that its module was compiled for: 75 for `sm_75`.
+    pub fn architecture(&self) -> Option<u32> {
+        Some(fatbin::Target::parse(self.program.module().target()?)?.arch)
+    }
+
     fn decode(&self) -> Result<(), RunErrors> {
         if self.kernel.get().is_some() {
             return Ok(());
@@ -340,7 +351,10 @@ impl Function {
                 if status == Status::NOT_SUPPORTED {
                     self.context.machine().report.unsupported(&format!("kernel {}", vop_run::demangled(&self.name)));
                 }
-                report::say(&format!("vop: error: the kernel `{}` cannot be run\n{errors}\n", vop_run::demangled(&self.name)));
+                report::say(&format!(
+                    "vop: error: the kernel `{}` cannot be run\n{errors}\n",
+                    vop_run::demangled(&self.name)
+                ));
                 Err(status)
             }
         });

@@ -136,7 +136,8 @@ fn frames(text: &str) -> Vec<String> {
         if number.parse::<u32>().is_err() {
             continue;
         }
-        let internal = ["vop_cuda::", "vop_run::", "std::", "core::", "alloc::", "<", "__rust", "_start", "__libc_start"];
+        let internal =
+            ["vop_cuda::", "vop_run::", "std::", "core::", "alloc::", "<", "__rust", "_start", "__libc_start"];
         is_out = internal.iter().any(|prefix| name.starts_with(prefix))
             || name == "clone3"
             || name == "start_thread"
@@ -184,8 +185,10 @@ impl Report {
         frames.truncate(MAX_FRAMES);
         let shown = vop_run::demangled(name);
         let mut text = String::new();
-        for error in &errors.0 {
-            text.push_str(&format!("vop: error: the kernel `{shown}` failed: {}\n", message(error)));
+        for (i, error) in errors.0.iter().enumerate() {
+            // What checks had found before stands behind the fault.
+            let what = if i == 0 { format!("the kernel `{shown}` failed") } else { format!("in the kernel `{shown}`") };
+            text.push_str(&format!("vop: error: {what}: {}\n", message(error)));
         }
         if !frames.is_empty() {
             text.push_str("  launched by\n");
@@ -195,12 +198,14 @@ impl Report {
         say(&text);
         let mut told = self.told();
         told.kernel(name, time);
-        for error in &errors.0 {
+        for (i, error) in errors.0.iter().enumerate() {
             if told.errors.len() < MAX_KEPT {
                 let mut value = as_value(error);
                 value["kernel"] = json!(name);
-                value["status"] = json!(status.0);
-                value["stack"] = json!(frames);
+                if i == 0 {
+                    value["status"] = json!(status.0);
+                    value["stack"] = json!(frames);
+                }
                 told.errors.push(value);
             } else {
                 told.errors_left_out += 1;
@@ -383,7 +388,10 @@ fn end() {
         None => {
             leaks.iter().for_each(|leak| say(&format!("vop: leak: {leak}\n")));
             for (what, count) in &machine.report.told().unsupported {
-                say(&format!("vop: not supported: {what}, asked for {count} time{}\n", if *count == 1 { "" } else { "s" }));
+                say(&format!(
+                    "vop: not supported: {what}, asked for {count} time{}\n",
+                    if *count == 1 { "" } else { "s" }
+                ));
             }
         }
     }
@@ -411,8 +419,8 @@ mod tests {
 
     #[test]
     fn frames_are_those_of_the_program() {
-        let text = "   0: vop_cuda::machine::report::Caller::now\n             at ./crates/report.rs:1:2\n   1: cuLaunchKernel\n   \
-                    2: run\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
+        let text = "   0: vop_cuda::machine::report::Caller::now\n             at ./crates/report.rs:1:2\n   \
+                    1: cuLaunchKernel\n   2: run\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
         assert_eq!(frames(text), ["run at ./app.c:12:5", "main"]);
     }
 }

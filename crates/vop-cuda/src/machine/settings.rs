@@ -90,8 +90,8 @@ impl Settings {
         let target = get("VOP_CUDA_DEVICE").unwrap_or_else(|| "sm_90".to_owned());
         let digits = target.strip_prefix("sm_").unwrap_or(&target).trim_end_matches(['a', 'f']);
         let architecture = digits.parse().ok().filter(|number| (50..1000).contains(number));
-        let architecture =
-            architecture.ok_or_else(|| format!("VOP_CUDA_DEVICE is `{target}`: write sm_90, or another architecture"))?;
+        let architecture = architecture
+            .ok_or_else(|| format!("VOP_CUDA_DEVICE is `{target}`: write sm_90, or another architecture"))?;
         let report = get("VOP_CUDA_REPORT").map(PathBuf::from);
         Ok(Settings { devices, architecture, leaks, memory: number("VOP_CUDA_MEMORY")?, report, launch })
     }

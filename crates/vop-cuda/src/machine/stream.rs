@@ -1,11 +1,11 @@
 //! Streams: work in order, beside the program.
 //!
-//! A stream is a queue and a thread that works it off. Who waits for a stream works on it as well, so that a launch and the wait for it need
-//! no change of threads. Only what calls the program back is left to the stream's thread, as it is on a card: the program may have locked
-//! what the function wants.
+//! A stream is a queue and a thread that works it off. Who waits for a stream works on it as well, so that a launch and the wait for it
+//! need no change of threads. Only what calls the program back is left to the stream's thread, as it is on a card: the program may have
+//! locked what the function wants.
 //!
-//! Work has a number in its stream. Other streams wait for a number ([`Ticket`]), and such work was always given before what waits for it, so
-//! that nothing waits in a circle.
+//! Work has a number in its stream. Other streams wait for a number ([`Ticket`]), and such work was always given before what waits for
+//! it, so that nothing waits in a circle.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -90,6 +90,8 @@ impl Ticket {
     }
 }
 
+/// Bytes of the stack of a stream's thread, as the program's own threads have: it calls functions of the program.
+const STACK: usize = 8 << 20;
 /// How long a thread without work stays, once it sleeps.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long, and how often, it only naps before that.
@@ -162,7 +164,8 @@ impl Stream {
 
     fn put(self: &Arc<Self>, mut after: Vec<Ticket>, work: Work, wake: bool) -> Answer<Ticket> {
         if self.is_capturing() {
-            let captured = self.with_capture(|capturing| capturing.as_mut().map(|capturing| capturing.add(work.clone())));
+            let captured =
+                self.with_capture(|capturing| capturing.as_mut().map(|capturing| capturing.add(work.clone())));
             if let Some(result) = captured {
                 result?;
                 return Ok(self.last());
@@ -192,8 +195,8 @@ impl Stream {
     fn start(self: &Arc<Self>) {
         let stream = Arc::clone(self);
         let name = format!("vop-stream-{}", self.id);
-        // Its stack is for what the program does in callbacks.
-        if std::thread::Builder::new().name(name).spawn(move || stream.work_off()).is_err() {
+        let builder = std::thread::Builder::new().name(name).stack_size(STACK);
+        if builder.spawn(move || stream.work_off()).is_err() {
             // The system gives no more threads: this one does it.
             self.queue().has_thread = false;
             while self.work_on_one(true) {}
