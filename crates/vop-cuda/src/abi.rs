@@ -30,8 +30,22 @@ pub(crate) fn guarded(name: &'static str, body: impl FnOnce(Call) -> Answer) -> 
     match result {
         Ok(Ok(())) => Status::SUCCESS,
         Ok(Err(status)) => status,
-        Err(_) => Status(999),
+        Err(_) => {
+            report_bug(name);
+            Status::UNKNOWN
+        }
     }
+}
+
+/// Something has panicked, which has told where.
+pub(crate) fn report_bug(what: &str) {
+    crate::machine::report::say(&format!(
+        "vop: error: {what}: this is a bug in vop, not in your program; please report it, with what stands above and \
+         `vop {} {} {}`\n",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    ));
 }
 
 /// Declares functions that C calls. A body is that of a closure that returns [`Answer`]; `call` names the [`Call`].
@@ -44,3 +58,35 @@ macro_rules! api {
     )* };
 }
 pub(crate) use api;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_unwinds_into_c() {
+        assert_eq!(guarded("cuTest", |_| panic!("this is a test")), Status::UNKNOWN);
+        assert_eq!(guarded("cuTest", |_| Err(Status::NOT_FOUND)), Status::NOT_FOUND);
+    }
+
+    #[test]
+    fn a_symbol_of_the_own_stream_counts_for_one_call() {
+        per_thread_default_stream();
+        let inner = |_: Call| {
+            assert_eq!(
+                guarded("cuInner", |call| if call.per_thread { Err(Status::UNKNOWN) } else { Ok(()) }),
+                Status::SUCCESS
+            );
+            Ok(())
+        };
+        let outer = guarded("cuOuter", |call| {
+            assert!(call.per_thread);
+            inner(call)
+        });
+        assert_eq!(outer, Status::SUCCESS);
+        assert_eq!(
+            guarded("cuNext", |call| if call.per_thread { Err(Status::UNKNOWN) } else { Ok(()) }),
+            Status::SUCCESS
+        );
+    }
+}

@@ -47,7 +47,7 @@ macro_rules! jump {
     };
 }
 
-/// The symbol `$symbol` of a version that is not the default, which jumps to a function: `jump_old!("libcudart.so.12", "cudaMalloc", path)`.
+/// The symbol `$symbol` of a version that is not the default, which jumps to a function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! jump_old {

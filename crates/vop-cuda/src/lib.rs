@@ -31,13 +31,14 @@ mod status;
 
 #[doc(hidden)]
 pub use abi::per_thread_default_stream;
-pub use status::Status;
+pub use status::{Answer, Status};
 
 /// What the shared object does if it is executed as a program: says what it is.
 #[doc(hidden)]
 pub extern "C" fn executed() -> ! {
     use std::io::Write;
-    let text = "This is the CUDA library of vop, for programs that use libcuda.so.1 or libcudart.so: `vop exec PROGRAM` runs them.\n";
+    let text = "This is the CUDA library of vop, for programs that use libcuda.so.1 or libcudart.so: `vop exec PROGRAM` \
+                runs them.\n";
     let written = std::io::stdout().write_all(text.as_bytes());
     std::process::exit(i32::from(written.is_err()))
 }

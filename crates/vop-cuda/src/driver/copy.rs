@@ -212,6 +212,28 @@ fn fill(to: u64, pitch: usize, value: u32, bytes: u64, width: usize, height: usi
     Ok(Fill { to, value, bytes, width: width as u64, height: height as u64, depth: 1 })
 }
 
+/// # Safety
+/// So many values each, or null, and a place for a number, or null.
+unsafe fn copy_all(
+    stream: &Arc<Stream>,
+    to: *const DevicePointer,
+    from: *const DevicePointer,
+    sizes: *const usize,
+    count: usize,
+    wrong: *mut usize,
+) -> Answer {
+    // SAFETY: as the caller says.
+    let (to, from, sizes) = unsafe { (list(to, count)?, list(from, count)?, list(sizes, count)?) };
+    for (i, ((to, from), len)) in to.into_iter().zip(from).zip(sizes).enumerate() {
+        if let Err(status) = later(stream, Copy::bytes(to, from, len as u64)) {
+            // SAFETY: as the caller says.
+            unsafe { super::types::put_if_asked(wrong, i) };
+            return Err(status);
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn fill_later(stream: &Arc<Stream>, fill: Fill) -> Answer {
     fill.check(stream.context.machine())?;
     stream.give(Work::Fill(fill)).map(|_| ())
@@ -231,7 +253,9 @@ api! {
     }
 
     /// Copies between devices.
-    fn cuMemcpyPeer(to: DevicePointer, to_context: Handle, from: DevicePointer, from_context: Handle, len: usize) |call| {
+    fn cuMemcpyPeer(
+        to: DevicePointer, to_context: Handle, from: DevicePointer, from_context: Handle, len: usize
+    ) |call| {
         Context::of(number(to_context))?;
         Context::of(number(from_context))?;
         known(to, len)?;
@@ -380,17 +404,30 @@ api! {
 
     /// Several copies, in a stream. What they say of when sources are read holds: none is read later than a copy in the stream would.
     fn cuMemcpyBatchAsync_v2(
-        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize, attributes: *const c_void,
-        indexes: *const usize, attribute_count: usize, stream: Handle
+        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize,
+        attributes: *const c_void, indexes: *const usize, attribute_count: usize, stream: Handle
     ) |call| {
         let _ = (attributes, indexes, attribute_count);
-        let stream = stream_of(call, stream)?;
         // SAFETY: so many values each, or null.
-        let (to, from, sizes) = unsafe { (list(to, count)?, list(from, count)?, list(sizes, count)?) };
-        for ((to, from), len) in to.into_iter().zip(from).zip(sizes) {
-            later(&stream, Copy::bytes(to, from, len as u64))?;
-        }
-        Ok(())
+        unsafe { copy_all(&stream_of(call, stream)?, to, from, sizes, count, std::ptr::null_mut()) }
+    }
+
+    /// As `cuMemcpyBatchAsync_v2`, and tells which copy was wrong.
+    fn cuMemcpyBatchAsync(
+        to: *const DevicePointer, from: *const DevicePointer, sizes: *const usize, count: usize,
+        attributes: *const c_void, indexes: *const usize, attribute_count: usize, wrong: *mut usize, stream: Handle
+    ) |call| {
+        let _ = (attributes, indexes, attribute_count);
+        // SAFETY: so many values each, or null, and a place for a number, or null.
+        unsafe { copy_all(&stream_of(call, stream)?, to, from, sizes, count, wrong) }
+    }
+
+    /// A copy with attributes, in a stream.
+    fn cuMemcpyWithAttributesAsync(
+        to: DevicePointer, from: DevicePointer, len: usize, attributes: *const c_void, stream: Handle
+    ) |call| {
+        let _ = attributes;
+        later(&stream_of(call, stream)?, Copy::bytes(to, from, len as u64))
     }
 
     /// Fills with bytes.
@@ -439,17 +476,23 @@ api! {
     }
 
     /// Fills rows with bytes, in a stream.
-    fn cuMemsetD2D8Async(to: DevicePointer, pitch: usize, value: u8, width: usize, height: usize, stream: Handle) |call| {
+    fn cuMemsetD2D8Async(
+        to: DevicePointer, pitch: usize, value: u8, width: usize, height: usize, stream: Handle
+    ) |call| {
         fill_later(&stream_of(call, stream)?, fill(to, pitch, value.into(), 1, width, height)?)
     }
 
     /// Fills rows with numbers of 16 bits, in a stream.
-    fn cuMemsetD2D16Async(to: DevicePointer, pitch: usize, value: u16, width: usize, height: usize, stream: Handle) |call| {
+    fn cuMemsetD2D16Async(
+        to: DevicePointer, pitch: usize, value: u16, width: usize, height: usize, stream: Handle
+    ) |call| {
         fill_later(&stream_of(call, stream)?, fill(to, pitch, value.into(), 2, width, height)?)
     }
 
     /// Fills rows with numbers of 32 bits, in a stream.
-    fn cuMemsetD2D32Async(to: DevicePointer, pitch: usize, value: u32, width: usize, height: usize, stream: Handle) |call| {
+    fn cuMemsetD2D32Async(
+        to: DevicePointer, pitch: usize, value: u32, width: usize, height: usize, stream: Handle
+    ) |call| {
         fill_later(&stream_of(call, stream)?, fill(to, pitch, value, 4, width, height)?)
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use super::copy::Copy3D;
-use super::launch::launch;
+use super::launch::{COOPERATIVE, cooperative, launch};
 use super::module::function_of;
 use super::stream::{event_of, stream_of};
 use super::types::{DeviceNumber, DevicePointer, Handle, get, handle, list, number, put, put_if_asked, text};
@@ -14,8 +14,8 @@ use crate::abi::api;
 use crate::machine::copy::{Fill, Side};
 use crate::machine::event::Event;
 use crate::machine::graph::{Graph, Instance, Kept, NodeOf, Task, UserObject};
-use crate::machine::launch::Shape;
-use crate::machine::memory::{Kind, Wanted};
+use crate::machine::launch::{Launch, Shape};
+use crate::machine::memory::{Allocation, Kind, Wanted};
 use crate::machine::work::{HostFunction, Owned, Work};
 use crate::machine::{Context, machine, report};
 use crate::status::{Answer, Status};
@@ -513,6 +513,26 @@ api! {
         Ok(())
     }
 
+    /// An attribute of a kernel node: whether its blocks may wait for one another. Others are as if they had not been set.
+    fn cuGraphKernelNodeGetAttribute(node: Handle, attribute: u32, value: *mut [u32; 16]) {
+        let Task::Work(Work::Launch(launch)) = task_of(node)? else { return Err(Status::INVALID_VALUE) };
+        cooperative(attribute, &[1; 16])?;
+        let mut found = [0; 16];
+        found[0] = u32::from(attribute == COOPERATIVE && launch.shape.is_cooperative);
+        // SAFETY: a place for the union, or null.
+        unsafe { put(value, found) }
+    }
+
+    /// Sets an attribute of a kernel node. Those that only make a launch faster have no effect.
+    fn cuGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: *const [u32; 16]) {
+        let Task::Work(Work::Launch(launch)) = task_of(node)? else { return Err(Status::INVALID_VALUE) };
+        // SAFETY: the union, or null.
+        let Some(is_cooperative) = cooperative(attribute, &unsafe { get(value) }?)? else { return Ok(()) };
+        let shape = Shape { is_cooperative, ..launch.shape };
+        let copy = Launch::new(&launch.function, shape, |number, _, _| Ok(launch.arguments[number].clone()))?;
+        set_task(node, Task::Work(Work::Launch(Arc::new(copy))))
+    }
+
     /// Adds a copy.
     fn cuGraphAddMemcpyNode(
         node: *mut Handle, graph: Handle, after: *const Handle, count: usize, copy: *const Copy3D, context: Handle
@@ -698,6 +718,37 @@ api! {
         machine()?.space.find(pointer).ok_or(Status::INVALID_VALUE)?;
         // SAFETY: the caller's arguments.
         unsafe { add(node, graph, after, count, Task::Free(pointer)) }
+    }
+
+    /// The memory that a node allocates.
+    fn cuGraphMemAllocNodeGetParams(node: Handle, parameters: *mut AllocateNode) {
+        let Task::Allocate(pointer, _) = task_of(node)? else { return Err(Status::INVALID_VALUE) };
+        let found = machine()?.space.find(pointer).ok_or(Status::INVALID_VALUE)?;
+        let pool = super::memory::PoolProperties::of(found.device as i32);
+        let (access, access_count) = (std::ptr::null(), 0);
+        // SAFETY: a place for the structure, or null.
+        unsafe { put(parameters, AllocateNode { pool, access, access_count, len: found.len as usize, pointer }) }
+    }
+
+    /// Bytes of memory that graphs have allocated, now and at most.
+    fn cuDeviceGetGraphMemAttribute(device: DeviceNumber, attribute: u32, value: *mut c_void) {
+        let machine = machine()?;
+        let device = machine.device(device)?.ordinal;
+        if attribute > 3 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let is_graphs = |found: &Allocation| found.kind == Kind::Pool && found.pool == 0 && found.device == device;
+        let sum: u64 = machine.space.filtered(is_graphs).iter().map(|found| found.len).sum();
+        // SAFETY: a place for a number, or null.
+        unsafe { put(value.cast::<u64>(), sum) }
+    }
+
+    /// Lets the count of most bytes start again, which is that of now.
+    fn cuDeviceSetGraphMemAttribute(device: DeviceNumber, attribute: u32, value: *mut c_void) {
+        machine()?.device(device)?;
+        // SAFETY: a number, or null.
+        let value = unsafe { get(value.cast_const().cast::<u64>()) }?;
+        if matches!(attribute, 1 | 3) && value == 0 { Ok(()) } else { Err(Status::INVALID_VALUE) }
     }
 
     /// The memory that a node frees.
@@ -905,7 +956,9 @@ api! {
     }
 
     /// Lets nodes come after others.
-    fn cuGraphAddDependencies_v2(graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize) {
+    fn cuGraphAddDependencies_v2(
+        graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize
+    ) {
         // SAFETY: the caller's arguments.
         unsafe {
             refuse_data(data, count)?;
@@ -1064,7 +1117,8 @@ api! {
 
     /// Makes an object that graphs may hold, and that is destroyed when nobody does.
     fn cuUserObjectCreate(
-        object: *mut Handle, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, count: u32, flags: u32
+        object: *mut Handle, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, count: u32,
+        flags: u32
     ) {
         let machine = machine()?;
         let function = destroy.filter(|_| count > 0 && flags == 1).ok_or(Status::INVALID_VALUE)?;
@@ -1121,7 +1175,19 @@ api! {
 
 /// Names of kinds of nodes.
 const KINDS: [&str; 13] = [
-    "kernel", "copy", "fill", "host", "graph", "empty", "wait", "record", "signal", "semaphore", "allocate", "free", "words",
+    "kernel",
+    "copy",
+    "fill",
+    "host",
+    "graph",
+    "empty",
+    "wait",
+    "record",
+    "signal",
+    "semaphore",
+    "allocate",
+    "free",
+    "words",
 ];
 
 fn object_of(object: Handle) -> Answer<Arc<UserObject>> {

@@ -46,7 +46,9 @@ api! {
     }
 
     /// A function by its name, as the header of a version means it.
-    fn cuGetProcAddress_v2(symbol: *const c_char, function: *mut *mut c_void, version: i32, flags: u64, found: *mut i32) {
+    fn cuGetProcAddress_v2(
+        symbol: *const c_char, function: *mut *mut c_void, version: i32, flags: u64, found: *mut i32
+    ) {
         // SAFETY: the caller passes a name and places for the results, or null.
         unsafe {
             let name = super::types::text(symbol)?;
@@ -91,8 +93,8 @@ api! {
         }
         static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| report::say(
-            "vop: error: the program asks for private tables of NVIDIA's driver (cuGetExportTable), as the static CUDA runtime does\n  \
-             help: link the shared runtime, `nvcc -cudart shared`\n"
+            "vop: error: the program asks for private tables of NVIDIA's driver (cuGetExportTable), as the static CUDA \
+             runtime does\n  help: link the shared runtime, `nvcc -cudart shared`\n"
         ));
         Err(report::not_supported("cuGetExportTable"))
     }

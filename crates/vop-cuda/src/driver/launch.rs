@@ -107,19 +107,30 @@ unsafe fn shape_of(config: &LaunchConfig) -> Answer<Shape> {
     let mut is_cooperative = false;
     // SAFETY: as the caller says.
     for attribute in unsafe { super::types::list(config.attributes, config.count as usize) }? {
-        let [first, second, third, ..] = attribute.value;
-        match attribute.id {
-            // Nothing; the cache; how to wait; programmatic order, which is kept; priority; domains; the carve-out.
-            0 | 1 | 3 | 5 | 6 | 8..=10 | 14..=16 => {}
-            2 => is_cooperative = first != 0,
-            // Clusters of one block are none.
-            4 | 11 if [first, second, third] == [1, 1, 1] => {}
-            4 | 11 => return Err(report::not_supported("launches with clusters")),
-            _ => return Err(report::not_supported(&format!("launches with the attribute {}", attribute.id))),
-        }
+        is_cooperative = cooperative(attribute.id, &attribute.value)?.unwrap_or(is_cooperative);
     }
     Ok(Shape { grid: config.grid, block: config.block, shared: config.shared, is_cooperative })
 }
+
+/// What an attribute says of whether blocks may wait for one another. Those that only make a launch faster say nothing.
+///
+/// # Errors
+/// It asks for what is not there.
+pub(super) fn cooperative(id: u32, value: &[u32; 16]) -> Answer<Option<bool>> {
+    let [first, second, third, ..] = *value;
+    match id {
+        // Nothing; the cache; how to wait; programmatic order, which is kept; priority; domains; the carve-out.
+        0 | 1 | 3 | 5 | 6 | 8..=10 | 14..=16 => Ok(None),
+        COOPERATIVE => Ok(Some(first != 0)),
+        // Clusters of one block are none.
+        4 | 11 if [first, second, third] == [1, 1, 1] => Ok(None),
+        4 | 11 => Err(report::not_supported("launches with clusters")),
+        _ => Err(report::not_supported(&format!("launches with the attribute {id}"))),
+    }
+}
+
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
+pub(super) const COOPERATIVE: u32 = 2;
 
 fn give(stream: &Arc<Stream>, function: &Arc<Function>, launch: Launch) -> Answer {
     if !std::ptr::eq(function.context.device, stream.context.device) {
@@ -211,7 +222,9 @@ pub(super) fn attribute_of(function: &Function, attribute: i32) -> Answer<i32> {
         // Constants, local memory and registers are what a compiler for a card would decide.
         2 | 3 => 0,
         4 => REGISTERS,
-        5 | 6 => architecture,
+        // What the code was compiled for, and what it was made into on the device.
+        5 => function.architecture().map_or(architecture, |number| number as i32),
+        6 => architecture,
         7 => 0,
         8 => {
             let set = function.max_dynamic_shared.load(Ordering::Relaxed);
@@ -261,41 +274,41 @@ api! {
     /// Launches a kernel.
     fn cuLaunchKernel(
         function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
-        stream: Handle, parameters: *const *const c_void, extra: *const *const c_void
+        stream: Handle, parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) |call| {
         let stream = stream_of(call, stream)?;
         let function = function_of(function)?;
         let shape =
             Shape { grid: [grid_x, grid_y, grid_z], block: [block_x, block_y, block_z], shared, is_cooperative: false };
         // SAFETY: the caller's arguments.
-        let launch = unsafe { launch(&function, shape, parameters, extra) }?;
+        let launch = unsafe { launch(&function, shape, parameters.cast(), extra.cast()) }?;
         give(&stream, &function, launch)
     }
 
     /// Launches a kernel with attributes.
     fn cuLaunchKernelEx(
-        config: *const LaunchConfig, function: Handle, parameters: *const *const c_void, extra: *const *const c_void
+        config: *const LaunchConfig, function: Handle, parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) |call| {
         // SAFETY: the structure, or null.
         let config = unsafe { get(config) }?;
         let stream = stream_of(call, config.stream)?;
         let function = function_of(function)?;
         // SAFETY: the caller's arguments.
-        let launch = unsafe { launch(&function, shape_of(&config)?, parameters, extra) }?;
+        let launch = unsafe { launch(&function, shape_of(&config)?, parameters.cast(), extra.cast()) }?;
         give(&stream, &function, launch)
     }
 
     /// Launches a kernel whose blocks may wait for one another.
     fn cuLaunchCooperativeKernel(
         function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
-        stream: Handle, parameters: *const *const c_void
+        stream: Handle, parameters: *mut *mut c_void
     ) |call| {
         let stream = stream_of(call, stream)?;
         let function = function_of(function)?;
         let shape =
             Shape { grid: [grid_x, grid_y, grid_z], block: [block_x, block_y, block_z], shared, is_cooperative: true };
         // SAFETY: the caller's arguments.
-        let launch = unsafe { launch(&function, shape, parameters, std::ptr::null()) }?;
+        let launch = unsafe { launch(&function, shape, parameters.cast(), std::ptr::null()) }?;
         give(&stream, &function, launch)
     }
 
@@ -406,6 +419,18 @@ api! {
         }
         // SAFETY: the caller's arguments.
         unsafe { potential(grid, block, function, dynamic, shared, limit) }
+    }
+
+    /// There are no clusters.
+    fn cuOccupancyMaxPotentialClusterSize(size: *mut i32, function: Handle, config: *const LaunchConfig) {
+        let _ = (size, function, config);
+        Err(report::not_supported("cuOccupancyMaxPotentialClusterSize"))
+    }
+
+    /// There are no clusters.
+    fn cuOccupancyMaxActiveClusters(count: *mut i32, function: Handle, config: *const LaunchConfig) {
+        let _ = (count, function, config);
+        Err(report::not_supported("cuOccupancyMaxActiveClusters"))
     }
 
     /// The dynamic shared memory that so many blocks leave to each.

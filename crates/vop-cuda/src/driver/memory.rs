@@ -41,7 +41,12 @@ fn free(address: u64, kinds: &[Kind]) -> Answer {
     let allocation = starts_at(machine, address, kinds)?;
     if let Some(context) = Context::current_any() {
         graph::may_wait()?;
-        context.drain();
+        if allocation.kind.is_host() {
+            // Kernels of other devices may use it.
+            machine.drain();
+        } else {
+            context.drain();
+        }
         context.check_sticky()?;
     }
     machine.release(&allocation)
@@ -205,7 +210,7 @@ api! {
         let machine = context.machine();
         let found = starts_at(machine, pointer.addr() as u64, &[Kind::Registered]);
         let found = found.map_err(|_| Status::HOST_MEMORY_NOT_REGISTERED)?;
-        context.drain();
+        machine.drain();
         machine.release(&found)
     }
 
@@ -369,6 +374,36 @@ api! {
         unsafe { put(pool, handle(found.handle)) }
     }
 
+    /// The own pool of a device.
+    fn cuMemGetDefaultMemPool(pool: *mut Handle, location: *const [i32; 2], kind: i32) {
+        // SAFETY: the structure, or null.
+        let device = unsafe { device_at(location, kind) }?;
+        let found = device.default_pool(machine()?);
+        // SAFETY: a place for a handle, or null.
+        unsafe { put(pool, handle(found.handle)) }
+    }
+
+    /// The pool that a device allocates from.
+    fn cuMemGetMemPool(pool: *mut Handle, location: *const [i32; 2], kind: i32) {
+        // SAFETY: the structure, or null.
+        let device = unsafe { device_at(location, kind) }?;
+        let found = device.pool(machine()?);
+        // SAFETY: a place for a handle, or null.
+        unsafe { put(pool, handle(found.handle)) }
+    }
+
+    /// Chooses the pool that a device allocates from.
+    fn cuMemSetMemPool(location: *const [i32; 2], kind: i32, pool: Handle) {
+        // SAFETY: the structure, or null.
+        let device = unsafe { device_at(location, kind) }?;
+        let pool = pool_of(pool)?;
+        if pool.device.ordinal != device.ordinal {
+            return Err(Status::INVALID_VALUE);
+        }
+        device.set_pool(pool);
+        Ok(())
+    }
+
     /// One thing about a pointer.
     fn cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: DevicePointer) {
         let machine = machine()?;
@@ -413,6 +448,27 @@ api! {
         advise(pointer, len, advice)
     }
 
+    /// What was said of where managed memory is used: nothing, as it has no effect.
+    fn cuMemRangeGetAttribute(data: *mut c_void, size: usize, attribute: i32, pointer: DevicePointer, len: usize) {
+        // SAFETY: a place for so many bytes, or null.
+        unsafe { put_range(data, size, attribute, pointer, len) }
+    }
+
+    /// What was said of where managed memory is used: nothing, as it has no effect.
+    fn cuMemRangeGetAttributes(
+        data: *const *mut c_void, sizes: *const usize, attributes: *const i32, count: usize, pointer: DevicePointer,
+        len: usize
+    ) {
+        // SAFETY: so many places, sizes and numbers, or null.
+        unsafe {
+            let (data, sizes) = (super::types::list(data, count)?, super::types::list(sizes, count)?);
+            for ((data, size), attribute) in data.into_iter().zip(sizes).zip(super::types::list(attributes, count)?) {
+                put_range(data, size, attribute, pointer, len)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Brings managed memory to a device, which has no effect.
     fn cuMemPrefetchAsync(pointer: DevicePointer, len: usize, device: DeviceNumber, stream: Handle) |call| {
         if device != -1 {
@@ -428,6 +484,35 @@ api! {
             return Err(Status::INVALID_VALUE);
         }
         prefetch(pointer, len, stream_of(call, stream)?)
+    }
+
+    /// Brings ranges of managed memory to places, which has no effect.
+    fn cuMemPrefetchBatchAsync(
+        pointers: *const DevicePointer, sizes: *const usize, count: usize, locations: *const c_void,
+        indexes: *const usize, location_count: usize, flags: u64, stream: Handle
+    ) |call| {
+        let _ = (locations, indexes, location_count, flags);
+        // SAFETY: so many values each, or null.
+        unsafe { prefetch_all(&stream_of(call, stream)?, pointers, sizes, count) }
+    }
+
+    /// Tells that what managed memory holds is not needed any more, which has no effect.
+    fn cuMemDiscardBatchAsync(
+        pointers: *const DevicePointer, sizes: *const usize, count: usize, flags: u64, stream: Handle
+    ) |call| {
+        let _ = flags;
+        // SAFETY: so many values each, or null.
+        unsafe { prefetch_all(&stream_of(call, stream)?, pointers, sizes, count) }
+    }
+
+    /// Both, which have no effect.
+    fn cuMemDiscardAndPrefetchBatchAsync(
+        pointers: *const DevicePointer, sizes: *const usize, count: usize, locations: *const c_void,
+        indexes: *const usize, location_count: usize, flags: u64, stream: Handle
+    ) |call| {
+        let _ = (locations, indexes, location_count, flags);
+        // SAFETY: so many values each, or null.
+        unsafe { prefetch_all(&stream_of(call, stream)?, pointers, sizes, count) }
     }
 
     /// Ties managed memory to a stream, which has no effect.
@@ -467,6 +552,20 @@ pub struct PoolProperties {
 }
 
 impl PoolProperties {
+    /// Those of a device's memory.
+    pub(super) fn of(id: DeviceNumber) -> PoolProperties {
+        PoolProperties {
+            allocation: 1,
+            handle_types: 0,
+            location: LOCATION_DEVICE,
+            id,
+            security: std::ptr::null_mut(),
+            max_size: 0,
+            usage: 0,
+            reserved: [0; 54],
+        }
+    }
+
     /// The device that they name.
     pub(super) fn device(&self) -> Answer<DeviceNumber> {
         if self.location == LOCATION_DEVICE { Ok(self.id) } else { Err(Status::INVALID_VALUE) }
@@ -514,6 +613,53 @@ fn advise(pointer: DevicePointer, len: usize, advice: i32) -> Answer {
     let found = machine()?.space.find_range(pointer, len as u64)?;
     let is_known = found.is_some_and(|found| found.kind == Kind::Managed);
     if is_known && (1..=6).contains(&advice) { Ok(()) } else { Err(Status::INVALID_VALUE) }
+}
+
+unsafe fn put_range(data: *mut c_void, size: usize, attribute: i32, pointer: DevicePointer, len: usize) -> Answer {
+    /// `CU_DEVICE_INVALID`.
+    const NOWHERE: i32 = -2;
+    let found = machine()?.space.find_range(pointer, len as u64)?;
+    found.filter(|found| found.kind == Kind::Managed).ok_or(Status::INVALID_VALUE)?;
+    let value = match attribute {
+        // Whether it is mostly read; kinds of places.
+        1 | 5 | 7 => 0,
+        2..=4 | 6 | 8 => NOWHERE,
+        _ => return Err(Status::INVALID_VALUE),
+    };
+    if data.is_null() || size == 0 || !size.is_multiple_of(4) || attribute != 3 && size != 4 {
+        return Err(Status::INVALID_VALUE);
+    }
+    for i in 0..size / 4 {
+        // SAFETY: the caller passes a place for so many numbers.
+        unsafe { data.cast::<i32>().add(i).write_unaligned(value) };
+    }
+    Ok(())
+}
+
+/// # Safety
+/// So many values each, or null.
+unsafe fn prefetch_all(
+    stream: &Arc<crate::machine::stream::Stream>,
+    pointers: *const DevicePointer,
+    sizes: *const usize,
+    count: usize,
+) -> Answer {
+    // SAFETY: as the caller says.
+    let (pointers, sizes) = unsafe { (super::types::list(pointers, count)?, super::types::list(sizes, count)?) };
+    pointers.into_iter().zip(sizes).try_for_each(|(pointer, len)| prefetch(pointer, len, Arc::clone(stream)))
+}
+
+/// The device of a place. Only pools of devices are there.
+///
+/// # Safety
+/// The structure, or null.
+unsafe fn device_at(location: *const [i32; 2], kind: i32) -> Answer<&'static crate::machine::Device> {
+    // SAFETY: as the caller says.
+    let [place, id] = unsafe { super::types::get(location) }?;
+    if place != LOCATION_DEVICE || kind != 1 {
+        return Err(crate::machine::report::not_supported("pools of other places than devices"));
+    }
+    machine()?.device(id)
 }
 
 fn prefetch(pointer: DevicePointer, len: usize, stream: Arc<crate::machine::stream::Stream>) -> Answer {

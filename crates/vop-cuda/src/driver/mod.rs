@@ -7,6 +7,7 @@
 #![allow(clippy::missing_safety_doc, reason = "CUDA's manual says what pointers must be")]
 #![allow(clippy::too_many_arguments, reason = "they are CUDA's")]
 
+mod array;
 mod context;
 mod copy;
 mod device;
@@ -18,9 +19,11 @@ mod memory;
 mod module;
 mod names;
 mod stream;
+mod texture;
 mod types;
 pub mod unsupported;
 
+pub use array::*;
 pub use context::*;
 pub use copy::*;
 pub use device::*;
@@ -30,11 +33,4 @@ pub use launch::*;
 pub use memory::*;
 pub use module::*;
 pub use stream::*;
-
-use crate::machine::Context;
-use crate::status::Status;
-
-/// The error of a kernel that the current context is left with.
-pub(crate) fn sticky_error() -> Option<Status> {
-    Context::current_any().and_then(|context| context.check_sticky().err())
-}
+pub use texture::*;

@@ -86,8 +86,8 @@ impl Buffer {
 }
 
 impl Log {
-    /// Reads options: `CU_JIT_INFO_LOG_BUFFER` and its size, `CU_JIT_ERROR_LOG_BUFFER` and its size. Others are about the machine code that a
-    /// card would get, and have no effect.
+    /// Reads options: `CU_JIT_INFO_LOG_BUFFER` and its size, `CU_JIT_ERROR_LOG_BUFFER` and its size. Others are about the machine code
+    /// that a card would get, and have no effect.
     ///
     /// # Safety
     /// There are so many options and values.
@@ -149,7 +149,10 @@ unsafe fn texts_of(machine: &Machine, image: *const c_void) -> Result<Vec<String
             return Ok(linked_texts(image.add(LINKED.len())));
         }
         let images = fatbin::in_memory(image)?;
-        Ok(images.into_iter().map(|image| fatbin::ptx(image, machine.settings.architecture)).collect::<Result<_, _>>()?)
+        Ok(images
+            .into_iter()
+            .map(|image| fatbin::ptx(image, machine.settings.architecture))
+            .collect::<Result<_, _>>()?)
     }
 }
 
@@ -314,11 +317,7 @@ unsafe fn load(
     }
 }
 
-unsafe fn load_library(
-    library: *mut Handle,
-    texts: Result<Vec<String>, Refusal>,
-    mut log: Log,
-) -> Answer {
+unsafe fn load_library(library: *mut Handle, texts: Result<Vec<String>, Refusal>, mut log: Log) -> Answer {
     let machine = machine()?;
     if library.is_null() {
         return Err(Status::INVALID_VALUE);
@@ -354,8 +353,9 @@ fn add(state: &LinkState, kind: u32, texts: Result<Vec<String>, Refusal>) -> Ans
         // Machine code; PTX; a fat binary; an object or a library of the host with device code; NVVM.
         0 => Err(Refusal {
             status: Status::NO_BINARY_FOR_GPU,
-            message: "machine code (a cubin) cannot be linked: vop runs PTX only\n  help: add PTX, or a fat binary with PTX"
-                .to_owned(),
+            message:
+                "machine code (a cubin) cannot be linked: vop runs PTX only\n  help: add PTX, or a fat binary with PTX"
+                    .to_owned(),
         }),
         1 | 2 => texts,
         3 | 4 => {
@@ -656,8 +656,8 @@ api! {
 
     /// Adds PTX, or a fat binary with PTX.
     fn cuLinkAddData_v2(
-        state: Handle, kind: u32, data: *const c_void, size: usize, name: *const c_char, count: u32, options: *const u32,
-        values: *mut *mut c_void
+        state: Handle, kind: u32, data: *const c_void, size: usize, name: *const c_char, count: u32,
+        options: *const u32, values: *mut *mut c_void
     ) {
         let _ = (name, count, options, values);
         // SAFETY: the caller's arguments.
@@ -666,8 +666,8 @@ api! {
 
     /// Adds PTX, or a fat binary with PTX.
     fn cuLinkAddData(
-        state: Handle, kind: u32, data: *const c_void, size: usize, name: *const c_char, count: u32, options: *const u32,
-        values: *mut *mut c_void
+        state: Handle, kind: u32, data: *const c_void, size: usize, name: *const c_char, count: u32,
+        options: *const u32, values: *mut *mut c_void
     ) {
         let _ = (name, count, options, values);
         // SAFETY: the caller's arguments.

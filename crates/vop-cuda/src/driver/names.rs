@@ -1,5 +1,5 @@
-//! Which symbol a name means: in cuda.h, a macro puts the newest version in the place of the plain name, so a program that asks for a name says
-//! which version of the header it was written with.
+//! Which symbol a name means: in cuda.h, a macro puts the newest version in the place of the plain name, so a program that asks for a
+//! name says which version of the header it was written with.
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,18 +80,9 @@ const SYMBOLS: &[(i32, &str)] = &[
          cuTexRefGetArray cuTexRefGetFilterMode cuTexRefGetFlags cuTexRefGetFormat cuTexRefSetAddress \
          cuTexRefSetAddressMode cuTexRefSetArray cuTexRefSetFilterMode cuTexRefSetFlags cuTexRefSetFormat",
     ),
-    (
-        2010,
-        "cuModuleLoadDataEx",
-    ),
-    (
-        2020,
-        "cuDriverGetVersion cuFuncGetAttribute cuMemHostAlloc cuMemHostGetDevicePointer cuTexRefSetAddress2D",
-    ),
-    (
-        2030,
-        "cuMemHostGetFlags",
-    ),
+    (2010, "cuModuleLoadDataEx"),
+    (2020, "cuDriverGetVersion cuFuncGetAttribute cuMemHostAlloc cuMemHostGetDevicePointer cuTexRefSetAddress2D"),
+    (2030, "cuMemHostGetFlags"),
     (
         3000,
         "cuFuncSetCacheConfig cuGetExportTable cuGraphicsMapResources cuGraphicsResourceGetMappedPointer \
@@ -99,10 +90,7 @@ const SYMBOLS: &[(i32, &str)] = &[
          cuGraphicsUnregisterResource cuMemcpyDtoDAsync cuModuleGetSurfRef cuSurfRefGetArray \
          cuSurfRefSetArray",
     ),
-    (
-        3010,
-        "cuCtxGetLimit cuCtxSetLimit",
-    ),
+    (3010, "cuCtxGetLimit cuCtxSetLimit"),
     (
         3020,
         "cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayCreate_v2 cuArrayGetDescriptor_v2 \
@@ -130,10 +118,7 @@ const SYMBOLS: &[(i32, &str)] = &[
         "cuDeviceGetByPCIBusId cuDeviceGetPCIBusId cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle \
          cuIpcOpenEventHandle cuIpcOpenMemHandle cuTexRefSetAddress2D_v3",
     ),
-    (
-        4020,
-        "cuCtxGetSharedMemConfig cuCtxSetSharedMemConfig cuFuncSetSharedMemConfig",
-    ),
+    (4020, "cuCtxGetSharedMemConfig cuCtxSetSharedMemConfig cuFuncSetSharedMemConfig"),
     (
         5000,
         "cuGraphicsResourceGetMappedMipmappedArray cuMipmappedArrayCreate cuMipmappedArrayDestroy \
@@ -149,10 +134,7 @@ const SYMBOLS: &[(i32, &str)] = &[
         "cuCtxGetStreamPriorityRange cuLinkAddData cuLinkAddFile cuLinkComplete cuLinkCreate cuLinkDestroy \
          cuStreamCreateWithPriority cuStreamGetFlags cuStreamGetPriority",
     ),
-    (
-        6000,
-        "cuGetErrorName cuGetErrorString cuMemAllocManaged cuPointerSetAttribute cuStreamAttachMemAsync",
-    ),
+    (6000, "cuGetErrorName cuGetErrorString cuMemAllocManaged cuPointerSetAttribute cuStreamAttachMemAsync"),
     (
         6050,
         "cuGraphicsResourceSetMapFlags_v2 cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkCreate_v2 \
@@ -176,10 +158,7 @@ const SYMBOLS: &[(i32, &str)] = &[
         "cuFuncSetAttribute cuLaunchCooperativeKernel cuLaunchCooperativeKernelMultiDevice \
          cuStreamWaitValue64 cuStreamWriteValue64",
     ),
-    (
-        9020,
-        "cuDeviceGetUuid cuStreamGetCtx",
-    ),
+    (9020, "cuDeviceGetUuid cuStreamGetCtx"),
     (
         10000,
         "cuDestroyExternalMemory cuDestroyExternalSemaphore cuDeviceGetLuid cuExternalMemoryGetMappedBuffer \
@@ -277,10 +256,7 @@ const SYMBOLS: &[(i32, &str)] = &[
          cuCoredumpSetAttributeGlobal cuCtxSetFlags cuMulticastAddDevice cuMulticastBindAddr \
          cuMulticastBindMem cuMulticastCreate cuMulticastGetGranularity cuMulticastUnbind",
     ),
-    (
-        12020,
-        "cuGraphAddNode cuGraphExecNodeSetParams cuGraphNodeSetParams cuMemAdvise_v2 cuMemPrefetchAsync_v2",
-    ),
+    (12020, "cuGraphAddNode cuGraphExecNodeSetParams cuGraphNodeSetParams cuMemAdvise_v2 cuMemPrefetchAsync_v2"),
     (
         12030,
         "cuFuncGetName cuGraphAddDependencies_v2 cuGraphAddNode_v2 cuGraphConditionalHandleCreate \
@@ -302,10 +278,7 @@ const SYMBOLS: &[(i32, &str)] = &[
         "cuCtxCreate_v4 cuCtxRecordEvent cuCtxWaitEvent cuGreenCtxStreamCreate cuKernelGetLibrary \
          cuStreamGetCtx_v2",
     ),
-    (
-        12060,
-        "cuMemBatchDecompressAsync",
-    ),
+    (12060, "cuMemBatchDecompressAsync"),
     (
         12080,
         "cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState \
@@ -349,10 +322,7 @@ const SYMBOLS: &[(i32, &str)] = &[
         "cuCheckpointOperationComplete cuDeviceGetCliqueCount cuDeviceGetCliqueInfo \
          cuDeviceGetFabricClusterUuid cuGraphAddNode_v3 cuGraphNodeSetParams_v2 cuMemGetLocationInfo",
     ),
-    (
-        13050,
-        "cuFabricCpyBatchAsync cuTensorMapSetAllocationClass",
-    ),
+    (13050, "cuFabricCpyBatchAsync cuTensorMapSetAllocationClass"),
 ];
 
 #[cfg(test)]
@@ -380,7 +350,9 @@ mod tests {
     #[test]
     fn every_symbol_is_in_both_lists() {
         macro_rules! all {
-            (functions { $($name:ident)* } ptsz { $($z:ident)* } ptds { $($d:ident)* } unsupported { $($no:ident)* }) => {
+            (
+                functions { $($name:ident)* } ptsz { $($z:ident)* } ptds { $($d:ident)* } unsupported { $($no:ident)* }
+            ) => {
                 [$(stringify!($name),)* $(stringify!($no)),*]
             };
         }
@@ -392,5 +364,64 @@ mod tests {
         for name in listed {
             assert!(all.contains(&name), "{name}");
         }
+    }
+
+    /// Names in cuda.h: those that are declared, and those that macros put in their place.
+    fn declared(header: &str) -> Vec<String> {
+        let is_name = |word: &&str| word.strip_prefix("cu").is_some_and(|rest| rest.starts_with(char::is_uppercase));
+        let mut names = Vec::new();
+        let mut rest = header;
+        // Comments name functions as well.
+        let mut code = String::new();
+        while let Some((before, after)) = rest.split_once("/*") {
+            code.push_str(before);
+            rest = after.split_once("*/").map_or("", |(_, rest)| rest);
+        }
+        code.push_str(rest);
+        for (at, _) in code.match_indices("CUDAAPI") {
+            let word =
+                code[at + "CUDAAPI".len()..].trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+            names.extend(word.filter(is_name).map(str::to_owned));
+        }
+        for line in code.lines().filter_map(|line| line.trim().strip_prefix("#define cu")) {
+            let Some((_, meant)) = line.split_once(char::is_whitespace) else { continue };
+            let meant = meant.trim();
+            let (word, suffix) = match (meant.strip_prefix("__CUDA_API_PTSZ("), meant.strip_prefix("__CUDA_API_PTDS("))
+            {
+                (Some(word), _) => (word, "_ptsz"),
+                (_, Some(word)) => (word, "_ptds"),
+                _ => (meant, ""),
+            };
+            let word = word.trim_end_matches(')').trim();
+            if is_name(&word) && word.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                names.push(word.to_owned());
+                names.push(format!("{word}{suffix}"));
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn every_function_of_cuda_h_has_a_symbol() {
+        let header = std::env::var_os("CUDA_BIN").map(|bin| std::path::Path::new(&bin).join("../include/cuda.h"));
+        let Some(Ok(header)) = header.map(std::fs::read_to_string) else {
+            println!("skipped: there is no cuda.h (CUDA_BIN)");
+            return;
+        };
+        macro_rules! symbols {
+            (
+                functions { $($name:ident)* } ptsz { $($z:ident)* } ptds { $($d:ident)* } unsupported { $($no:ident)* }
+            ) => {
+                [
+                    $(stringify!($name),)* $(concat!(stringify!($z), "_ptsz"),)* $(concat!(stringify!($d), "_ptds"),)*
+                    $(stringify!($no)),*
+                ]
+            };
+        }
+        let symbols = crate::driver_functions!(symbols);
+        let names = declared(&header);
+        assert!(names.len() > 500, "{}", names.len());
+        let missing: Vec<&String> = names.iter().filter(|name| !symbols.contains(&&***name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

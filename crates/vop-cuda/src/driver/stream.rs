@@ -72,8 +72,28 @@ fn destroy_event(event: Handle) -> Answer {
     machine()?.handles.remove::<Event>(number(event)).map(|_| ()).ok_or(Status::INVALID_HANDLE)
 }
 
-unsafe fn write(stream: Arc<Stream>, address: DevicePointer, value: Value) -> Answer {
+fn write(stream: Arc<Stream>, address: DevicePointer, value: Value) -> Answer {
     stream.give(Work::WriteValue(address, value)).map(|_| ())
+}
+
+/// # Safety
+/// So many structures, or null.
+unsafe fn batch(stream: &Arc<Stream>, count: u32, operations: *const BatchOperation) -> Answer {
+    // SAFETY: as the caller says.
+    for each in unsafe { super::types::list(operations, count as usize) }? {
+        let (word, double) = (Value::Word(each.value as u32), Value::Double(each.value));
+        let stream = Arc::clone(stream);
+        match each.operation {
+            1 => wait(stream, each.address, word, each.flags)?,
+            4 => wait(stream, each.address, double, each.flags)?,
+            2 => write(stream, each.address, word)?,
+            5 => write(stream, each.address, double)?,
+            // Flushes and barriers have nothing to do.
+            3 | 6 => {}
+            _ => return Err(Status::INVALID_VALUE),
+        }
+    }
+    Ok(())
 }
 
 fn wait(stream: Arc<Stream>, address: DevicePointer, value: Value, flags: u32) -> Answer {
@@ -264,7 +284,8 @@ api! {
 
     /// Calls a function of the program when the stream comes by, errors or not.
     fn cuStreamAddCallback(
-        stream: Handle, callback: Option<unsafe extern "C" fn(*mut c_void, i32, *mut c_void)>, data: *mut c_void, flags: u32
+        stream: Handle, callback: Option<unsafe extern "C" fn(*mut c_void, i32, *mut c_void)>, data: *mut c_void,
+        flags: u32
     ) |call| {
         let found = stream_of(call, stream)?;
         let function = callback.filter(|_| flags == 0).ok_or(Status::INVALID_VALUE)?;
@@ -322,18 +343,38 @@ api! {
         Ok(())
     }
 
+    /// An attribute of a stream: its priority, or zeros.
+    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: *mut [u32; 16]) |call| {
+        let stream = stream_of(call, stream)?;
+        let mut found = [0; 16];
+        match attribute {
+            // The cache; how to wait; domains.
+            1 | 3 | 9 | 10 => {}
+            8 => found[0] = stream.priority as u32,
+            _ => return Err(Status::INVALID_VALUE),
+        }
+        // SAFETY: a place for the union, or null.
+        unsafe { put(value, found) }
+    }
+
+    /// Attributes of streams only make them faster: they have no effect.
+    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: *const [u32; 16]) |call| {
+        stream_of(call, stream)?;
+        // SAFETY: the union, or null.
+        unsafe { super::types::get(value) }?;
+        if matches!(attribute, 1 | 3 | 8..=10) { Ok(()) } else { Err(Status::INVALID_VALUE) }
+    }
+
     /// Writes a word when the stream comes by.
     fn cuStreamWriteValue32_v2(stream: Handle, address: DevicePointer, value: u32, flags: u32) |call| {
         let _ = flags;
-        // SAFETY: the address is checked.
-        unsafe { write(stream_of(call, stream)?, address, Value::Word(value)) }
+        write(stream_of(call, stream)?, address, Value::Word(value))
     }
 
     /// Writes a word when the stream comes by.
     fn cuStreamWriteValue64_v2(stream: Handle, address: DevicePointer, value: u64, flags: u32) |call| {
         let _ = flags;
-        // SAFETY: the address is checked.
-        unsafe { write(stream_of(call, stream)?, address, Value::Double(value)) }
+        write(stream_of(call, stream)?, address, Value::Double(value))
     }
 
     /// Lets a stream wait for a word.
@@ -348,25 +389,47 @@ api! {
 
     /// Writes words, and waits for some, in a stream.
     fn cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: *const BatchOperation, flags: u32) |call| {
-        let stream = stream_of(call, stream)?;
         let _ = flags;
         // SAFETY: so many structures, or null.
-        for each in unsafe { super::types::list(operations, count as usize) }? {
-            let (word, double) = (Value::Word(each.value as u32), Value::Double(each.value));
-            let stream = Arc::clone(&stream);
-            match each.operation {
-                1 => wait(stream, each.address, word, each.flags)?,
-                4 => wait(stream, each.address, double, each.flags)?,
-                // SAFETY: the address is checked.
-                2 => unsafe { write(stream, each.address, word) }?,
-                // SAFETY: the address is checked.
-                5 => unsafe { write(stream, each.address, double) }?,
-                // Flushes and barriers have nothing to do.
-                3 | 6 => {}
-                _ => return Err(Status::INVALID_VALUE),
-            }
-        }
-        Ok(())
+        unsafe { batch(&stream_of(call, stream)?, count, operations) }
+    }
+
+    /// Writes words, and waits for some, in a stream.
+    fn cuStreamBatchMemOp(stream: Handle, count: u32, operations: *const BatchOperation, flags: u32) |call| {
+        let _ = flags;
+        // SAFETY: so many structures, or null.
+        unsafe { batch(&stream_of(call, stream)?, count, operations) }
+    }
+
+    /// Writes a word when the stream comes by.
+    fn cuStreamWriteValue32(stream: Handle, address: DevicePointer, value: u32, flags: u32) |call| {
+        let _ = flags;
+        write(stream_of(call, stream)?, address, Value::Word(value))
+    }
+
+    /// Writes a word when the stream comes by.
+    fn cuStreamWriteValue64(stream: Handle, address: DevicePointer, value: u64, flags: u32) |call| {
+        let _ = flags;
+        write(stream_of(call, stream)?, address, Value::Double(value))
+    }
+
+    /// Lets a stream wait for a word.
+    fn cuStreamWaitValue32(stream: Handle, address: DevicePointer, value: u32, flags: u32) |call| {
+        wait(stream_of(call, stream)?, address, Value::Word(value), flags)
+    }
+
+    /// Lets a stream wait for a word.
+    fn cuStreamWaitValue64(stream: Handle, address: DevicePointer, value: u64, flags: u32) |call| {
+        wait(stream_of(call, stream)?, address, Value::Double(value), flags)
+    }
+
+    /// What there is to know of a stream's capture.
+    fn cuStreamGetCaptureInfo(stream: Handle, status: *mut i32, id: *mut u64) |call| {
+        let stream = stream_of(call, stream)?;
+        let (graph, nodes, edges, count) =
+            (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: places for the results, or null.
+        unsafe { put_capture_info(stream, status, id, graph, nodes, edges, count) }
     }
 
     /// From now on, what is given to a stream becomes a graph.

@@ -1,7 +1,6 @@
 //! Types of cuda.h. Handles are numbers that look like pointers, so all of them are one type.
 #![allow(unsafe_code, reason = "callers pass pointers")]
 
-
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::status::{Answer, Status};

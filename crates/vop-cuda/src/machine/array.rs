@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use vop_run::texture::{Format, Image, Shape};
+
 use super::context::Context;
 use super::copy::Side;
 use super::handles;
 use super::memory::{Allocation, Kind, Wanted};
+use super::report;
 use crate::status::{Answer, Status};
 
 /// What an array holds: `CUDA_ARRAY3D_DESCRIPTOR`.
@@ -29,6 +32,31 @@ pub struct Layout {
 pub const LAYERED: u32 = 1;
 /// `CUDA_ARRAY3D_CUBEMAP`: slices are faces of cubes.
 pub const CUBE: u32 = 4;
+
+/// What a channel of a `CUarray_format` is.
+///
+/// # Errors
+/// The format is one of video or of compressed blocks, or there is none of this number.
+pub fn channel(format: u32) -> Answer<Format> {
+    Ok(match format {
+        0x01 => Format::U8,
+        0x02 => Format::U16,
+        0x03 => Format::U32,
+        0x08 => Format::S8,
+        0x09 => Format::S16,
+        0x0a => Format::S32,
+        0x10 => Format::F16,
+        0x20 => Format::F32,
+        // In 1, 2 and 4 channels.
+        0xc0..=0xc2 => Format::Unorm8,
+        0xc3..=0xc5 => Format::Unorm16,
+        0xc6..=0xc8 => Format::Snorm8,
+        0xc9..=0xcb => Format::Snorm16,
+        // Planes of video; compressed blocks.
+        0x50..=0x5f | 0x91..=0xb5 => return Err(report::not_supported("arrays of video or compressed formats")),
+        _ => return Err(Status::INVALID_VALUE),
+    })
+}
 
 /// An array.
 pub struct Array {
@@ -64,17 +92,29 @@ impl Layout {
     /// Bytes of a channel.
     ///
     /// # Errors
-    /// The format is one of video or of compressed blocks, or there is none of this number.
+    /// The format is none that can be read.
     pub fn channel_bytes(&self) -> Answer<usize> {
-        match self.format {
-            // Integers of 8, 16 and 32 bits without sign and with one, halves, floats.
-            0x01 | 0x08 => Ok(1),
-            0x02 | 0x09 | 0x10 => Ok(2),
-            0x03 | 0x0a | 0x20 => Ok(4),
-            // Normalised integers of 8 bits in 1, 2 and 4 channels; of 16 bits.
-            0xc0..=0xc5 => Ok(1),
-            0xc6..=0xcb => Ok(2),
-            _ => Err(Status::INVALID_VALUE),
+        Ok(self.channel()?.bytes() as usize)
+    }
+
+    /// What a channel is.
+    ///
+    /// # Errors
+    /// As for [`Layout::channel_bytes`].
+    pub fn channel(&self) -> Answer<Format> {
+        channel(self.format)
+    }
+
+    /// How texels are arranged.
+    pub fn shape(&self) -> Shape {
+        match (self.flags & LAYERED != 0, self.flags & CUBE != 0) {
+            (true, true) => Shape::LayeredCube,
+            (false, true) => Shape::Cube,
+            (true, false) if self.height == 0 => Shape::Layered1D,
+            (true, false) => Shape::Layered2D,
+            _ if self.depth > 0 => Shape::D3,
+            _ if self.height > 0 => Shape::D2,
+            _ => Shape::D1,
         }
     }
 
@@ -104,6 +144,12 @@ impl Layout {
     pub fn bytes(&self) -> Answer<usize> {
         let rows = self.height.max(1).checked_mul(self.depth.max(1)).ok_or(Status::INVALID_VALUE)?;
         self.row()?.checked_mul(rows).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Texels at an address.
+    fn image(&self, address: u64) -> Answer<Image> {
+        let extent = [self.width as u64, self.height as u64, self.depth as u64];
+        Ok(Image::new(address, self.channel()?, self.channels, self.shape(), extent))
     }
 
     /// Whether it is one that a device takes.
@@ -153,6 +199,14 @@ impl Array {
         self.context.machine().release(&self.allocation)
     }
 
+    /// Its texels, for a texture or a surface.
+    ///
+    /// # Errors
+    /// As for [`Layout::texel`].
+    pub fn image(&self) -> Answer<Image> {
+        self.layout.image(self.address)
+    }
+
     /// A side of a copy that starts `x` bytes, `y` rows and `z` slices from its begin.
     ///
     /// # Errors
@@ -185,12 +239,12 @@ impl MipMap {
         while layouts.len() < count as usize {
             layouts.extend(layouts.last().map(Layout::halved));
         }
-        // Each level starts as an allocation does.
+        // Levels follow one another, as the engine reads them.
         let mut offsets = Vec::new();
         let mut total = 0usize;
         for layout in &layouts {
             offsets.push(total);
-            total = total.checked_add(layout.bytes()?).ok_or(Status::INVALID_VALUE)?.next_multiple_of(512);
+            total = total.checked_add(layout.bytes()?).ok_or(Status::INVALID_VALUE)?;
         }
         let allocation = allocate(context, total)?;
         let level = |(layout, offset): (&Layout, usize)| {
@@ -204,6 +258,14 @@ impl MipMap {
         let map = Arc::new(MipMap { handle: handles::next(), context, layout, levels, allocation });
         context.machine().handles.set(map.handle, Arc::clone(&map));
         Ok(map)
+    }
+
+    /// Its texels, for a texture.
+    ///
+    /// # Errors
+    /// As for [`Layout::texel`].
+    pub fn image(&self) -> Answer<Image> {
+        Ok(self.layout.image(self.allocation.start)?.with_levels(self.levels.len() as u32))
     }
 
     /// Frees it.

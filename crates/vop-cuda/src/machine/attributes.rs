@@ -5,8 +5,8 @@
 use super::{Device, Machine};
 use crate::status::{Answer, Status};
 
-/// What differs from architecture to architecture: `compute capability`, bytes of shared memory of a multiprocessor, threads and blocks of a
-/// multiprocessor. These are in the tables of the CUDA programming guide.
+/// What differs from architecture to architecture: its number, and the bytes of shared memory, threads and blocks of a multiprocessor.
+/// These are in the tables of the CUDA programming guide.
 struct Architecture {
     number: u32,
     shared: i32,

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "what kernels printed goes to C's standard output")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -54,8 +54,6 @@ thread_local! {
     static STACK_OF_CONTEXTS: RefCell<Vec<&'static Context>> = const { RefCell::new(Vec::new()) };
     /// The thread's own default streams, by context.
     static OWN_STREAMS: RefCell<OwnStreams> = const { RefCell::new(OwnStreams(Vec::new())) };
-    /// Whether the thread is one of the program's that is in a callback of a stream. It may not call most of CUDA.
-    pub static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// They go with the thread.
@@ -93,6 +91,7 @@ impl Context {
             banks: AtomicI32::new(1),
         }));
         machine.handles.set(handle, Arc::new(ContextOf(context)));
+        machine.contexts.lock().unwrap_or_else(PoisonError::into_inner).push(context);
         context
     }
 
@@ -245,7 +244,9 @@ impl Context {
                         continue;
                     }
                     if other.is_capturing() {
-                        other.with_capture(|capturing| capturing.iter_mut().for_each(|capturing| capturing.invalidate()));
+                        other.with_capture(|capturing| {
+                            capturing.iter_mut().for_each(|capturing| capturing.invalidate())
+                        });
                         return Err(Status::STREAM_CAPTURE_IMPLICIT);
                     }
                     after.push(other.last());
@@ -374,6 +375,9 @@ impl Context {
             default.close();
         }
         self.machine.handles.remove::<ContextOf>(self.handle);
+        let mut contexts = self.machine.contexts.lock().unwrap_or_else(PoisonError::into_inner);
+        contexts.retain(|other| !std::ptr::eq(*other, self));
+        drop(contexts);
         STACK_OF_CONTEXTS.with_borrow_mut(|stack| {
             if stack.last().is_some_and(|top| std::ptr::eq(*top, self)) {
                 stack.pop();
@@ -392,4 +396,3 @@ unsafe extern "C" {
 
 /// What the handle of a context stands for.
 struct ContextOf(&'static Context);
-

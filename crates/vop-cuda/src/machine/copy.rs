@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use super::Machine;
 use super::host::{self, Access};
 use super::memory::{Allocation, Kind};
-use super::Machine;
 use crate::status::{Answer, Status};
 
 /// One side of a copy: the first byte, and how far apart rows and slices are.
@@ -121,7 +121,9 @@ impl Copy {
         let (mut to_good, mut from_good) = (to.is_some(), from.is_some());
         if several {
             // The list of mappings is read once, and not for each row.
-            for (side, good, access) in [(&self.to, &mut to_good, Access::Write), (&self.from, &mut from_good, Access::Read)] {
+            for (side, good, access) in
+                [(&self.to, &mut to_good, Access::Write), (&self.from, &mut from_good, Access::Read)]
+            {
                 if !*good {
                     host::check(side.address, extent(side, size)?, access)?;
                     *good = true;

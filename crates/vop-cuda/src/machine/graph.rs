@@ -58,7 +58,8 @@ impl Graph {
     /// A graph without nodes.
     pub fn new() -> Answer<Arc<Graph>> {
         let handle = handles::next();
-        let graph = Arc::new(Graph { handle, nodes: Mutex::default(), copied: Mutex::default(), kept: Mutex::default() });
+        let graph =
+            Arc::new(Graph { handle, nodes: Mutex::default(), copied: Mutex::default(), kept: Mutex::default() });
         machine()?.handles.set(handle, Arc::clone(&graph));
         Ok(graph)
     }
@@ -157,7 +158,8 @@ fn order(nodes: &BTreeMap<u64, Node>) -> Answer<Vec<u64>> {
     for (handle, node) in nodes {
         node.after.iter().for_each(|before| next.entry(*before).or_default().push(*handle));
     }
-    let mut ready: BTreeSet<u64> = missing.iter().filter(|(_, count)| **count == 0).map(|(handle, _)| *handle).collect();
+    let mut ready: BTreeSet<u64> =
+        missing.iter().filter(|(_, count)| **count == 0).map(|(handle, _)| *handle).collect();
     let mut all = Vec::with_capacity(nodes.len());
     while let Some(handle) = ready.pop_first() {
         all.push(handle);

@@ -46,6 +46,11 @@ impl Handles {
         Arc::clone(objects.get(&handle)?).downcast().ok()
     }
 
+    /// Takes a handle away, whatever it is.
+    pub fn forget(&self, handle: u64) {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(&handle);
+    }
+
     /// Takes a handle away.
     pub fn remove<T: Any + Send + Sync>(&self, handle: u64) -> Option<Arc<T>> {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);

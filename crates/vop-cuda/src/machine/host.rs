@@ -174,7 +174,14 @@ mod tests {
         fn new() -> Pages {
             // SAFETY: a new mapping.
             let start = unsafe {
-                libc::mmap(std::ptr::null_mut(), 2 * LEN, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    2 * LEN,
+                    libc::PROT_NONE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                    -1,
+                    0,
+                )
             };
             assert_ne!(start, libc::MAP_FAILED);
             // SAFETY: it is this mapping.
@@ -207,7 +214,11 @@ mod tests {
         let mut other = vec![0u8; 2 * LEN];
         for (offset, len) in [(LEN - 8, 16), (LEN, 1), (0, LEN + 1), (0, 2 * LEN)] {
             let place = pages.0.wrapping_add(offset);
-            assert_eq!(copy(other.as_mut_ptr(), false, place, false, len), Err(Status::INVALID_VALUE), "{offset} {len}");
+            assert_eq!(
+                copy(other.as_mut_ptr(), false, place, false, len),
+                Err(Status::INVALID_VALUE),
+                "{offset} {len}"
+            );
             assert_eq!(copy(place, false, other.as_ptr(), false, len), Err(Status::INVALID_VALUE), "{offset} {len}");
         }
         assert_eq!(copy(other.as_mut_ptr(), false, std::ptr::null(), false, 1), Err(Status::INVALID_VALUE));

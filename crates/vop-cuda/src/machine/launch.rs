@@ -1,6 +1,6 @@
 //! Launches of kernels.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Instant;
 
 use vop_run::{Arg, Kernel, RunErrorKind};
@@ -80,12 +80,19 @@ impl Launch {
         options.stack = context.stack().max(STACK);
         let arguments: Vec<Arg> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes.clone())).collect();
         let Shape { grid, block, .. } = self.shape;
+        let threads = grid.iter().chain(&block).fold(1, |product: u64, n| product.saturating_mul((*n).into()));
+        let last = || self.function.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last_threads, last_instructions) = *last();
+        if last_threads == threads && last_instructions < SMALL {
+            options.cores = Some(1);
+        }
         let start = Instant::now();
         let result = self.kernel.launch_shared(grid, block, &arguments, context.device.memory_lock(), &options);
         let elapsed = start.elapsed();
         context.print(&context.device.memory().take_printed());
         match result {
             Ok(report) => {
+                *last() = (threads, report.instructions);
                 machine.report.launch(&self.function.name, elapsed, &report);
                 Ok(())
             }
@@ -98,6 +105,9 @@ impl Launch {
         }
     }
 }
+
+/// Thread-instructions that one core executes before others have started: a launch like the last one, which had fewer, stays on one.
+const SMALL: u64 = 100_000;
 
 /// Bytes of a stack at least.
 const STACK: usize = 64 << 10;

@@ -159,12 +159,20 @@ impl Space {
         all.values().filter(|allocation| is_wanted(allocation)).map(Arc::clone).collect()
     }
 
-    fn add(&self, wanted: Wanted<'_>, start: u64, device: usize, name: String, buffers: Vec<(usize, BufferId)>) -> Arc<Allocation> {
+    fn add(
+        &self,
+        wanted: Wanted<'_>,
+        start: u64,
+        device: usize,
+        name: String,
+        buffers: Vec<(usize, BufferId)>,
+    ) -> Arc<Allocation> {
         let Wanted { kind, len, context, flags, pool, .. } = wanted;
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let (buffers, in_use) = (Mutex::new(buffers), RwLock::new(()));
         let is_leaving = AtomicBool::new(false);
-        let made = Allocation { start, len, kind, device, context, number, flags, pool, name, buffers, is_leaving, in_use };
+        let made =
+            Allocation { start, len, kind, device, context, number, flags, pool, name, buffers, is_leaving, in_use };
         let made = Arc::new(made);
         self.by_address.write().unwrap_or_else(PoisonError::into_inner).insert(start, Arc::clone(&made));
         made
@@ -188,9 +196,11 @@ impl Machine {
         let (start, buffer) = {
             let mut memory = device.memory();
             let made = match wanted.kind {
-                // The host writes to it without a copy.
-                Kind::Managed | Kind::Host => memory.allocate_zeros(&name, wanted.len),
-                _ => memory.allocate_uninitialized(&name, wanted.len),
+                // The host writes to managed memory without a copy, so nothing is known of that.
+                Kind::Device | Kind::Pool | Kind::Array if self.settings.launch.check_uninitialized => {
+                    memory.allocate_uninitialized(&name, wanted.len)
+                }
+                _ => memory.allocate_zeros(&name, wanted.len),
             };
             let buffer = made.map_err(|_| Status::OUT_OF_MEMORY)?;
             (memory.pointer(buffer), buffer)
@@ -219,7 +229,13 @@ impl Machine {
     ///
     /// # Safety
     /// The program keeps it mapped until [`Machine::release`].
-    pub unsafe fn register(&self, device: &Device, start: u64, read_only: bool, wanted: Wanted<'_>) -> Answer<Arc<Allocation>> {
+    pub unsafe fn register(
+        &self,
+        device: &Device,
+        start: u64,
+        read_only: bool,
+        wanted: Wanted<'_>,
+    ) -> Answer<Arc<Allocation>> {
         let end = start.checked_add(wanted.len).ok_or(Status::INVALID_VALUE)?;
         let overlaps = self.space.filtered(|other| other.start < end && start < other.start + other.len);
         if !overlaps.is_empty() {
@@ -274,7 +290,9 @@ impl Machine {
     /// [`Status::OUT_OF_MEMORY`] if the engine cannot take it up.
     pub fn reach(&self, device: &Device, other: &Device) -> Answer {
         device.set_reaches(other.ordinal, true);
-        for allocation in self.space.filtered(|allocation| allocation.device == other.ordinal && !allocation.kind.is_host()) {
+        for allocation in
+            self.space.filtered(|allocation| allocation.device == other.ordinal && !allocation.kind.is_host())
+        {
             let mut buffers = allocation.buffers.lock().unwrap_or_else(PoisonError::into_inner);
             if buffers.is_empty() || buffers.iter().any(|(known, _)| *known == device.ordinal) {
                 continue;
@@ -290,7 +308,9 @@ impl Machine {
     /// Ends what [`Machine::reach`] began.
     pub fn reach_no_more(&self, device: &Device, other: &Device) {
         device.set_reaches(other.ordinal, false);
-        for allocation in self.space.filtered(|allocation| allocation.device == other.ordinal && !allocation.kind.is_host()) {
+        for allocation in
+            self.space.filtered(|allocation| allocation.device == other.ordinal && !allocation.kind.is_host())
+        {
             let mut buffers = allocation.buffers.lock().unwrap_or_else(PoisonError::into_inner);
             let (gone, left) = buffers.iter().partition(|(known, _)| *known == device.ordinal);
             *buffers = left;

@@ -1,5 +1,5 @@
-//! The machine that programs see: devices, their memory, contexts, streams, modules. Rust without types of C; `driver` and `runtime` are thin
-//! layers over it.
+//! The machine that programs see: devices, their memory, contexts, streams, modules. Rust without types of C; `driver` is a thin layer
+//! over it, and `runtime` one over `driver`.
 //!
 //! - [`machine`] gives the one [`Machine`] of the process, after [`start`]. A process that was forked from one that uses it has none.
 //! - A [`Context`] belongs to a [`Device`], and has [streams](stream), modules and the error that stays.
@@ -23,8 +23,11 @@ pub mod pool;
 pub mod report;
 pub mod settings;
 pub mod stream;
+#[cfg(test)]
+mod tests;
 pub mod work;
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -50,6 +53,7 @@ pub struct Machine {
     pub handles: Handles,
     /// What is told at the end.
     pub report: Report,
+    contexts: Mutex<Vec<&'static Context>>,
 }
 
 /// A device.
@@ -100,11 +104,27 @@ pub fn start() -> Answer<&'static Machine> {
     made.as_ref().map_err(|status| *status)
 }
 
+thread_local! {
+    /// Whether the thread is in a function of the program that a stream calls. It may not call CUDA: it might wait for itself.
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a function of the program for a stream.
+pub(crate) fn in_callback(call: impl FnOnce()) {
+    let before = IN_CALLBACK.replace(true);
+    call();
+    IN_CALLBACK.set(before);
+}
+
 /// The machine.
 ///
 /// # Errors
 /// [`Status::NOT_INITIALIZED`] before [`start`], and in a process that was forked from one that has a machine.
+/// [`Status::NOT_PERMITTED`] in functions that streams call.
 pub fn machine() -> Answer<&'static Machine> {
+    if IN_CALLBACK.get() {
+        return Err(Status::NOT_PERMITTED);
+    }
     if IS_FORKED.load(Ordering::Relaxed) {
         return Err(Status::NOT_INITIALIZED);
     }
@@ -123,7 +143,14 @@ impl Machine {
             space: Space::default(),
             handles: Handles::default(),
             report: Report::default(),
+            contexts: Mutex::default(),
         }
+    }
+
+    /// Waits for all that was given to any device until now.
+    pub fn drain(&self) {
+        let contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        contexts.iter().for_each(|context| context.drain());
     }
 
     /// A device by its number.
@@ -220,7 +247,8 @@ impl Device {
 
     /// Bytes of its memory that are free.
     pub fn free(&self, machine: &Machine) -> u64 {
-        let taken = machine.space.filtered(|allocation| allocation.device == self.ordinal && !allocation.kind.is_host());
+        let taken =
+            machine.space.filtered(|allocation| allocation.device == self.ordinal && !allocation.kind.is_host());
         let taken: u64 = taken.iter().map(|allocation| allocation.len).sum();
         self.total.saturating_sub(taken)
     }

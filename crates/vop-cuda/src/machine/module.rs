@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use vop_run::{Kernel, Program, RunErrorKind, RunErrors};
+use vop_run::texture::{Surface, Texture};
+use vop_run::{Kernel, Program, RunError, RunErrorKind, RunErrors};
 
 use super::context::Context;
 use super::handles;
@@ -19,9 +20,11 @@ pub struct Module {
     pub handle: u64,
     /// Its context.
     pub context: &'static Context,
-    programs: Vec<Program>,
+    programs: Vec<Arc<Program>>,
     functions: Mutex<HashMap<String, Arc<Function>>>,
     variables: Mutex<HashMap<String, Arc<Allocation>>>,
+    /// Handles of texture and surface references.
+    references: Mutex<HashMap<String, u64>>,
     is_unloaded: AtomicBool,
 }
 
@@ -37,12 +40,14 @@ pub struct Function {
     pub module: u64,
     /// The handle of the `CUkernel` that it was made for, or 0.
     pub kernel_handle: AtomicUsize,
-    program: Program,
+    program: Arc<Program>,
     kernel: OnceLock<Result<Arc<Kernel>, Status>>,
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
     pub max_dynamic_shared: AtomicU32,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, which has no effect.
     pub carveout: std::sync::atomic::AtomicI32,
+    /// The threads of the last launch, and what they executed.
+    pub last: Mutex<(u64, u64)>,
     /// Whether its module is gone.
     is_unloaded: AtomicBool,
 }
@@ -127,9 +132,10 @@ impl Module {
         let module = Arc::new(Module {
             handle: handles::next(),
             context,
-            programs: loaded,
+            programs: loaded.into_iter().map(Arc::new).collect(),
             functions: Mutex::default(),
             variables: Mutex::default(),
+            references: Mutex::default(),
             is_unloaded: AtomicBool::new(false),
         });
         if texts.len <= EAGER {
@@ -137,7 +143,10 @@ impl Module {
             for name in names {
                 let function = module.function(&name).map_err(|status| Refusal { status, message: String::new() })?;
                 if let Err(errors) = function.decode()
-                    && errors.0.iter().any(|error| matches!(error.kind, RunErrorKind::Malformed | RunErrorKind::Video(_)))
+                    && errors
+                        .0
+                        .iter()
+                        .any(|error| matches!(error.kind, RunErrorKind::Malformed | RunErrorKind::Video(_)))
                 {
                     module.unload();
                     return Err(Refusal { status: Status::INVALID_PTX, message: errors.to_string() });
@@ -170,10 +179,11 @@ impl Module {
             context: self.context,
             module: self.handle,
             kernel_handle: AtomicUsize::new(0),
-            program: program.ok_or(Status::NOT_FOUND)?.clone(),
+            program: Arc::clone(program.ok_or(Status::NOT_FOUND)?),
             kernel: OnceLock::new(),
             max_dynamic_shared: AtomicU32::new(0),
             carveout: std::sync::atomic::AtomicI32::new(-1),
+            last: Mutex::new((0, 0)),
             is_unloaded: AtomicBool::new(false),
         });
         self.context.machine().handles.set(function.handle, Arc::clone(&function));
@@ -206,6 +216,59 @@ impl Module {
         Ok(variable)
     }
 
+    /// Whether it has a texture or surface reference of this name.
+    pub fn has_reference(&self, name: &str) -> bool {
+        self.programs.iter().any(|program| {
+            let module = program.module();
+            module.scopes().iter().flat_map(|scope| scope.variables()).any(|variable| {
+                matches!(variable.ty.scalar.name(), "texref" | "surfref" | "samplerref")
+                    && module.slice(&variable.name) == name
+            })
+        })
+    }
+
+    /// The handle of a reference, which is made when it is first asked for.
+    ///
+    /// # Errors
+    /// There is none of this name.
+    pub fn reference(&self, name: &str, make: impl FnOnce() -> u64) -> Answer<u64> {
+        if !self.has_reference(name) {
+            return Err(Status::NOT_FOUND);
+        }
+        let mut references = self.references.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(*references.entry(name.to_owned()).or_insert_with(make))
+    }
+
+    /// Binds a texture to a reference.
+    ///
+    /// # Errors
+    /// It does not fit, or there is no such reference.
+    pub fn bind_texture(&self, name: &str, texture: Texture) -> Result<(), RunError> {
+        let mut memory = self.context.device.memory();
+        self.try_each(|program| memory.bind_texture(program, name, texture))
+    }
+
+    /// Binds a surface to a reference.
+    ///
+    /// # Errors
+    /// It does not fit, or there is no such reference.
+    pub fn bind_surface(&self, name: &str, surface: Surface) -> Result<(), RunError> {
+        let mut memory = self.context.device.memory();
+        self.try_each(|program| memory.bind_surface(program, name, surface))
+    }
+
+    /// The program of the module that has something; the error of the last one if none has.
+    fn try_each(&self, mut bind: impl FnMut(&Program) -> Result<(), RunError>) -> Result<(), RunError> {
+        let mut result = Ok(());
+        for program in &self.programs {
+            result = bind(program);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+
     /// Whether it was taken out of the device.
     pub fn is_unloaded(&self) -> bool {
         self.is_unloaded.load(Ordering::Acquire)
@@ -223,6 +286,9 @@ impl Module {
         for (_, function) in self.functions.lock().unwrap_or_else(PoisonError::into_inner).drain() {
             function.is_unloaded.store(true, Ordering::Release);
             machine.handles.remove::<Function>(function.handle);
+        }
+        for (_, reference) in self.references.lock().unwrap_or_else(PoisonError::into_inner).drain() {
+            machine.handles.forget(reference);
         }
         let mut memory = self.context.device.memory();
         for program in &self.programs {
@@ -256,6 +322,11 @@ fn check(program: &Program, architecture: u32) -> Result<(), Refusal> {
 }
 
 impl Function {
+    /// The number of the architecture that its module was compiled for: 75 for `sm_75`.
+    pub fn architecture(&self) -> Option<u32> {
+        Some(fatbin::Target::parse(self.program.module().target()?)?.arch)
+    }
+
     fn decode(&self) -> Result<(), RunErrors> {
         if self.kernel.get().is_some() {
             return Ok(());
@@ -280,7 +351,10 @@ impl Function {
                 if status == Status::NOT_SUPPORTED {
                     self.context.machine().report.unsupported(&format!("kernel {}", vop_run::demangled(&self.name)));
                 }
-                report::say(&format!("vop: error: the kernel `{}` cannot be run\n{errors}\n", vop_run::demangled(&self.name)));
+                report::say(&format!(
+                    "vop: error: the kernel `{}` cannot be run\n{errors}\n",
+                    vop_run::demangled(&self.name)
+                ));
                 Err(status)
             }
         });

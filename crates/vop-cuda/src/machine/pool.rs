@@ -43,7 +43,12 @@ impl Pool {
     }
 
     fn used(&self, machine: &Machine) -> u64 {
-        machine.space.filtered(|allocation| allocation.pool == self.handle).iter().map(|allocation| allocation.len).sum()
+        machine
+            .space
+            .filtered(|allocation| allocation.pool == self.handle)
+            .iter()
+            .map(|allocation| allocation.len)
+            .sum()
     }
 
     /// Something was allocated.

@@ -4,6 +4,7 @@
 
 use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -52,10 +53,29 @@ pub fn say(text: &str) {
 #[derive(Clone)]
 pub struct Caller(Arc<Backtrace>);
 
+/// Calls that tell one place of the program from another, with those of this library.
+const DEPTH: usize = 16;
+/// Places that are known at most: a program that launches from more has forgotten ones looked up again.
+const MAX_PLACES: usize = 1 << 14;
+
 impl Caller {
     /// The calls that are running in this thread.
+    ///
+    /// To describe all of them takes as long as a small launch. So it is done once for each place, which the addresses of the innermost
+    /// calls tell.
     pub fn now() -> Option<Caller> {
-        Some(Caller(Arc::new(Backtrace::force_capture())))
+        static PLACES: Mutex<BTreeMap<[usize; DEPTH], Caller>> = Mutex::new(BTreeMap::new());
+        let place = return_addresses();
+        if let Some(known) = PLACES.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
+            return Some(known.clone());
+        }
+        let caller = Caller(Arc::new(Backtrace::force_capture()));
+        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        if places.len() >= MAX_PLACES {
+            places.clear();
+        }
+        places.insert(place, caller.clone());
+        Some(caller)
     }
 
     /// The frames of the program, the innermost first, a line each.
@@ -63,6 +83,40 @@ impl Caller {
         frames(&self.0.to_string())
     }
 }
+
+/// What `return_addresses` has found.
+struct Found {
+    addresses: [usize; DEPTH],
+    count: usize,
+}
+
+unsafe extern "C" {
+    /// Of the library that unwinds, which the Rust library needs as well: Itanium's C++ ABI describes both.
+    fn _Unwind_Backtrace(each: extern "C" fn(*mut c_void, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+extern "C" fn note_address(context: *mut c_void, data: *mut c_void) -> c_int {
+    // SAFETY: `data` is what was passed beside this function, and the context is that of a frame.
+    unsafe {
+        let found = &mut *data.cast::<Found>();
+        let Some(place) = found.addresses.get_mut(found.count) else { return 4 };
+        *place = _Unwind_GetIP(context);
+        found.count += 1;
+    }
+    0
+}
+
+/// Where the innermost calls of this thread return to.
+fn return_addresses() -> [usize; DEPTH] {
+    let mut found = Found { addresses: [0; DEPTH], count: 0 };
+    // SAFETY: the function takes what it is given here.
+    unsafe { _Unwind_Backtrace(note_address, (&raw mut found).cast()) };
+    found.addresses
+}
+
+/// Frames that are shown: the innermost ones say where.
+const MAX_FRAMES: usize = 12;
 
 /// Frames that a backtrace shows: `  4: main` and perhaps `             at ./app.c:12:5` below it. Those of this library, of the Rust
 /// library and of the start of the program are left out.
@@ -82,7 +136,8 @@ fn frames(text: &str) -> Vec<String> {
         if number.parse::<u32>().is_err() {
             continue;
         }
-        let internal = ["vop_cuda::", "vop_run::", "std::", "core::", "alloc::", "<", "__rust", "_start", "__libc_start"];
+        let internal =
+            ["vop_cuda::", "vop_run::", "std::", "core::", "alloc::", "<", "__rust", "_start", "__libc_start"];
         is_out = internal.iter().any(|prefix| name.starts_with(prefix))
             || name == "clone3"
             || name == "start_thread"
@@ -126,11 +181,14 @@ impl Report {
 
     /// A kernel has failed.
     pub fn fault(&self, name: &str, time: Duration, errors: &RunErrors, status: Status, caller: Option<&Caller>) {
-        let frames = caller.map_or(Vec::new(), Caller::frames);
+        let mut frames = caller.map_or(Vec::new(), Caller::frames);
+        frames.truncate(MAX_FRAMES);
         let shown = vop_run::demangled(name);
         let mut text = String::new();
-        for error in &errors.0 {
-            text.push_str(&format!("vop: error: the kernel `{shown}` failed: {}\n", message(error)));
+        for (i, error) in errors.0.iter().enumerate() {
+            // What checks had found before stands behind the fault.
+            let what = if i == 0 { format!("the kernel `{shown}` failed") } else { format!("in the kernel `{shown}`") };
+            text.push_str(&format!("vop: error: {what}: {}\n", message(error)));
         }
         if !frames.is_empty() {
             text.push_str("  launched by\n");
@@ -140,12 +198,14 @@ impl Report {
         say(&text);
         let mut told = self.told();
         told.kernel(name, time);
-        for error in &errors.0 {
+        for (i, error) in errors.0.iter().enumerate() {
             if told.errors.len() < MAX_KEPT {
                 let mut value = as_value(error);
                 value["kernel"] = json!(name);
-                value["status"] = json!(status.0);
-                value["stack"] = json!(frames);
+                if i == 0 {
+                    value["status"] = json!(status.0);
+                    value["stack"] = json!(frames);
+                }
                 told.errors.push(value);
             } else {
                 told.errors_left_out += 1;
@@ -283,12 +343,6 @@ fn add_profile(all: &mut Vec<StatementProfile>, new: &[StatementProfile]) {
     }
 }
 
-unsafe extern "C" {
-    /// What `atexit` is made of: for a shared object without C's start code.
-    fn __cxa_atexit(function: extern "C" fn(*mut libc::c_void), argument: *mut libc::c_void, object: *mut libc::c_void)
-    -> libc::c_int;
-}
-
 static FORKED: OnceLock<fn()> = OnceLock::new();
 
 extern "C" fn in_child() {
@@ -297,7 +351,13 @@ extern "C" fn in_child() {
     }
 }
 
-extern "C" fn ended(_: *mut libc::c_void) {
+/// Called when this library ends. Then all that the program has registered for its end is done: destructors of its variables, which may
+/// free memory, come before; functions that `atexit` takes now would be called before them.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_END: extern "C" fn() = ended;
+
+extern "C" fn ended() {
     // Nothing may go up from here.
     let _ = std::panic::catch_unwind(end);
 }
@@ -305,9 +365,8 @@ extern "C" fn ended(_: *mut libc::c_void) {
 /// From now on the report is made when the process ends; `forked` is called in children of the process.
 pub(super) fn at_exit(forked: fn()) {
     let _ = FORKED.set(forked);
-    // SAFETY: both functions stay where they are, as the library is not unloaded.
+    // SAFETY: the function stays where it is, as the library is not unloaded.
     unsafe {
-        __cxa_atexit(ended, std::ptr::null_mut(), std::ptr::null_mut());
         libc::pthread_atfork(None, None, Some(in_child));
     }
 }
@@ -329,7 +388,10 @@ fn end() {
         None => {
             leaks.iter().for_each(|leak| say(&format!("vop: leak: {leak}\n")));
             for (what, count) in &machine.report.told().unsupported {
-                say(&format!("vop: not supported: {what}, asked for {count} time{}\n", if *count == 1 { "" } else { "s" }));
+                say(&format!(
+                    "vop: not supported: {what}, asked for {count} time{}\n",
+                    if *count == 1 { "" } else { "s" }
+                ));
             }
         }
     }
@@ -357,8 +419,8 @@ mod tests {
 
     #[test]
     fn frames_are_those_of_the_program() {
-        let text = "   0: vop_cuda::machine::report::Caller::now\n             at ./crates/report.rs:1:2\n   1: cuLaunchKernel\n   \
-                    2: run\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
+        let text = "   0: vop_cuda::machine::report::Caller::now\n             at ./crates/report.rs:1:2\n   \
+                    1: cuLaunchKernel\n   2: run\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
         assert_eq!(frames(text), ["run at ./app.c:12:5", "main"]);
     }
 }

@@ -74,7 +74,9 @@ impl Settings {
             launch.semantics = text.parse().map_err(|error| format!("VOP_CUDA_SEMANTICS is `{text}`: {error}"))?;
         }
         launch.profile = get("VOP_CUDA_PROFILE").is_some_and(|value| value != "0");
-        launch.cores = number("VOP_CUDA_CORES")?.map(|cores| usize::try_from(cores).unwrap_or(usize::MAX));
+        let cores = number("VOP_CUDA_CORES")?.map(|cores| usize::try_from(cores).unwrap_or(usize::MAX));
+        // To ask the system takes longer than a small launch.
+        launch.cores = Some(cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)));
         if let Some(limit) = number("VOP_CUDA_LIMIT")? {
             launch.instructions = limit;
         }
@@ -88,8 +90,8 @@ impl Settings {
         let target = get("VOP_CUDA_DEVICE").unwrap_or_else(|| "sm_90".to_owned());
         let digits = target.strip_prefix("sm_").unwrap_or(&target).trim_end_matches(['a', 'f']);
         let architecture = digits.parse().ok().filter(|number| (50..1000).contains(number));
-        let architecture =
-            architecture.ok_or_else(|| format!("VOP_CUDA_DEVICE is `{target}`: write sm_90, or another architecture"))?;
+        let architecture = architecture
+            .ok_or_else(|| format!("VOP_CUDA_DEVICE is `{target}`: write sm_90, or another architecture"))?;
         let report = get("VOP_CUDA_REPORT").map(PathBuf::from);
         Ok(Settings { devices, architecture, leaks, memory: number("VOP_CUDA_MEMORY")?, report, launch })
     }

@@ -1,11 +1,11 @@
 //! Streams: work in order, beside the program.
 //!
-//! A stream is a queue and a thread that works it off. Who waits for a stream works on it as well, so that a launch and the wait for it need
-//! no change of threads. Only what calls the program back is left to the stream's thread, as it is on a card: the program may have locked
-//! what the function wants.
+//! A stream is a queue and a thread that works it off. Who waits for a stream works on it as well, so that a launch and the wait for it
+//! need no change of threads. Only what calls the program back is left to the stream's thread, as it is on a card: the program may have
+//! locked what the function wants.
 //!
-//! Work has a number in its stream. Other streams wait for a number ([`Ticket`]), and such work was always given before what waits for it, so
-//! that nothing waits in a circle.
+//! Work has a number in its stream. Other streams wait for a number ([`Ticket`]), and such work was always given before what waits for
+//! it, so that nothing waits in a circle.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -90,8 +90,13 @@ impl Ticket {
     }
 }
 
-/// How long a thread without work stays.
+/// Bytes of the stack of a stream's thread, as the program's own threads have: it calls functions of the program.
+const STACK: usize = 8 << 20;
+/// How long a thread without work stays, once it sleeps.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long, and how often, it only naps before that.
+const NAP: Duration = Duration::from_micros(50);
+const NAPS: u32 = 20;
 
 impl Stream {
     /// A stream of a context.
@@ -159,7 +164,8 @@ impl Stream {
 
     fn put(self: &Arc<Self>, mut after: Vec<Ticket>, work: Work, wake: bool) -> Answer<Ticket> {
         if self.is_capturing() {
-            let captured = self.with_capture(|capturing| capturing.as_mut().map(|capturing| capturing.add(work.clone())));
+            let captured =
+                self.with_capture(|capturing| capturing.as_mut().map(|capturing| capturing.add(work.clone())));
             if let Some(result) = captured {
                 result?;
                 return Ok(self.last());
@@ -189,8 +195,8 @@ impl Stream {
     fn start(self: &Arc<Self>) {
         let stream = Arc::clone(self);
         let name = format!("vop-stream-{}", self.id);
-        // Its stack is for what the program does in callbacks.
-        if std::thread::Builder::new().name(name).spawn(move || stream.work_off()).is_err() {
+        let builder = std::thread::Builder::new().name(name).stack_size(STACK);
+        if builder.spawn(move || stream.work_off()).is_err() {
             // The system gives no more threads: this one does it.
             self.queue().has_thread = false;
             while self.work_on_one(true) {}
@@ -199,8 +205,11 @@ impl Stream {
 
     /// What its thread does.
     fn work_off(self: Arc<Self>) {
+        let mut naps = 0;
         loop {
-            while self.work_on_one(true) {}
+            while self.work_on_one(true) {
+                naps = 0;
+            }
             let mut queue = self.queue();
             if !queue.items.is_empty() && !queue.is_running {
                 continue;
@@ -209,11 +218,14 @@ impl Stream {
                 queue.has_thread = false;
                 return;
             }
-            queue.is_asleep = true;
-            let (mut queue, timeout) =
-                self.changed.wait_timeout(queue, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+            // At first it looks again and again, so that who gives it work need not wake it, which takes as long as a small launch.
+            let is_light = naps < NAPS;
+            queue.is_asleep = !is_light;
+            let time = if is_light { NAP } else { PATIENCE };
+            let (mut queue, timeout) = self.changed.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner);
             queue.is_asleep = false;
-            if timeout.timed_out() && queue.items.is_empty() && !queue.is_running {
+            naps = if timeout.timed_out() && queue.items.is_empty() { naps + 1 } else { 0 };
+            if naps > NAPS && !queue.is_running {
                 queue.has_thread = false;
                 return;
             }
@@ -234,7 +246,13 @@ impl Stream {
         queue.is_running = true;
         drop(queue);
         item.after.iter().for_each(Ticket::wait);
-        self.context.run(item.work);
+        let context = self.context;
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| context.run(item.work)));
+        if done.is_err() {
+            // Whoever waits for the stream must not wait for ever.
+            crate::abi::report_bug("work of a stream");
+            context.fail(Status::UNKNOWN);
+        }
         let mut queue = self.queue();
         queue.is_running = false;
         self.done.fetch_add(1, Ordering::Release);

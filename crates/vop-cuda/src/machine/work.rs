@@ -87,7 +87,7 @@ impl HostFunction {
     /// Calls it.
     pub fn call(self) {
         // SAFETY: the program gave the function and its data for this.
-        unsafe { (self.function)(std::ptr::with_exposed_provenance_mut(self.data)) };
+        super::in_callback(|| unsafe { (self.function)(std::ptr::with_exposed_provenance_mut(self.data)) });
     }
 }
 
@@ -213,8 +213,9 @@ impl Context {
             Work::Callback(Callback { function, stream, data }) => {
                 let status = self.check().err().unwrap_or(Status::SUCCESS);
                 let stream = std::ptr::with_exposed_provenance_mut(stream);
-                // SAFETY: the program gave the function for this.
-                unsafe { function(stream, status.0, std::ptr::with_exposed_provenance_mut(data)) };
+                let data = std::ptr::with_exposed_provenance_mut(data);
+                // SAFETY: the program gave the function and its data for this.
+                super::in_callback(|| unsafe { function(stream, status.0, data) });
                 Ok(())
             }
             Work::CopyFor(copy, answer) => {
@@ -230,7 +231,9 @@ impl Context {
             Work::Launch(launch) => launch.run(self),
             Work::Copy(copy) => copy.run(machine),
             Work::Put(to, bytes) => match machine.space.find_range(to, bytes.len() as u64) {
-                Ok(Some(_)) => Copy::bytes(to, bytes.as_ptr().expose_provenance() as u64, bytes.len() as u64).run(machine),
+                Ok(Some(_)) => {
+                    Copy::bytes(to, bytes.as_ptr().expose_provenance() as u64, bytes.len() as u64).run(machine)
+                }
                 _ => host::copy(
                     std::ptr::with_exposed_provenance_mut(to as usize),
                     false,
