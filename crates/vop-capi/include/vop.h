@@ -11,6 +11,9 @@
  * given null, or for an error a list that says why, which the caller frees. No function lets an exception or a panic through, or ends the
  * process. A null pointer where the description does not allow it is VOP_ERROR_NULL; a question about a null object has an empty answer.
  *
+ * Pointers. They must point at what the description says for as long as the call runs. What the library can see is an error: a null pointer, a
+ * wrong number, words that are not aligned. What it cannot see is undefined: a pointer to something else, an object that has been freed.
+ *
  * Texts. They are UTF-8, with a length in bytes that VOP_NUL_TERMINATED may stand for. What the library gives has a zero byte behind it.
  *
  * Threads. There is no global state. Objects may be used from several threads at once, also by calls that take them without `const`, except
