@@ -11,6 +11,9 @@
  * given null, or for an error a list that says why, which the caller frees. No function lets an exception or a panic through, or ends the
  * process. A null pointer where the description does not allow it is VOP_ERROR_NULL; a question about a null object has an empty answer.
  *
+ * Pointers. They must point at what the description says for as long as the call runs. What the library can see is an error: a null pointer, a
+ * wrong number, words that are not aligned. What it cannot see is undefined: a pointer to something else, an object that has been freed.
+ *
  * Texts. They are UTF-8, with a length in bytes that VOP_NUL_TERMINATED may stand for. What the library gives has a zero byte behind it.
  *
  * Threads. There is no global state. Objects may be used from several threads at once, also by calls that take them without `const`, except
@@ -167,7 +170,7 @@ enum vop_status vop_plan_new(const struct vop_instruction *instruction,
 // Frees a plan; null is nothing to free.
 void vop_plan_free(struct vop_plan *plan);
 
-// d[i] = plan(a[i], b[i], c[i]) for `count` words, in the processor's vector registers.
+// `d[i] = plan(a[i], b[i], c[i])` for `count` words, in the processor's vector registers.
 //
 // A stride is the distance of two words in bytes: 4 for an array, 0 if one word stands for all, negative for an array from its end. `c` may
 // be null if the form does not read it. Arrays may overlap: the words are computed in ascending order, and a source that is read after a

@@ -3,6 +3,8 @@
 //! Each function checks its pointers, catches what panics, and gives objects to C as boxes that one function frees.
 //! docs/c.md says how C programs use it.
 #![allow(non_camel_case_types, reason = "the names are C's")]
+#![allow(clippy::missing_safety_doc, reason = "the header says at its top what pointers must be")]
+#![allow(clippy::too_many_arguments, reason = "C has no strings with a length, and no results with a value")]
 
 mod bulk;
 mod diagnostic;
