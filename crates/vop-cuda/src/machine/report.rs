@@ -143,9 +143,11 @@ fn frames(text: &str) -> Vec<String> {
             || name == "start_thread"
             || name.starts_with("cu") && name.chars().nth(2).is_some_and(char::is_uppercase)
             || name.starts_with("cuda") && name.chars().nth(4).is_some_and(char::is_uppercase)
+            // What nvcc puts between a launch and the function that launches.
+            || ["__cudaLaunchKernel_helper", "__device_stub__", "__wrapper__device_stub"].iter().any(|part| name.contains(part))
             || name == "<unknown>";
         if !is_out {
-            all.push(name.to_owned());
+            all.push(vop_run::demangled(name).into_owned());
         }
     }
     all
@@ -420,7 +422,7 @@ mod tests {
     #[test]
     fn frames_are_those_of_the_program() {
         let text = "   0: vop_cuda::machine::report::Caller::now\n             at ./crates/report.rs:1:2\n   \
-                    1: cuLaunchKernel\n   2: run\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
-        assert_eq!(frames(text), ["run at ./app.c:12:5", "main"]);
+                    1: cuLaunchKernel\n   2: _Z25__device_stub__Z6boundsPiPi\n   2: _Z3runi\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
+        assert_eq!(frames(text), ["run(int) at ./app.c:12:5", "main"]);
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn leave() {
 
 /// The error of a kernel that the current context is left with.
 pub(super) fn sticky() -> Option<Status> {
-    crate::driver::sticky_error()
+    crate::machine::Context::current_any().and_then(|context| context.check_sticky().err())
 }
 
 /// The stream that a handle stands for: null is the thread's own default stream after a call through a symbol that says so.

@@ -146,7 +146,19 @@ fn launch(
         ))
     } else {
         let none = std::ptr::null_mut();
-        driver!(cuLaunchKernel(kernel.cast(), g.x, g.y, g.z, b.x, b.y, b.z, shared, stream.cast(), arguments.cast(), none))
+        driver!(cuLaunchKernel(
+            kernel.cast(),
+            g.x,
+            g.y,
+            g.z,
+            b.x,
+            b.y,
+            b.z,
+            shared,
+            stream.cast(),
+            arguments.cast(),
+            none
+        ))
     };
     launched.map_err(no_function)
 }
