@@ -50,6 +50,7 @@ int main(int count, char **arguments) {
     else if (!std::strcmp(fault, "shape")) trapped<<<1, 2048>>>();
     else if (!std::strcmp(fault, "race")) race<<<1, 64>>>(values);
     else if (!std::strcmp(fault, "freed")) {
+        bounds<<<1, 64>>>(values);
         CHECK(cudaFree(values));
         bounds<<<1, 1>>>(values);
     } else if (!std::strcmp(fault, "copy")) {

@@ -189,14 +189,14 @@ fn faults() {
     let program = program.to_str().unwrap();
     // The fault, what is printed before, the error and what the report on it says.
     let sticky = [
-        ("bounds", "cudaErrorIllegalAddress", "faults.cu:9"),
-        ("null", "cudaErrorIllegalAddress", "faults.cu:11"),
-        ("misaligned", "cudaErrorMisalignedAddress", "faults.cu:13"),
+        ("bounds", "cudaErrorIllegalAddress", "faults.cu:8"),
+        ("null", "cudaErrorIllegalAddress", "faults.cu:10"),
+        ("misaligned", "cudaErrorMisalignedAddress", "faults.cu:12"),
         ("assert", "cudaErrorAssert", "values[0] == 42"),
-        ("trap", "cudaErrorLaunchFailure", "faults.cu:17"),
-        ("endless", "cudaErrorLaunchTimeout", "faults.cu:20"),
+        ("trap", "cudaErrorLaunchFailure", "faults.cu:16"),
+        ("endless", "cudaErrorLaunchTimeout", "faults.cu:19"),
         ("stack", "cudaErrorHardwareStackError", "stack"),
-        ("freed", "cudaErrorIllegalAddress", "faults.cu:9"),
+        ("freed", "cudaErrorIllegalAddress", "faults.cu:8"),
     ];
     for (fault, error, words) in sticky {
         let output = run(&["--limit", "1e7", "--timeout", "20s", "--error-exit-code", "42", program, fault]);
@@ -215,7 +215,7 @@ fn faults() {
     // What checks find.
     let fine = "launch: cudaSuccess\nwait: cudaSuccess\nlast: cudaSuccess\nnext: cudaSuccess\n";
     for (fault, check, words) in
-        [("race", "races", "faults.cu:38"), ("leak", "leaks", "\nleak: 256 bytes of device memory")]
+        [("race", "races", "faults.cu:33"), ("leak", "leaks", "\nleak: 256 bytes of device memory")]
     {
         let output = run(&["--check", check, "--error-exit-code", "42", program, fault]);
         assert_eq!((stdout(&output).as_str(), output.status.code()), (fine, Some(42)), "{fault}: {}", stderr(&output));

@@ -222,7 +222,9 @@ pub(super) fn attribute_of(function: &Function, attribute: i32) -> Answer<i32> {
         // Constants, local memory and registers are what a compiler for a card would decide.
         2 | 3 => 0,
         4 => REGISTERS,
-        5 | 6 => architecture,
+        // What the code was compiled for, and what it was made into on the device.
+        5 => function.architecture().map_or(architecture, |number| number as i32),
+        6 => architecture,
         7 => 0,
         8 => {
             let set = function.max_dynamic_shared.load(Ordering::Relaxed);

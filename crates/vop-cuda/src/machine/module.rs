@@ -322,6 +322,11 @@ fn check(program: &Program, architecture: u32) -> Result<(), Refusal> {
 }
 
 impl Function {
+    /// The number of the architecture that its module was compiled for: 75 for `sm_75`.
+    pub fn architecture(&self) -> Option<u32> {
+        Some(fatbin::Target::parse(self.program.module().target()?)?.arch)
+    }
+
     fn decode(&self) -> Result<(), RunErrors> {
         if self.kernel.get().is_some() {
             return Ok(());

@@ -143,9 +143,11 @@ fn frames(text: &str) -> Vec<String> {
             || name == "start_thread"
             || name.starts_with("cu") && name.chars().nth(2).is_some_and(char::is_uppercase)
             || name.starts_with("cuda") && name.chars().nth(4).is_some_and(char::is_uppercase)
+            // What nvcc puts between a launch and the function that launches.
+            || ["__cudaLaunchKernel_helper", "__device_stub__", "__wrapper__device_stub"].iter().any(|part| name.contains(part))
             || name == "<unknown>";
         if !is_out {
-            all.push(name.to_owned());
+            all.push(vop_run::demangled(name).into_owned());
         }
     }
     all
@@ -343,11 +345,6 @@ fn add_profile(all: &mut Vec<StatementProfile>, new: &[StatementProfile]) {
     }
 }
 
-unsafe extern "C" {
-    /// What `atexit` is made of: for a shared object without C's start code.
-    fn __cxa_atexit(function: extern "C" fn(*mut c_void), argument: *mut c_void, object: *mut c_void) -> c_int;
-}
-
 static FORKED: OnceLock<fn()> = OnceLock::new();
 
 extern "C" fn in_child() {
@@ -356,7 +353,13 @@ extern "C" fn in_child() {
     }
 }
 
-extern "C" fn ended(_: *mut c_void) {
+/// Called when this library ends. Then all that the program has registered for its end is done: destructors of its variables, which may
+/// free memory, come before; functions that `atexit` takes now would be called before them.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_END: extern "C" fn() = ended;
+
+extern "C" fn ended() {
     // Nothing may go up from here.
     let _ = std::panic::catch_unwind(end);
 }
@@ -364,9 +367,8 @@ extern "C" fn ended(_: *mut c_void) {
 /// From now on the report is made when the process ends; `forked` is called in children of the process.
 pub(super) fn at_exit(forked: fn()) {
     let _ = FORKED.set(forked);
-    // SAFETY: both functions stay where they are, as the library is not unloaded.
+    // SAFETY: the function stays where it is, as the library is not unloaded.
     unsafe {
-        __cxa_atexit(ended, std::ptr::null_mut(), std::ptr::null_mut());
         libc::pthread_atfork(None, None, Some(in_child));
     }
 }
@@ -420,7 +422,7 @@ mod tests {
     #[test]
     fn frames_are_those_of_the_program() {
         let text = "   0: vop_cuda::machine::report::Caller::now\n             at ./crates/report.rs:1:2\n   \
-                    1: cuLaunchKernel\n   2: run\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
-        assert_eq!(frames(text), ["run at ./app.c:12:5", "main"]);
+                    1: cuLaunchKernel\n   2: _Z25__device_stub__Z6boundsPiPi\n   2: _Z3runi\n             at ./app.c:12:5\n   3: main\n   4: __libc_start_call_main\n   5: _start\n";
+        assert_eq!(frames(text), ["run(int) at ./app.c:12:5", "main"]);
     }
 }

@@ -88,7 +88,7 @@ runtime! {
         fits(config.grid, config.block)?;
         config.stream = context::stream(call, config.stream);
         let config = (&raw const config).cast_mut();
-        driver!(cuLaunchKernelEx(config.cast(), kernel.cast(), arguments, std::ptr::null_mut())).map_err(no_function)
+        driver!(cuLaunchKernelEx(config.cast(), kernel.cast(), arguments.cast(), std::ptr::null_mut())).map_err(no_function)
     }
 
     /// Calls a function of the host in the order of a stream.
@@ -142,11 +142,23 @@ fn launch(
             b.z,
             shared,
             stream.cast(),
-            arguments
+            arguments.cast()
         ))
     } else {
         let none = std::ptr::null_mut();
-        driver!(cuLaunchKernel(kernel.cast(), g.x, g.y, g.z, b.x, b.y, b.z, shared, stream.cast(), arguments, none))
+        driver!(cuLaunchKernel(
+            kernel.cast(),
+            g.x,
+            g.y,
+            g.z,
+            b.x,
+            b.y,
+            b.z,
+            shared,
+            stream.cast(),
+            arguments.cast(),
+            none
+        ))
     };
     launched.map_err(no_function)
 }
