@@ -129,8 +129,7 @@ fn events_tell_what_was_given_before() {
 fn a_graph_keeps_the_order_that_it_was_given() {
     let (context, calls) = (context(), calls());
     let graph = Graph::new().expect("there is a machine");
-    let mut add =
-        |number, after: &[u64]| graph.add(Task::Work(note(calls, number)), after).expect("the nodes are there");
+    let add = |number, after: &[u64]| graph.add(Task::Work(note(calls, number)), after).expect("the nodes are there");
     let last_added_first = add(3, &[]);
     let first = add(1, &[]);
     let second = add(2, &[first]);
