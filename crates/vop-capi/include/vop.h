@@ -11,6 +11,9 @@
  * given null, or for an error a list that says why, which the caller frees. No function lets an exception or a panic through, or ends the
  * process. A null pointer where the description does not allow it is VOP_ERROR_NULL; a question about a null object has an empty answer.
  *
+ * Pointers. They must point at what the description says for as long as the call runs. What the library can see is an error: a null pointer, a
+ * wrong number, words that are not aligned. What it cannot see is undefined: a pointer to something else, an object that has been freed.
+ *
  * Texts. They are UTF-8, with a length in bytes that VOP_NUL_TERMINATED may stand for. What the library gives has a zero byte behind it.
  *
  * Threads. There is no global state. Objects may be used from several threads at once, also by calls that take them without `const`, except
@@ -101,8 +104,9 @@ typedef struct vop_function vop_function;
 // A legal instruction. It never changes, so threads may share it.
 typedef struct vop_instruction vop_instruction;
 
-// The memory of a device: buffers, the variables of modules, and what kernels printed. Threads may share it; a call waits while a launch on
-// it runs. Modules and functions keep it alive.
+// The memory of a device: buffers, the variables of modules, and what kernels printed. Threads may share it: launches, copies and
+// allocations may go on at once. If a launch uses bytes that a copy changes at the same time, either may see any of the values. Modules and
+// functions keep it alive.
 typedef struct vop_memory vop_memory;
 
 // A PTX module that is loaded into a memory. It never changes, so threads may share it.
@@ -166,7 +170,7 @@ enum vop_status vop_plan_new(const struct vop_instruction *instruction,
 // Frees a plan; null is nothing to free.
 void vop_plan_free(struct vop_plan *plan);
 
-// d[i] = plan(a[i], b[i], c[i]) for `count` words, in the processor's vector registers.
+// `d[i] = plan(a[i], b[i], c[i])` for `count` words, in the processor's vector registers.
 //
 // A stride is the distance of two words in bytes: 4 for an array, 0 if one word stands for all, negative for an array from its end. `c` may
 // be null if the form does not read it. Arrays may overlap: the words are computed in ascending order, and a source that is read after a
@@ -432,8 +436,14 @@ const struct vop_diagnostics *vop_report_findings(const struct vop_report *repor
 // The number of findings that are not in the list, as they are at too many places.
 uint64_t vop_report_left_out(const struct vop_report *report);
 
-// Makes an empty memory.
-enum vop_status vop_memory_new(struct vop_memory **out, struct vop_diagnostics **diagnostics);
+// Makes an empty memory. Its addresses are its own, and the same in every run; kernels that keep addresses in 32 bits can use it.
+enum vop_status vop_memory_new(struct vop_memory **out,
+                               struct vop_diagnostics **diagnostics);
+
+// Makes an empty memory whose addresses are those of the process: the address of a buffer is a pointer that C may use as well, and
+// `vop_memory_register` adds memory that C has. It is checked as exactly as other memory.
+enum vop_status vop_memory_new_host(struct vop_memory **out,
+                                    struct vop_diagnostics **diagnostics);
 
 // Frees a memory, when no module and no function of it is left; null is nothing to free.
 void vop_memory_free(struct vop_memory *memory);
@@ -453,13 +463,26 @@ enum vop_status vop_memory_allocate(struct vop_memory *memory,
                                     uint64_t *address,
                                     struct vop_diagnostics **diagnostics);
 
+// Adds memory that the caller keeps: to a memory of `vop_memory_new_host`. Kernels may reach these bytes at their own addresses, and no others
+// around them. The bytes must stay until `vop_memory_release`, and until all launches that started before it have ended.
+enum vop_status vop_memory_register(struct vop_memory *memory,
+                                    const char *name,
+                                    size_t name_len,
+                                    void *data,
+                                    uint64_t bytes,
+                                    bool read_only,
+                                    struct vop_diagnostics **diagnostics);
+
+// Takes a buffer or registered memory out again. `address` must be its first byte. Launches that run may still use it.
+enum vop_status vop_memory_release(struct vop_memory *memory, uint64_t address, struct vop_diagnostics **diagnostics);
+
 // Tells the number of bytes from an address to the end of its buffer or variable.
 enum vop_status vop_memory_size(const struct vop_memory *memory,
                                 uint64_t address,
                                 uint64_t *bytes,
                                 struct vop_diagnostics **diagnostics);
 
-// Copies bytes into a buffer or a variable. Nothing is copied if not all of them fit. All of the buffer counts as written then.
+// Copies bytes into a buffer or a variable. Nothing is copied if not all of them fit.
 enum vop_status vop_memory_write(struct vop_memory *memory,
                                  uint64_t address,
                                  const void *data,
@@ -487,7 +510,8 @@ enum vop_status vop_module_load(struct vop_memory *memory,
                                 struct vop_module **out,
                                 struct vop_diagnostics **diagnostics);
 
-// Frees a module; null is nothing to free. Its functions stay valid, and its variables stay in the memory.
+// Frees a module; null is nothing to free. Its functions stay valid. When the last of them is freed, its variables are taken out of the
+// memory.
 void vop_module_free(struct vop_module *module);
 
 // The number of kernels that the module has.
@@ -529,6 +553,26 @@ struct vop_str vop_function_parameter_type(const struct vop_function *function, 
 
 // The size of a parameter in bytes; 0 if there is none.
 size_t vop_function_parameter_size(const struct vop_function *function, size_t index);
+
+// Runs the kernel of a PTX module on memory of the process, as the function of gpuocelot's shared library with this name does.
+//
+// `args[i]` is the value of parameter i itself: a pointer, or an integer in the low bits; a parameter of 4 bytes takes the lower 4. (Unlike
+// `cuLaunchKernel`, whose array points at the values.) `lx` to `lz` is the shape of a block, `gx` to `gz` that of the grid, and `shared` the
+// number of bytes of dynamic shared memory. The module must have one kernel, and variables of the module are new in each call.
+//
+// It returns 0, or a `vop_status` after it has written to standard error what is wrong, with line, thread and address. What the kernel prints
+// goes to standard output. An address that the process has not mapped, or may not write to, is such an error, never a signal. Bounds within
+// mapped memory are not known here: `vop_memory_register` and `vop_launch` check them. No thread may unmap memory meanwhile.
+int ptx_run(const char *ptx,
+            int n,
+            void **args,
+            int lx,
+            int ly,
+            int lz,
+            int gx,
+            int gy,
+            int gz,
+            int shared);
 
 // Judges every video instruction of a source: PTX, or a language whose strings have PTX. `path` is the name of its file: the extension tells
 // the language, such as `kernel.cu` or `.ptx`, and the name stands in the rendered text. No file is opened.

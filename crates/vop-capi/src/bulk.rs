@@ -61,7 +61,7 @@ fn operand(start: *const u32, stride: isize, len: usize, name: &str) -> Result<S
     Ok(Strided::new(start.cast_mut(), stride))
 }
 
-/// d[i] = plan(a[i], b[i], c[i]) for `count` words, in the processor's vector registers.
+/// `d[i] = plan(a[i], b[i], c[i])` for `count` words, in the processor's vector registers.
 ///
 /// A stride is the distance of two words in bytes: 4 for an array, 0 if one word stands for all, negative for an array from its end. `c` may
 /// be null if the form does not read it. Arrays may overlap: the words are computed in ascending order, and a source that is read after a

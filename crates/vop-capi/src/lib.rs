@@ -3,6 +3,8 @@
 //! Each function checks its pointers, catches what panics, and gives objects to C as boxes that one function frees.
 //! docs/c.md says how C programs use it.
 #![allow(non_camel_case_types, reason = "the names are C's")]
+#![allow(clippy::missing_safety_doc, reason = "the header says at its top what pointers must be")]
+#![allow(clippy::too_many_arguments, reason = "C has no strings with a length, and no results with a value")]
 
 mod bulk;
 mod diagnostic;
@@ -11,6 +13,8 @@ mod instruction;
 mod launch;
 mod memory;
 mod module;
+#[cfg(target_os = "linux")]
+mod ptx_run;
 mod source;
 mod text;
 
@@ -38,14 +42,17 @@ pub use launch::{
     vop_report_video, vop_stop, vop_stop_free, vop_stop_new, vop_stop_request,
 };
 pub use memory::{
-    vop_memory, vop_memory_allocate, vop_memory_free, vop_memory_new, vop_memory_read, vop_memory_set_limit,
-    vop_memory_size, vop_memory_take_printed, vop_memory_write,
+    vop_memory, vop_memory_allocate, vop_memory_free, vop_memory_new, vop_memory_new_host, vop_memory_read,
+    vop_memory_register, vop_memory_release, vop_memory_set_limit, vop_memory_size, vop_memory_take_printed,
+    vop_memory_write,
 };
 pub use module::{
     vop_function, vop_function_free, vop_function_name, vop_function_parameter_name, vop_function_parameter_size,
     vop_function_parameter_type, vop_function_parameters, vop_module, vop_module_entries, vop_module_entry,
     vop_module_free, vop_module_function, vop_module_load, vop_module_variable,
 };
+#[cfg(target_os = "linux")]
+pub use ptx_run::ptx_run;
 pub use source::{vop_check, vop_lower_module};
 pub use text::{
     VOP_ABI_VERSION, VOP_NUL_TERMINATED, vop_abi_version, vop_format, vop_str, vop_text, vop_text_free, vop_text_get,

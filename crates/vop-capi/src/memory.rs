@@ -11,8 +11,9 @@ use crate::diagnostic::{placeless, vop_diagnostics};
 use crate::guard::{Failure, answer, free, object, produce, vop_status};
 use crate::text::{produce_text, text_of, vop_text};
 
-/// The memory of a device: buffers, the variables of modules, and what kernels printed. Threads may share it; a call waits while a launch on
-/// it runs. Modules and functions keep it alive.
+/// The memory of a device: buffers, the variables of modules, and what kernels printed. Threads may share it: launches, copies and
+/// allocations may go on at once. If a launch uses bytes that a copy changes at the same time, either may see any of the values. Modules and
+/// functions keep it alive.
 pub struct vop_memory(Shared);
 
 pub(crate) type Shared = Arc<Mutex<Memory>>;
@@ -28,7 +29,7 @@ impl vop_memory {
     }
 }
 
-/// Makes an empty memory.
+/// Makes an empty memory. Its addresses are its own, and the same in every run; kernels that keep addresses in 32 bits can use it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vop_memory_new(
     out: *mut *mut vop_memory,
@@ -36,6 +37,18 @@ pub unsafe extern "C" fn vop_memory_new(
 ) -> vop_status {
     // SAFETY: C gives places for answers, or null.
     unsafe { produce(out, diagnostics, || Ok(vop_memory(Arc::default()))) }
+}
+
+/// Makes an empty memory whose addresses are those of the process: the address of a buffer is a pointer that C may use as well, and
+/// `vop_memory_register` adds memory that C has. It is checked as exactly as other memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vop_memory_new_host(
+    out: *mut *mut vop_memory,
+    diagnostics: *mut *mut vop_diagnostics,
+) -> vop_status {
+    let work = || Ok(vop_memory(Arc::new(Mutex::new(Memory::at_host_addresses()))));
+    // SAFETY: C gives places for answers, or null.
+    unsafe { produce(out, diagnostics, work) }
 }
 
 /// Frees a memory, when no module and no function of it is left; null is nothing to free.
@@ -90,13 +103,60 @@ pub unsafe extern "C" fn vop_memory_allocate(
     unsafe { answer(diagnostics, work) }
 }
 
+/// Adds memory that the caller keeps: to a memory of `vop_memory_new_host`. Kernels may reach these bytes at their own addresses, and no others
+/// around them. The bytes must stay until `vop_memory_release`, and until all launches that started before it have ended.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vop_memory_register(
+    memory: *mut vop_memory,
+    name: *const c_char,
+    name_len: usize,
+    data: *mut c_void,
+    bytes: u64,
+    read_only: bool,
+    diagnostics: *mut *mut vop_diagnostics,
+) -> vop_status {
+    let work = || {
+        // SAFETY: C gives a handle that is not freed, and a text of this length.
+        let (memory, name) = unsafe { (object(memory, "memory")?, text_of(name, name_len, "name")?) };
+        if data.is_null() {
+            return Err(Failure::null("data"));
+        }
+        // SAFETY: C keeps the bytes until they are released, and no Rust reference to them exists.
+        let registered = unsafe { lock(&memory.0)?.register(name, data.cast(), bytes, read_only) };
+        registered.map(drop).map_err(|error| placeless(vop_status::VOP_ERROR_MEMORY, &error))
+    };
+    // SAFETY: C gives a place for diagnostics, or null.
+    unsafe { answer(diagnostics, work) }
+}
+
+/// Takes a buffer or registered memory out again. `address` must be its first byte. Launches that run may still use it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vop_memory_release(
+    memory: *mut vop_memory,
+    address: u64,
+    diagnostics: *mut *mut vop_diagnostics,
+) -> vop_status {
+    let work = || {
+        // SAFETY: C gives a handle that is not freed.
+        let mut memory = lock(&unsafe { object(memory, "memory")? }.0)?;
+        let (buffer, range) = part(&memory, address, 0)?;
+        if range.start != 0 {
+            let message = format!("{address:#x} is not the first byte of its buffer, but byte {}", range.start);
+            return Err(Failure::new(vop_status::VOP_ERROR_MEMORY, message));
+        }
+        memory.free(buffer).map_err(|error| placeless(vop_status::VOP_ERROR_MEMORY, &error))
+    };
+    // SAFETY: C gives a place for diagnostics, or null.
+    unsafe { answer(diagnostics, work) }
+}
+
 /// The part of a buffer that an address and a size name.
 fn part(memory: &Memory, address: u64, bytes: usize) -> Result<(BufferId, std::ops::Range<usize>), Failure> {
     let wrong = |message: String| Failure::new(vop_status::VOP_ERROR_MEMORY, message);
     let found = memory.locate(address);
     let (buffer, offset) =
         found.ok_or_else(|| wrong(format!("no buffer and no variable has the address {address:#x}")))?;
-    let len = memory.bytes(buffer).len();
+    let len = usize::try_from(memory.len_of(buffer)).unwrap_or(usize::MAX);
     let start = usize::try_from(offset).unwrap_or(usize::MAX);
     let end = start.checked_add(bytes).filter(|end| *end <= len);
     let end = end.ok_or_else(|| {
@@ -122,14 +182,14 @@ pub unsafe extern "C" fn vop_memory_size(
             return Err(Failure::null("bytes"));
         }
         // SAFETY: it is not null, and C gives a place that is valid for a write.
-        unsafe { bytes.write((memory.bytes(buffer).len() - range.start) as u64) };
+        unsafe { bytes.write(memory.len_of(buffer) - range.start as u64) };
         Ok(())
     };
     // SAFETY: C gives a place for diagnostics, or null.
     unsafe { answer(diagnostics, work) }
 }
 
-/// Copies bytes into a buffer or a variable. Nothing is copied if not all of them fit. All of the buffer counts as written then.
+/// Copies bytes into a buffer or a variable. Nothing is copied if not all of them fit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vop_memory_write(
     memory: *mut vop_memory,
@@ -145,9 +205,11 @@ pub unsafe extern "C" fn vop_memory_write(
         if data.is_null() {
             return Err(Failure::null("data"));
         }
-        // SAFETY: it is not null, and C gives bytes of this number, which is no more than a buffer has.
-        let data = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) };
-        memory.bytes_mut(buffer)[range].copy_from_slice(data);
+        let to = memory.pointer(buffer).wrapping_add(range.start);
+        // SAFETY: it is not null, and C gives this number of bytes; the buffer has them from here on, as `part` has seen. It stays for as
+        // long as the memory is locked. No reference to its bytes exists: launches use pointers, too. The two may overlap.
+        unsafe { std::ptr::copy(data.cast::<u8>(), to, bytes) };
+        memory.mark_written(buffer, range.start as u64, bytes as u64);
         Ok(())
     };
     // SAFETY: C gives a place for diagnostics, or null.
@@ -165,14 +227,14 @@ pub unsafe extern "C" fn vop_memory_read(
 ) -> vop_status {
     let work = || {
         // SAFETY: C gives a handle that is not freed.
-        let memory = lock(&unsafe { object(memory, "memory")? }.0)?;
+        let mut memory = lock(&unsafe { object(memory, "memory")? }.0)?;
         let (buffer, range) = part(&memory, address, bytes)?;
         if data.is_null() {
             return Err(Failure::null("data"));
         }
-        let from = &memory.bytes(buffer)[range];
-        // SAFETY: it is not null, and C gives a place for this number of bytes, which the memory's bytes are not a part of.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), data.cast::<u8>(), from.len()) };
+        let from = memory.pointer(buffer).wrapping_add(range.start);
+        // SAFETY: as for `vop_memory_write`, in the other direction.
+        unsafe { std::ptr::copy(from, data.cast::<u8>(), bytes) };
         Ok(())
     };
     // SAFETY: C gives a place for diagnostics, or null.

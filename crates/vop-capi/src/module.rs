@@ -14,9 +14,31 @@ use crate::text::{Text, text_of, view_of, vop_str};
 
 /// A PTX module that is loaded into a memory. It never changes, so threads may share it.
 pub struct vop_module {
-    program: Program,
-    memory: Shared,
+    loaded: Arc<Loaded>,
     entries: Vec<Text>,
+}
+
+/// A program that is in a memory for as long as its module or a function of it is there.
+pub(crate) struct Loaded {
+    program: Program,
+    pub(crate) memory: Shared,
+}
+
+impl Loaded {
+    /// The text of the module.
+    pub(crate) fn ptx(&self) -> &str {
+        self.program.module().text()
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // A memory that a fault has left is not touched.
+        if let Ok(mut memory) = self.memory.lock() {
+            // It was loaded into this memory, and is unloaded once.
+            let _ = memory.unload(&self.program);
+        }
+    }
 }
 
 /// Reads a PTX module and puts its variables into a memory. The memory may be freed afterwards.
@@ -45,13 +67,14 @@ pub unsafe extern "C" fn vop_module_load(
         let missing = || Failure::new(vop_status::VOP_ERROR_BUG, "a module that was loaded is not there");
         let program = loaded.into_iter().next().ok_or_else(missing)?;
         let entries = program.entries().map(Text::new).collect();
-        Ok(vop_module { program, memory: Arc::clone(memory.shared()), entries })
+        Ok(vop_module { loaded: Arc::new(Loaded { program, memory: Arc::clone(memory.shared()) }), entries })
     };
     // SAFETY: C gives places for answers, or null.
     unsafe { produce(out, diagnostics, work) }
 }
 
-/// Frees a module; null is nothing to free. Its functions stay valid, and its variables stay in the memory.
+/// Frees a module; null is nothing to free. Its functions stay valid. When the last of them is freed, its variables are taken out of the
+/// memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vop_module_free(module: *mut vop_module) {
     // SAFETY: C gives up a handle of this library.
@@ -85,15 +108,15 @@ pub unsafe extern "C" fn vop_module_variable(
     let work = || {
         // SAFETY: C gives a handle that is not freed, and a text of this length.
         let (module, name) = unsafe { (object(module, "module")?, text_of(name, name_len, "name")?) };
-        let found = module.program.variable(name).ok_or_else(|| {
+        let found = module.loaded.program.variable(name).ok_or_else(|| {
             let message = format!("the module has no variable `{name}`, or several have the name");
             Failure::with_help(vop_status::VOP_ERROR_ARGUMENT, message, "write the name as the PTX has it")
         })?;
-        let memory = lock(&module.memory)?;
+        let memory = lock(&module.loaded.memory)?;
         // SAFETY: C gives places that are null or valid for a write.
         unsafe {
             write(address, memory.address(found));
-            write(bytes, memory.bytes(found).len() as u64);
+            write(bytes, memory.len_of(found));
         }
         Ok(())
     };
@@ -104,9 +127,7 @@ pub unsafe extern "C" fn vop_module_variable(
 /// A kernel, decoded and ready to launch. It never changes, so threads may share it.
 pub struct vop_function {
     pub(crate) kernel: Kernel,
-    pub(crate) memory: Shared,
-    /// The text of its module.
-    pub(crate) ptx: Arc<str>,
+    pub(crate) loaded: Arc<Loaded>,
     name: Text,
     /// Names and types.
     parameters: Vec<(Text, Text)>,
@@ -125,13 +146,13 @@ pub unsafe extern "C" fn vop_module_function(
     let work = || {
         // SAFETY: C gives a handle that is not freed, and a text of this length.
         let (module, name) = unsafe { (object(module, "module")?, text_of(name, name_len, "name")?) };
-        let ptx = module.program.module().text();
-        let kernel = module.program.kernel(name);
-        let kernel = kernel.map_err(|errors| run_failure(vop_status::VOP_ERROR_MODULE, &errors, ptx))?;
+        let loaded = &module.loaded;
+        let kernel = loaded.program.kernel(name);
+        let kernel = kernel.map_err(|errors| run_failure(vop_status::VOP_ERROR_MODULE, &errors, loaded.ptx()))?;
         let parameters = kernel.parameters().iter();
         let parameters = parameters.map(|one| (Text::new(&*one.name), Text::new(one.ty.name()))).collect();
         let name = Text::new(kernel.name());
-        Ok(vop_function { kernel, memory: Arc::clone(&module.memory), ptx: ptx.into(), name, parameters })
+        Ok(vop_function { kernel, loaded: Arc::clone(loaded), name, parameters })
     };
     // SAFETY: C gives places for answers, or null.
     unsafe { produce(out, diagnostics, work) }

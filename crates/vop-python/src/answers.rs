@@ -21,7 +21,7 @@ use vop_ptx::uses::{self, Verdict};
 use crate::ufunc as ufuncs;
 
 /// An exception of the package, of a class of `vop._errors` and the arguments of its constructor.
-fn raise<'py>(py: Python<'py>, class: &str, args: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+pub(crate) fn raise<'py>(py: Python<'py>, class: &str, args: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
     let raised = py.import("vop._errors").and_then(|module| module.getattr(class)?.call1(args));
     match raised {
         Ok(exception) => PyErr::from_value(exception),
@@ -30,18 +30,18 @@ fn raise<'py>(py: Python<'py>, class: &str, args: impl pyo3::call::PyCallArgs<'p
 }
 
 /// A `VopError` that concerns no text: what is wrong, and what to do.
-fn error(py: Python<'_>, message: &str, help: Option<&str>) -> PyErr {
+pub(crate) fn error(py: Python<'_>, message: &str, help: Option<&str>) -> PyErr {
     raise(py, "VopError", (message, help))
 }
 
 /// Offsets into a source as Python counts them: characters of a `str`, bytes of `bytes`.
-struct Offsets {
+pub(crate) struct Offsets {
     /// The offsets of the bytes that do not begin a character, in ascending order.
     continuations: Vec<usize>,
 }
 
 impl Offsets {
-    fn of_characters(text: &str) -> Offsets {
+    pub(crate) fn of_characters(text: &str) -> Offsets {
         let bytes = text.bytes().enumerate();
         Offsets { continuations: bytes.filter(|&(_, byte)| byte & 0xc0 == 0x80).map(|(at, _)| at).collect() }
     }
@@ -50,7 +50,7 @@ impl Offsets {
         Offsets { continuations: Vec::new() }
     }
 
-    fn of(&self, span: &Range<usize>) -> (usize, usize) {
+    pub(crate) fn of(&self, span: &Range<usize>) -> (usize, usize) {
         let count = |offset: usize| offset - self.continuations.partition_point(|&at| at < offset);
         (count(span.start), count(span.end))
     }
@@ -94,7 +94,7 @@ fn read<'t>(py: Python<'_>, text: &'t str) -> PyResult<Instruction<'t>> {
     Parser::new().allow_bare().parse(text).map_err(|found| faults(py, "ParseError", &found, text, None))
 }
 
-fn semantics_named(py: Python<'_>, name: &str) -> PyResult<Semantics> {
+pub(crate) fn semantics_named(py: Python<'_>, name: &str) -> PyResult<Semantics> {
     name.parse().map_err(|why: vop::semantics::UnknownSemantics| {
         error(py, &format!("there is no semantics `{name}`"), Some(&why.to_string()))
     })

@@ -5,6 +5,7 @@
 use pyo3::prelude::*;
 
 mod answers;
+mod run;
 mod ufunc;
 
 /// The native half of the package.
@@ -21,4 +22,6 @@ mod _vop {
     };
     #[pymodule_export]
     use super::answers::{ufunc, ufunc_form, ufunc_key};
+    #[pymodule_export]
+    use super::run::{LoadedKernel, LoadedModule, load, run};
 }

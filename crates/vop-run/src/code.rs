@@ -61,6 +61,8 @@ pub(crate) enum Op {
         width: Width,
         offset: u64,
     },
+    /// What changes the size of the function's part of the stack.
+    Stack(Box<StackChange>),
     Call(Box<Call>),
     /// `ret`; in a kernel the thread's end.
     Return,
@@ -281,6 +283,17 @@ pub(crate) struct Call {
     pub(crate) target: CallTarget,
     pub(crate) arguments: Box<[Actual]>,
     pub(crate) results: Box<[Actual]>,
+}
+
+/// What changes the size of a function's part of the stack. Addresses are of local memory, words or doubles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StackChange {
+    /// `alloca`: room for a number of bytes, at a multiple of `align`, which is a power of two.
+    Grow { d: Slot, bytes: Slot, width: Width, align: u32 },
+    /// `stacksave`: where the part ends.
+    Save { d: Slot, width: Width },
+    /// `stackrestore`: the part ends where it did.
+    Restore { saved: Slot, width: Width },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -515,6 +528,14 @@ impl Op {
                 atomic.d.iter_mut().flatten().for_each(|slot| see(slot, Result));
             }
             Op::StackAddress { d, .. } | Op::Clock { d, .. } => see(d, Result),
+            Op::Stack(change) => match &mut **change {
+                StackChange::Grow { d, bytes, .. } => {
+                    see(bytes, Source);
+                    see(d, Result);
+                }
+                StackChange::Save { d, .. } => see(d, Result),
+                StackChange::Restore { saved, .. } => see(saved, Source),
+            },
             Op::Call(call) => {
                 if let CallTarget::Indirect(slot) = &mut call.target {
                     see(slot, Source);

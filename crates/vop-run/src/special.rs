@@ -27,6 +27,10 @@ pub(crate) enum Special {
     DynamicShared,
     DynamicSharedSize,
     TotalSharedSize,
+    /// `%envreg1` and `%envreg2`: the words of the address of the grid's workspace, or zero.
+    Workspace {
+        high: bool,
+    },
     /// Always zero: `%gridid`, `%smid`, and what a machine without clusters says of them.
     Zero,
     /// Always one: `%nsmid`, `%cluster_nctaid`.
@@ -45,12 +49,7 @@ pub(crate) enum Named {
     Clock {
         high: bool,
     },
-    /// A register that is not supported, as this construct is not.
-    Unsupported(&'static str),
 }
-
-/// What kernels find out from `%envreg1` and `%envreg2`, which hold the address of what blocks wait at.
-const COOPERATIVE: &str = "cooperative grids (`grid.sync()`, `cudaLaunchCooperativeKernel`)";
 
 /// The vectors among special registers, without their `%`.
 const VECTORS: [&str; 8] =
@@ -86,7 +85,7 @@ impl Special {
             (digits == number.to_string() && number < count).then_some(number)
         };
         match number("envreg", 32) {
-            Some(1 | 2) => return Some(Named::Unsupported(COOPERATIVE)),
+            Some(number @ (1 | 2)) => return Some(Named::Special(Special::Workspace { high: number == 1 })),
             Some(_) => return Some(Named::Special(Special::Zero)),
             None => {}
         }
@@ -162,6 +161,8 @@ impl Special {
             Special::DynamicShared => shape.static_shared as u32,
             Special::DynamicSharedSize => shape.dynamic_shared as u32,
             Special::TotalSharedSize => shape.shared() as u32,
+            Special::Workspace { high: true } => (shape.workspace >> 32) as u32,
+            Special::Workspace { high: false } => shape.workspace as u32,
             Special::One => 1,
             _ => 0,
         }
@@ -178,6 +179,8 @@ pub(crate) struct Shape {
     /// Bytes of shared memory that the kernel declares, and that the launch adds.
     pub(crate) static_shared: usize,
     pub(crate) dynamic_shared: usize,
+    /// The address of the grid's workspace, where blocks wait for one another; zero if the launch is not cooperative.
+    pub(crate) workspace: u64,
 }
 
 impl Shape {

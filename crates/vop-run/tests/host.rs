@@ -315,3 +315,63 @@ fn malloc_and_clones() {
     assert_eq!(copy.bytes(heap)[offset as usize..][..4], [42, 0, 0, 0]);
     assert_ne!(copy.address(to), memory.address(to));
 }
+
+/// Blocks of a cooperative grid wait for each other, in several launches at once on one memory: each has a barrier of its own.
+#[test]
+fn cooperative_grids_at_the_same_time() {
+    const BLOCKS: u32 = 6;
+    // Rounds of: every block adds its number to the sum, waits for the others, and reads it.
+    let program = Program::read(&format!(
+        "{HEAD}
+         .visible .entry sums(.param .u64 to) {{
+             .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<6>;
+             ld.param.u64 %rd1, [to];
+             mov.u32 %r1, %envreg1;
+             mov.u32 %r2, %envreg2;
+             mov.b64 %rd2, {{%r2, %r1}};
+             mov.u32 %r3, %ctaid.x;
+             mov.u32 %r4, 0;
+         ROUND:
+             mul.wide.u32 %rd3, %r4, 4;
+             add.u64 %rd3, %rd1, %rd3;
+             add.u32 %r5, %r3, 1;
+             red.add.u32 [%rd3], %r5;
+             setp.eq.u32 %p1, %r3, 0;
+             selp.b32 %r6, 0x7ffffffb, 1, %p1;
+             atom.add.release.gpu.u32 %r7, [%rd2+4], %r6;
+         WAIT:
+             ld.acquire.gpu.u32 %r8, [%rd2+4];
+             xor.b32 %r8, %r8, %r7;
+             setp.ge.s32 %p2, %r8, 0;
+             @%p2 bra WAIT;
+             ld.u32 %r8, [%rd3];
+             setp.ne.u32 %p2, %r8, 21;
+             @%p2 trap;
+             add.u32 %r4, %r4, 1;
+             setp.lt.u32 %p2, %r4, 40;
+             @%p2 bra ROUND;
+             ret;
+         }}"
+    ));
+    let mut memory = Memory::at_host_addresses();
+    let program = memory.load(&[&program]).expect("it loads").remove(0);
+    let buffers: Vec<_> = (0..4).map(|i| memory.allocate(&format!("to{i}"), vec![0; 160])).collect();
+    let kernel = program.kernel("sums").expect("it is decoded");
+    let memory = Mutex::new(memory);
+    let options = LaunchOptions::default().with_cooperative(u64::from(BLOCKS));
+    std::thread::scope(|scope| {
+        for id in &buffers {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    memory.lock().expect("no panic").bytes_mut(*id).fill(0);
+                    let done = kernel.launch_shared([BLOCKS, 1, 1], [1; 3], &[(*id).into()], &memory, &options);
+                    done.expect("no block waits for ever");
+                }
+            });
+        }
+    });
+    let error = kernel
+        .launch_shared([BLOCKS + 1, 1, 1], [1; 3], &[buffers[0].into()], &memory, &options)
+        .expect_err("there is no room for the last block");
+    assert_eq!(error.0[0].kind, RunErrorKind::Argument);
+}

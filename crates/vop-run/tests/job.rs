@@ -467,6 +467,7 @@ fn a_command_line_has_variables_and_offsets() {
             grid: "1".to_owned(),
             block: "2".to_owned(),
             shared: 0,
+            cooperative: false,
             args: args.iter().map(|arg| arg.replace("IN", &path("in.raw")).replace("OUT", &path("out.npy"))).collect(),
             variables: variables
                 .iter()
@@ -621,7 +622,7 @@ fn textures_and_surfaces_are_arguments() {
         ),
         (fetch("file = \"x.png\""), "{ buffer", "texture `row` has neither a `buffer` nor a `file`, or both"),
         (
-            fetch("srgb = false").replace("buffer = \"in\", ", "buffer = \"missing\""),
+            fetch("srgb = false").replace("buffer = \"in\"", "buffer = \"missing\""),
             "\"missing\"",
             "there is no buffer `missing`",
         ),

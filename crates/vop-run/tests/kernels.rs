@@ -114,6 +114,7 @@ fn read_launches(text: &str) -> (Vec<Launch>, Buffers) {
                     let (key, value) = word.split_once('=').unwrap();
                     match key {
                         "shared" => options.dynamic_shared = value.parse().unwrap(),
+                        "cooperative" => options.cooperative = Some(value.parse().unwrap()),
                         "limit" => options.instructions = value.parse().unwrap(),
                         "grid" | "block" => {
                             for (axis, number) in value.split(',').enumerate() {

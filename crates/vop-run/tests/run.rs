@@ -4,7 +4,7 @@
 //! `VOP_BLESS=1 cargo test` writes what came out there; look at the difference before you commit it.
 //!
 //! ```text
-//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also stack=1024 check=races,warp check=all cores=1
+//! // launch grid=2 block=4,2 shared=64 limit=1000      all may be left out; also cooperative=64 (blocks that there is room for) stack=1024 check=races,warp check=all cores=1
 //! // buffer in u32 1 2 3                               an argument: a buffer with these elements
 //! // buffer out s32 *8                                 an argument: a buffer of eight zeros
 //! // empty out s32 8                                   an argument: such a buffer, which counts as not written
@@ -65,6 +65,7 @@ fn run_case(text: &str) -> String {
                     let (key, value) = word.split_once('=').unwrap();
                     match key {
                         "shared" => limits.dynamic_shared = value.parse().unwrap(),
+                        "cooperative" => limits.cooperative = Some(value.parse().unwrap()),
                         "limit" => limits.instructions = value.parse().unwrap(),
                         "stack" => limits.stack = value.parse().unwrap(),
                         "check" => {
@@ -485,13 +486,18 @@ fn a_wrong_launch_file_says_where() {
             "1: the grid's x is 0: it must be 1 to 2147483647 [V0605]\n  at `[0, 1]`",
         ),
         (
+            r#"entry = "scale", grid = [65, 65], block = 1, cooperative = true, args = []"#,
+            "1: a cooperative grid of 4225 blocks: the device holds 4224 of them at once [V0604]\n  at `[65, 65]`\n  \
+             help: a smaller grid, whose blocks take more work each, or smaller blocks",
+        ),
+        (
             r#"entry = "scale", grid = "x", block = 1, args = []"#,
             "1: a size is a number or a list of one to three: x, y, z [V0612]\n  at `\"x\"`\n  \
              help: a name stands for a number if `for` of the launch has it: for = { x = [1, 2, 4] }",
         ),
         (
             r#"entry = "scale", gird = 1, block = 1, args = []"#,
-            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `args`, `for`, `check`, `timeout` [V0612]\n  at `gird`",
+            "1: unknown field `gird`, expected one of `entry`, `grid`, `block`, `shared`, `cooperative`, `args`, `for`, `check`, `timeout` [V0612]\n  at `gird`",
         ),
         // The run itself: the second thread reads behind the end.
         (

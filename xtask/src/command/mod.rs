@@ -21,6 +21,7 @@ pub(crate) mod port_prove;
 pub(crate) mod port_test;
 mod port_time;
 mod process;
+pub(crate) mod programs;
 mod run;
 mod sbom;
 pub(crate) mod search;

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Failure;
-use super::process::{cargo, root, said as show, succeed};
+use super::process::{cargo, output, root, said as show, succeed};
 
 /// Run all tests: those of the workspace and, where there is a Python, those of the Python package.
 ///
-/// A wheel is built and installed, with what the tests need, into a virtual environment in target/python. Where there is no
-/// Python, or what is needed cannot be installed, a line says that and all else is tested.
+/// The package is installed, with what its tests need, into a virtual environment in target/python: as a wheel if it is tested alone,
+/// otherwise put together from what the other tests have built. Where there is no Python, or what is needed cannot be installed, a
+/// line says that and all else is tested.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Fail where the Python package cannot be tested.
@@ -24,12 +25,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let root = &root()?;
     if args.only_python {
-        return finish(&args, package(root, &mut io::stderr()));
+        return finish(&args, package(root, install_wheel, &mut io::stderr()));
     }
     // Beside the other tests, since much of it waits for a registry or uses one core. What it writes follows theirs.
     let mut said = Vec::new();
     let (tested, packaged) = std::thread::scope(|scope| {
-        let package = scope.spawn(|| package(root, &mut said));
+        let package = scope.spawn(|| package(root, put_together, &mut said));
         let test = ["test", "--workspace", "--all-features", "--locked"];
         let tested = succeed(Command::new(cargo()).args(test).current_dir(root));
         let packaged = package.join().unwrap_or_else(|_| Err(Fault::Failed("its thread panicked".to_owned())));
@@ -61,10 +62,18 @@ fn finish(args: &Args, tested: Result<(), Fault>) -> Result<(), Failure> {
     }
 }
 
+/// How the package gets into the environment of this Python.
+type Install<W> = fn(&Path, &Path, &mut W) -> Result<(), Failure>;
+
 /// Tests the Python package, and writes what happens.
-fn package(root: &Path, said: &mut impl Write) -> Result<(), Fault> {
+fn package<W: Write>(root: &Path, install: Install<W>, said: &mut W) -> Result<(), Fault> {
     let python = environment(root, said).map_err(Fault::Missing)?;
-    test_package(root, &python, said).map_err(|why| Fault::Failed(why.to_string()))
+    let tested = install(root, &python, said).and_then(|()| {
+        tell(said, "testing the package as installed; about a minute");
+        let folder = root.join("crates/vop-python");
+        Ok(run_and_show(Command::new(&python).args(["-m", "pytest", "--quiet"]).current_dir(folder), said)?)
+    });
+    tested.map_err(|why| Fault::Failed(why.to_string()))
 }
 
 /// What asks a Python whether it is new enough.
@@ -91,24 +100,53 @@ fn environment(root: &Path, said: &mut impl Write) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// Builds the wheel, installs it and runs its tests.
-fn test_package(root: &Path, python: &Path, said: &mut impl Write) -> Result<(), Failure> {
+/// Builds the wheel and installs it.
+fn install_wheel(root: &Path, python: &Path, said: &mut impl Write) -> Result<(), Failure> {
     let package = root.join("crates/vop-python");
     let wheels = root.join("target/wheels");
-    tell(said, "building the wheel in target/wheels, with what the other tests have built");
+    tell(said, "building the wheel in target/wheels");
     // A wheel of an earlier version would be installed, too.
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels)?;
     }
-    // In the profile of the other tests, which have built most of it. `cargo xtask dist` builds and tests the wheel that is released.
+    // In the profile of the other tests. `cargo xtask dist` builds and tests the wheel that is released.
     let build = ["-m", "maturin", "build", "--profile", "dev", "--locked", "--out"];
     let mut build_wheel = Command::new(python);
     run_and_show(build_wheel.args(build).arg(&wheels).arg("--interpreter").arg(python).current_dir(&package), said)?;
     let wheels: Result<Vec<_>, _> = std::fs::read_dir(&wheels)?.map(|wheel| wheel.map(|wheel| wheel.path())).collect();
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
-    run_and_show(Command::new(python).args(install).args(wheels?), said)?;
-    tell(said, "testing the package as installed; about a minute");
-    Ok(run_and_show(Command::new(python).args(["-m", "pytest", "--quiet"]).current_dir(&package), said)?)
+    Ok(run_and_show(Command::new(python).args(install).args(wheels?), said)?)
+}
+
+/// Puts the package together where an installed wheel has its files.
+///
+/// maturin would build the engine of kernels again, which takes a minute: crates that are built for one package have other features than
+/// those that are built for all.
+fn put_together(root: &Path, python: &Path, said: &mut impl Write) -> Result<(), Failure> {
+    tell(said, "putting the package together in target/python, with what the other tests have built");
+    let build = ["build", "--workspace", "--all-targets", "--all-features", "--locked"];
+    run_and_show(Command::new(cargo()).args(build).current_dir(root), said)?;
+    let ask = ["-c", "import sysconfig; print(sysconfig.get_path('platlib'), end='')"];
+    let folder = PathBuf::from(output(Command::new(python).args(ask))?).join("vop");
+    copy_folder(&root.join("crates/vop-python/python/vop"), &folder)?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target));
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let built = target.join("debug").join(format!("{prefix}_vop{suffix}"));
+    let name = if cfg!(windows) { "_vop.pyd" } else { "_vop.abi3.so" };
+    std::fs::copy(&built, folder.join(name)).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
+    Ok(())
+}
+
+/// Copies the files of a folder, which has no others in it.
+fn copy_folder(from: &Path, to: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs a command that must succeed, and writes what it wrote.

@@ -236,6 +236,60 @@ static void refuses(void) {
     CHECK(vop_report_blocks(NULL) == 0 && vop_report_findings(NULL) == NULL);
 }
 
+/* Addresses that are pointers. */
+static void shares_addresses(void) {
+    vop_memory *device = memory;
+    vop_module *in_device = module_;
+    OK(vop_memory_new_host(&memory, &why));
+    OK(vop_module_load(memory, PTX, NUL, &module_, &why));
+    enum { BYTES = 256 };
+    uint32_t *in = (uint32_t *)malloc(BYTES), *out, n = 64;
+    for (uint32_t i = 0; i < 64; i++) in[i] = i;
+    uint64_t out_at = allocate("out", BYTES), in_at = (uintptr_t)in;
+    out = (uint32_t *)(uintptr_t)out_at;
+    vop_diagnostics *why = NULL;
+    OK(vop_memory_register(memory, "in", NUL, in, BYTES, true, &why));
+    CHECK(vop_memory_register(memory, "again", NUL, in + 1, 4, true, &why) == VOP_ERROR_MEMORY);
+    CHECK(has(vop_diagnostics_rendered(why), "`in`"));
+    vop_diagnostics_free(why);
+    CHECK(vop_memory_register(device, "in", NUL, in, BYTES, true, NULL) == VOP_ERROR_MEMORY);
+    CHECK(vop_memory_register(memory, "in", NUL, NULL, 1, true, NULL) == VOP_ERROR_NULL);
+    vop_function *scale = function("scale");
+    vop_argument arguments[3] = {{&out_at, 8}, {&in_at, 8}, {&n, 4}};
+    vop_dim3 block = {64, 1, 1};
+    vop_report *report = NULL;
+    OK(vop_launch(scale, ONE, block, arguments, 3, NULL, &report, &why));
+    for (uint32_t i = 0; i < 64; i++) CHECK(out[i] == 3 * i);
+    vop_report_free(report);
+    /* It may be read only. */
+    arguments[0].data = &in_at;
+    CHECK(vop_launch(scale, ONE, block, arguments, 3, NULL, &report, &why) == VOP_ERROR_LAUNCH);
+    CHECK(has(vop_diagnostics_rendered(why), "may only be read"));
+    vop_diagnostics_free(why);
+    arguments[0].data = &out_at;
+    /* It is gone. */
+    CHECK(vop_memory_release(memory, in_at + 4, NULL) == VOP_ERROR_MEMORY);
+    OK(vop_memory_release(memory, in_at, &why));
+    CHECK(vop_memory_release(memory, in_at, NULL) == VOP_ERROR_MEMORY);
+    CHECK(vop_launch(scale, ONE, block, arguments, 3, NULL, &report, NULL) == VOP_ERROR_LAUNCH);
+    OK(vop_memory_release(memory, out_at, &why));
+    /* Kernels have other memory there. */
+    CHECK(vop_memory_register(memory, "in", NUL, (void *)(uintptr_t)0x1fff000000, 16, true, &why) == VOP_ERROR_MEMORY);
+    CHECK(has(vop_diagnostics_rendered(why), "other memory"));
+    vop_diagnostics_free(why);
+    free(in);
+    /* The variables of a module go with its last object. */
+    uint64_t factor = 0;
+    OK(vop_module_variable(module_, "factor", NUL, &factor, NULL, &why));
+    vop_module_free(module_);
+    CHECK(vop_memory_size(memory, factor, &out_at, NULL) == VOP_OK && out_at == 4);
+    vop_function_free(scale);
+    CHECK(vop_memory_size(memory, factor, &out_at, NULL) == VOP_ERROR_MEMORY);
+    vop_memory_free(memory);
+    memory = device;
+    module_ = in_device;
+}
+
 int main(void) {
     OK(vop_memory_new(&memory, &why));
     OK(vop_module_load(memory, PTX, NUL, &module_, &why));
@@ -243,6 +297,7 @@ int main(void) {
     finds_races();
     ends();
     threads_share();
+    shares_addresses();
     refuses();
     /* Objects do not need those that they were made from. */
     vop_function *scale = function("scale");

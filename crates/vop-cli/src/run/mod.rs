@@ -102,6 +102,9 @@ pub(crate) struct Args {
     /// Bytes of dynamic shared memory: 49152, 48K.
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = LAUNCH)]
     shared: Option<usize>,
+    /// Launch cooperatively, for kernels whose blocks wait for one another (`grid.sync()`).
+    #[arg(long, help_heading = LAUNCH)]
+    cooperative: bool,
 
     /// Save output below this folder instead of the launch file's.
     #[arg(long, value_name = "FOLDER", help_heading = RESULTS)]
@@ -279,6 +282,7 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
                 ("--arg", !args.args.is_empty()),
                 ("--variable", !args.variables.is_empty()),
                 ("--shared", args.shared.is_some()),
+                ("--cooperative", args.cooperative),
             ];
             if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
                 let file = args.file.display();
@@ -301,6 +305,7 @@ fn job(args: &Args, command_line: &mut String) -> Result<Result<Job, RunErrors>,
                 grid: grid.clone(),
                 block: block.clone(),
                 shared: args.shared.unwrap_or(0),
+                cooperative: args.cooperative,
                 args: args.args.clone(),
                 variables: args.variables.clone(),
             };

@@ -15,11 +15,12 @@ array([255,   8, 255,   0], dtype=uint8)
 - :func:`eval` computes one value, and :func:`explain` shows how.
 - :func:`lower` and :func:`lower_module` rewrite video instructions as ordinary PTX that costs less.
 - :func:`port` writes an instruction as a function of C, Rust, OpenCL and other languages.
+- :func:`load` loads a PTX module and runs its kernels on arrays, and :func:`run` runs a launch file.
 
 Errors are :class:`VopError`: they say where, why, and what to write instead.
 """
 
-from ._errors import LowerError, ParseError, PortError, VopError
+from ._errors import LowerError, ParseError, PortError, RunError, VopError
 from ._functions import check, check_file, eval, explain, lower, lower_module, parse, port, port_targets
 from ._mnemonics import (
     vabsdiff,
@@ -46,22 +47,33 @@ from ._mnemonics import (
     vsub2,
     vsub4,
 )
-from ._results import Diagnostic, Explanation, Form, Instruction, LoweredModule, Lowering, Port, Rewrite, Use
+from ._results import Diagnostic, Explanation, Finding, Form, Instruction, LoweredModule, Lowering, Port, Rewrite, Use
+from ._run import Comparison, Kernel, Launch, LaunchResult, Module, Parameter, Report, RunResult, load, run
 from ._ufunc import ufunc
 from ._vop import __version__
 
 __all__ = [
+    "Comparison",
     "Diagnostic",
     "Explanation",
+    "Finding",
     "Form",
     "Instruction",
+    "Kernel",
+    "Launch",
+    "LaunchResult",
     "LowerError",
     "LoweredModule",
     "Lowering",
+    "Module",
+    "Parameter",
     "ParseError",
     "Port",
     "PortError",
+    "Report",
     "Rewrite",
+    "RunError",
+    "RunResult",
     "Use",
     "VopError",
     "__version__",
@@ -69,11 +81,13 @@ __all__ = [
     "check_file",
     "eval",
     "explain",
+    "load",
     "lower",
     "lower_module",
     "parse",
     "port",
     "port_targets",
+    "run",
     "ufunc",
     "vabsdiff",
     "vabsdiff2",

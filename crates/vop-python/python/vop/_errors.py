@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._results import Diagnostic
+from ._results import Diagnostic, Finding
 
 
 class VopError(ValueError):
@@ -78,3 +78,46 @@ class LowerError(VopError):
 
 class PortError(VopError):
     """An instruction cannot be written in a language, because it needs what the language lacks."""
+
+
+class RunError(VopError):
+    """A module or a launch file is wrong, or a launch failed. The attributes are those of the first finding.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        All errors: of a module every statement that cannot be run, of a launch the failure and what checks found.
+    line : int or None
+        The line of the PTX, or of the launch file.
+    statement : str or None
+        What stands there.
+    source : tuple of (str, int) or None
+        The file and line of the source code, if the PTX says so.
+    block, thread : tuple of int or None
+        Which thread failed: ``%ctaid`` and ``%tid``.
+    address : int or None
+        The address that an access failed at.
+    """
+
+    message: str
+    help: str | None
+    code: str | None
+    span: tuple[int, int] | None
+    findings: tuple[Finding, ...]
+    line: int | None
+    statement: str | None
+    source: tuple[str, int] | None
+    block: tuple[int, int, int] | None
+    thread: tuple[int, int, int] | None
+    address: int | None
+
+    def __init__(self, what: Iterable[Mapping[str, Any] | Finding]) -> None:
+        self.findings = tuple(one if isinstance(one, Finding) else Finding(**one) for one in what)
+        first = self.findings[0]
+        super().__init__("\n\n".join(str(one) for one in self.findings))
+        self.message, self.help, self.code, self.span = first.message, first.help, first.code, first.span
+        self.line, self.statement, self.source = first.line, first.statement, first.source
+        self.block, self.thread, self.address = first.block, first.thread, first.address
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.findings,)

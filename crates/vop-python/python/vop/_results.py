@@ -55,6 +55,60 @@ class Diagnostic(Drawing):
         return f"Diagnostic({self.code!r}, {self.message!r}, span={self.span})"
 
 
+@dataclass(frozen=True, repr=False)
+class Finding(Drawing):
+    """An error of a module or a launch, or what a check found. ``str()`` draws it under the PTX.
+
+    Attributes
+    ----------
+    code : str
+        The stable code, such as ``"V0606"``; ``vop.explain(code)`` tells what it means.
+    severity : {"error", "warning", "note"}
+        Whether something is wrong, or worth to know.
+    message : str
+        What is wrong, in a sentence without a full stop.
+    help : str or None
+        What to do.
+    file : str or None
+        The file that the place is in, if it is not the text that was loaded.
+    line, column : int or None
+        The place, from 1; None if there is none.
+    span : tuple of int or None
+        The place as offsets into the text that was loaded.
+    statement : str or None
+        The PTX statement, or the piece of a launch file.
+    source : tuple of (str, int) or None
+        The file and line that the statement was compiled from, if the PTX says so.
+    block, thread : tuple of int or None
+        Which thread failed: ``%ctaid`` and ``%tid``.
+    address : int or None
+        The address that an access failed at.
+    count : int
+        How often it was found at this place.
+    ansi : str
+        The drawing, with ANSI escapes.
+    """
+
+    code: str
+    severity: Literal["error", "warning", "note"]
+    message: str
+    help: str | None
+    file: str | None
+    line: int | None
+    column: int | None
+    span: tuple[int, int] | None
+    statement: str | None
+    source: tuple[str, int] | None
+    block: tuple[int, int, int] | None
+    thread: tuple[int, int, int] | None
+    address: int | None
+    count: int
+    ansi: str = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"Finding({self.code!r}, {self.message!r}, line={self.line})"
+
+
 @dataclass(frozen=True)
 class Form:
     """What an instruction computes: the instruction without its operands.

@@ -1,10 +1,12 @@
 """The native half of the package. It raises the exceptions of `vop._errors`."""
 
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 __all__ = [
+    "LoadedKernel",
+    "LoadedModule",
     "__version__",
     "check",
     "cost",
@@ -12,12 +14,14 @@ __all__ = [
     "explain",
     "explain_code",
     "language_of",
+    "load",
     "lower",
     "lower_module",
     "mnemonics",
     "parse",
     "port",
     "port_targets",
+    "run",
     "ufunc",
     "ufunc_form",
     "ufunc_key",
@@ -40,3 +44,19 @@ def mnemonics() -> list[tuple[str, str, str, str]]: ...
 def ufunc_key(text: str, semantics: str) -> tuple[str, str]: ...
 def ufunc(form: str, semantics: str) -> np.ufunc: ...
 def ufunc_form(object: object) -> tuple[str, str] | None: ...
+def load(ptx: str) -> LoadedModule: ...
+def run(path: str, output: str | None, options: dict[str, Any]) -> dict[str, Any]: ...
+
+@final
+class LoadedModule:
+    def entries(self) -> list[str]: ...
+    def kernel(self, name: str) -> LoadedKernel: ...
+    def variable(self, name: str) -> tuple[int, int] | None: ...
+
+@final
+class LoadedKernel:
+    def names(self) -> tuple[str, str]: ...
+    def parameters(self) -> list[tuple[str, str, int]]: ...
+    def launch(
+        self, grid: list[int], block: list[int], arguments: list[Any], options: dict[str, Any]
+    ) -> tuple[str, dict[str, Any] | None, list[dict[str, Any]] | None]: ...

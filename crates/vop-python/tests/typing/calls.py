@@ -64,6 +64,11 @@ assert_type(vop.lower("vadd.u32.u32.u32", "sm_90").needs, tuple[str, str] | None
 assert_type(vop.lower_module("", "sm_90").instructions, tuple[vop.Rewrite, ...])
 assert_type(vop.port("vadd.u32.u32.u32", to="c").notes, tuple[str, ...])
 assert_type(vop.port_targets(), dict[str, str])
+assert_type(vop.load(Path("x.ptx"))["x"][1, (2, 3)](unsigned, 3, check="races"), vop.Report)
+assert_type(vop.load("").variable("x", np.uint32), NDArray[Any])
+assert_type(vop.run("job.toml", check=["uninit"]).outputs["x"], NDArray[Any])
+vop.load("")["x"][1]  # type: ignore[index]  # pyright: ignore[reportArgumentType]
+vop.load("")["x"][1, 1](check="race")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 vop.port("vadd.u32.u32.u32")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 vop.eval(7, 1, 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 vop.eval("vadd.u32.u32.u32", 1.5, 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -14,6 +14,8 @@ use crate::types::Kind;
 
 /// What kernels need that start other kernels.
 const LAUNCHES: &str = "launches from the device (dynamic parallelism)";
+/// What kernels need that synchronise grids by a handle.
+const HANDLES: &str = "grids over several devices (`multi_grid_group`)";
 
 /// The types of the registers that a parameter is passed in.
 fn components(formal: &vop_ptx::module::Variable) -> impl Iterator<Item = Scalar> {
@@ -152,6 +154,9 @@ impl Decoder<'_, '_> {
         let launches = name.starts_with("__cudaCDP") || of_runtime.iter().any(|prefix| name.starts_with(prefix));
         if launches {
             return self.unsupported_construct(&format!("function `{name}` of the CUDA runtime"), LAUNCHES);
+        }
+        if name.starts_with("cudaCG") {
+            return self.unsupported_construct(&format!("function `{name}` of the CUDA runtime"), HANDLES);
         }
         let error = self.unsupported(format!("function `{name}` has no body in this module"));
         let help = if name.starts_with("__nv_") {

@@ -632,9 +632,6 @@ impl<'b, 'p> Decoder<'b, 'p> {
                 self.emit(Op::Clock { d, width, high });
                 return Ok(Some(d));
             }
-            Some(Named::Unsupported(construct)) => {
-                return Err(self.unsupported_construct(&format!("special register `{name}`"), construct));
-            }
         };
         let slot = self.builder.special(special, width);
         if special.is_of_thread() && width == Width::Double {

@@ -89,7 +89,6 @@ impl<'p> Decoder<'_, 'p> {
             "wmma" | "mma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "tensor-core instructions",
             "mapa" | "getctarank" | "clusterlaunchcontrol" | "barrier" => "clusters",
             "cp" | "mbarrier" | "multimem" | "tensormap" | "st" | "red" => "bulk copies and transaction counts (TMA)",
-            "alloca" | "stacksave" | "stackrestore" => "stacks that grow while a function runs (`alloca`)",
             "mad" if matches!(opcode, "mad.f32" | "mad.ftz.f32" | "mad.sat.f32" | "mad.ftz.sat.f32") => {
                 let message = format!("`{opcode}` has no rounding mode, which it needs from sm_20 and version 3.2 on");
                 return self.malformed(message).with_help("write `mad.rn.f32` for rounding to the nearest");
@@ -110,6 +109,7 @@ impl<'p> Decoder<'_, 'p> {
             "atom" | "red" if !opcode.has("async") => self.atomic(opcode, operands),
             "cvta" => self.cvta(opcode, operands),
             "isspacep" => self.isspacep(opcode, operands),
+            "alloca" | "stacksave" | "stackrestore" => self.stack_change(opcode, operands),
             "bra" => self.branch(opcode, operands),
             "brx" => self.branch_indexed(opcode, operands),
             "call" => self.call(opcode, operands),

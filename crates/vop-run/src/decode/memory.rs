@@ -7,7 +7,7 @@ use super::instruction::Known;
 use super::operand::{Operand, constant};
 use crate::code::{
     Access, AsyncCopy, Atomic, AtomicKind, Extension, Fence, GRANULE, Linear, Load, MemoryWidth, Op, Order,
-    OrderSemantics, Scope, Store,
+    OrderSemantics, Scope, StackChange, Store,
 };
 use crate::column::{Slot, Width};
 use crate::error::RunError;
@@ -17,6 +17,10 @@ use crate::opcode::Opcode;
 use crate::pure::{self, fold::fold};
 use crate::special::Special;
 use crate::types::{Kind, mask};
+
+/// What `alloca` aligns to at least, and at most.
+const ALLOCA_ALIGN: u32 = 8;
+const MAX_ALLOCA_ALIGN: u64 = 1 << 23;
 
 impl Decoder<'_, '_> {
     /// The modifiers of a memory access but its type: the space, and how many elements.
@@ -470,6 +474,45 @@ impl Decoder<'_, '_> {
             _ => binary(|a: u32, b: u32| a.wrapping_add(b)),
         };
         self.compute(&add.linear(Linear::Sum), &[d], &[a, base]);
+        Ok(true)
+    }
+
+    /// `alloca`, `stacksave`, `stackrestore`.
+    pub(super) fn stack_change(&mut self, opcode: &mut Opcode<'_>, operands: &[&str]) -> Known {
+        let ty = match opcode.take_of(&["u32", "u64"]) {
+            Some("u32") => Scalar::B32,
+            Some(_) => Scalar::B64,
+            None => return Ok(false),
+        };
+        let width = width_of(ty);
+        let change = match opcode.name {
+            "alloca" => {
+                self.count(operands, 2..=3)?;
+                let align = match operands.get(2).map(|text| (text, Operand::parse(text))) {
+                    None => ALLOCA_ALIGN,
+                    Some((_, Some(Operand::Integer(align))))
+                        if align.is_power_of_two() && align <= MAX_ALLOCA_ALIGN =>
+                    {
+                        align as u32
+                    }
+                    Some((text, _)) => {
+                        let message = format!("`{text}` is no alignment: it is a power of two, at most 2^23");
+                        return Err(self.malformed(message));
+                    }
+                };
+                let bytes = self.source(operands[1], ty)?;
+                StackChange::Grow { d: self.destination(operands[0], ty)?, bytes, width, align }
+            }
+            "stacksave" => {
+                self.count(operands, 1..=1)?;
+                StackChange::Save { d: self.destination(operands[0], ty)?, width }
+            }
+            _ => {
+                self.count(operands, 1..=1)?;
+                StackChange::Restore { saved: self.source(operands[0], ty)?, width }
+            }
+        };
+        self.emit(Op::Stack(Box::new(change)));
         Ok(true)
     }
 

@@ -14,7 +14,7 @@ use super::shadow::Touch;
 use crate::code::{Order, OrderSemantics, Pc, Scope};
 use crate::column::{Slot, Width};
 use crate::error::{RunError, RunErrorKind};
-use crate::memory::{Memory, Region, plural};
+use crate::memory::{Memory, plural};
 use crate::symbol::shown;
 use crate::texture::fetch::{Coordinates, Fetch, Geometry, Lod, Reader, Value};
 use crate::texture::op::{
@@ -111,11 +111,8 @@ impl Reach {
     /// Where an image's memory is now.
     fn image(&self, texels: &Texels, write: bool) -> Result<*mut u8, Fault> {
         let place = texels.place;
-        // Another allocation may have taken the place of one that was freed.
-        let is_there = |region: &Region| {
-            region.address.wrapping_add(place.offset) == place.address && place.offset + place.len <= region.len
-        };
-        let region = self.region(place.buffer.index()).filter(is_there);
+        let region = self.region(place.buffer.index()).filter(|region| place.offset + place.len <= region.len);
+        let region = region.filter(|_| !place.freed);
         let Some(region) = region else {
             let message = format!("the {} of an image are not there any more", plural(place.len));
             let error = wrong(RunErrorKind::OutOfBounds, message);
@@ -360,7 +357,7 @@ impl<'l> Worker<'l> {
     fn place(&self, surface: &SurfaceOp, texels: &Texels, thread: usize) -> Result<Option<u64>, Fault> {
         let (geometry, shape) = (surface.geometry, texels.shape);
         // Faces of cubes are layers here.
-        if !geometry.fits(shape) && !(geometry == Geometry::Layered2D && shape.is_cube()) {
+        if !(geometry.fits(shape) || geometry == Geometry::Layered2D && shape.is_cube()) {
             return Err(misfit(geometry, shape, "surface"));
         }
         let level = &texels.levels[0];
@@ -402,7 +399,7 @@ impl<'l> Worker<'l> {
         let alignment = if surface.formatted && !reduces { texels.format.bytes() } else { bytes };
         // What a whole access starts at is a multiple of its bytes; the image may start anywhere.
         let element = if surface.formatted { alignment } else { u64::from(surface.bytes) };
-        if x % alignment != 0 || (texels.place.offset + offset) % element != 0 {
+        if !(x.is_multiple_of(alignment) && (texels.place.offset + offset).is_multiple_of(element)) {
             let message = format!("a surface access of {} at byte {x} of a row", plural(bytes));
             let error = wrong(RunErrorKind::Misaligned, message);
             return Err(error.with_help("the first coordinate counts bytes: it is a multiple of the access's size"));

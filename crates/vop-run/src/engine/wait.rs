@@ -333,8 +333,10 @@ impl Worker<'_> {
         let (mut pc, mut thread, mut what) = (pc, thread, "memory".to_owned());
         if let Some(place) = watch.places.first() {
             thread = usize::from(place.thread);
-            what =
-                format!("{}, which holds {}", self.launch.name_of(place.address, u64::from(place.bytes)), place.value);
+            what = self.launch.at_barrier(place.address, place.value).unwrap_or_else(|| {
+                let name = self.launch.name_of(place.address, u64::from(place.bytes));
+                format!("{name}, which holds {}", place.value)
+            });
         }
         // Behind a pause the step before it is meant.
         if !matches!(self.steps[pc as usize].op, Op::Poll(_)) {

@@ -59,6 +59,8 @@ struct Launch {
     grid: Spanned<Value>,
     block: Spanned<Value>,
     shared: Option<Spanned<Value>>,
+    #[serde(default)]
+    cooperative: bool,
     args: Spanned<Vec<Spanned<Value>>>,
     #[serde(rename = "for", default)]
     repeat: Option<Spanned<BTreeMap<String, Spanned<Value>>>>,
@@ -435,6 +437,7 @@ impl Reader<'_> {
                 grid: put(&launch.grid),
                 block: put(&launch.block),
                 shared: launch.shared.as_ref().map(put),
+                cooperative: launch.cooperative,
                 args: Spanned::new(launch.args.span(), launch.args.get_ref().iter().map(put).collect()),
                 repeat: None,
                 check: launch.check.clone(),
@@ -524,7 +527,8 @@ impl Reader<'_> {
         let timeout = spec.timeout.as_ref().map(|timeout| self.time(timeout)).transpose().map_err(keep).ok()?;
         let round = round.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
         let (grid, block, shared, checks) = (grid?, block?, shared?, spec.check.clone());
-        Some(LaunchSpec { index, round, entry, grid, block, shared, args, checks, timeout })
+        let cooperative = spec.cooperative;
+        Some(LaunchSpec { index, round, entry, grid, block, shared, cooperative, args, checks, timeout })
     }
 
     /// A time: `90`, `1.5`, `"500ms"`.

@@ -52,6 +52,8 @@ pub struct CommandLine {
     pub block: String,
     /// Bytes of dynamic shared memory.
     pub shared: usize,
+    /// Whether blocks may wait for one another: [`LaunchOptions::cooperative`](crate::LaunchOptions::cooperative).
+    pub cooperative: bool,
     /// The arguments in order.
     pub args: Vec<String>,
     /// Variables of the module that are filled or saved.
@@ -136,6 +138,7 @@ impl CommandLine {
             grid,
             block,
             shared: self.shared,
+            cooperative: self.cooperative,
             args: At { value: specs, span: None },
             checks: Vec::new(),
             timeout: None,

@@ -17,6 +17,7 @@
 //! grid   = [40, 23]                        # x, then y, then z; a number is x alone
 //! block  = 64
 //! shared = 0                               # bytes of dynamic shared memory; may be left out
+//! cooperative = true                       # blocks may wait for one another (`grid.sync()`); may be left out
 //! check  = ["races", "uninit"]             # or "all"; may be left out
 //! timeout = "90s"                          # seconds, or with a unit; may be left out
 //! args   = ["frame", "motion", { i32 = 640 }, { f32 = 0.5 }, { u8 = [1, 2, 3, 4] }]
@@ -69,6 +70,8 @@ pub struct RunOptions {
     pub launch: LaunchOptions,
     /// The tolerance of comparisons without one of their own.
     pub tolerance: Tolerance,
+    /// Whether [`Summary::outputs`] has what buffers and variables hold in the end.
+    pub keep: bool,
 }
 
 impl RunOptions {
@@ -89,6 +92,12 @@ impl RunOptions {
     pub fn with_tolerance(self, tolerance: Tolerance) -> RunOptions {
         RunOptions { tolerance, ..self }
     }
+
+    /// Sets [`RunOptions::keep`].
+    #[must_use]
+    pub fn with_keep(self, keep: bool) -> RunOptions {
+        RunOptions { keep, ..self }
+    }
 }
 
 /// The results of a job.
@@ -100,6 +109,8 @@ pub struct Summary {
     pub files: Vec<PathBuf>,
     /// The comparisons, in the order of the buffers.
     pub comparisons: Vec<Comparison>,
+    /// What the buffers, and the variables that the job names, hold in the end, by name; empty unless [`RunOptions::keep`] asks for it.
+    pub outputs: Vec<(String, Array)>,
 }
 
 /// The results of one launch.
@@ -219,6 +230,7 @@ struct LaunchSpec {
     grid: At<[u32; 3]>,
     block: At<[u32; 3]>,
     shared: usize,
+    cooperative: bool,
     args: At<Vec<At<ArgSpec>>>,
     checks: Vec<Check>,
     timeout: Option<Duration>,
@@ -346,6 +358,18 @@ impl<'p> Loaded<'p> {
 }
 
 impl Buffer<'_> {
+    /// What it holds, or what says that there is no memory for it.
+    fn array(&self, memory: &Memory) -> Result<Array, impl Fn(&str) -> RunError + use<>> {
+        let found = self.bytes(memory);
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(found.len()).is_err() {
+            let len = found.len() as u64;
+            return Err(move |what: &str| crate::memory::refused(len, what));
+        }
+        bytes.extend_from_slice(found);
+        Ok(Array { description: self.description.clone(), bytes })
+    }
+
     fn bytes<'m>(&self, memory: &'m Memory) -> &'m [u8] {
         let len = self.description.byte_len().and_then(|len| usize::try_from(len).ok()).unwrap_or(0);
         memory.bytes(self.id).get(self.start..).and_then(|bytes| bytes.get(..len)).unwrap_or_default()
@@ -520,10 +544,14 @@ impl Job {
         if launches.iter().any(|launch| launch.kernel.uses_heap) {
             memory.make_heap(None)?;
         }
-        let mut summary = Summary { launches: Vec::new(), files: Vec::new(), comparisons: Vec::new() };
+        let mut summary =
+            Summary { launches: Vec::new(), files: Vec::new(), comparisons: Vec::new(), outputs: Vec::new() };
         for Launch { spec, kernel, args } in &launches {
             let mut launch = options.launch.clone();
             launch.dynamic_shared = spec.shared;
+            if spec.cooperative {
+                launch.cooperative = Some(kernel.resident_blocks(spec.block.value, spec.shared));
+            }
             spec.checks.iter().for_each(|check| launch.check(*check));
             launch.timeout = launch.timeout.or(spec.timeout);
             launch.trace = launch.trace.filter(|thread| spec.has_thread(*thread));
@@ -568,15 +596,10 @@ impl Job {
         let mut files = Vec::new();
         for buffer in buffers.iter().chain(&variables) {
             let Some(save) = &buffer.save else { continue };
-            let found = buffer.bytes(&memory);
-            let mut bytes = Vec::new();
-            if bytes.try_reserve_exact(found.len()).is_err() {
-                let what = format!("writing {}", save.value.display());
-                let error = crate::memory::refused(found.len() as u64, &what);
-                return Err(self.source.place(error, save.span.as_ref()).into());
-            }
-            bytes.extend_from_slice(found);
-            let array = Array { description: buffer.description.clone(), bytes };
+            let array = buffer.array(&memory).map_err(|refused| {
+                let error = refused(&format!("writing {}", save.value.display()));
+                self.source.place(error, save.span.as_ref())
+            })?;
             // `check_save` has found the format.
             let format = Format::of(&save.value).unwrap_or(Format::Raw);
             let content = array.encode(format).map_err(|why| {
@@ -587,6 +610,13 @@ impl Job {
         }
         write_atomically(&files).map_err(|error| RunError::new(RunErrorKind::File, error.to_string()))?;
         summary.files = files.into_iter().map(|(path, _)| path).collect();
+        if options.keep {
+            for buffer in buffers.iter().chain(&variables) {
+                let array =
+                    buffer.array(&memory).map_err(|refused| refused(&format!("a copy of `{}`", buffer.name)))?;
+                summary.outputs.push((buffer.name.to_owned(), array));
+            }
+        }
         for buffer in buffers.iter().chain(&variables) {
             if let Some((file, expected, tolerance)) = &buffer.expected {
                 let (found, file) = (buffer.bytes(&memory), file.value.clone());
@@ -979,6 +1009,12 @@ impl Job {
             let at = if grid_alone { &spec.grid } else { &spec.block };
             self.source.place(error, at.span.as_ref())
         })?;
+        if spec.cooperative {
+            let resident = kernel.resident_blocks(block, spec.shared);
+            kernel
+                .check_cooperative(grid, resident)
+                .map_err(|error| self.source.place(error, spec.grid.span.as_ref()))?;
+        }
         let mut args = Vec::new();
         let mut errors = Vec::new();
         for arg in &spec.args.value {

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::bits::Bits;
+use crate::engine::launch::WORKSPACE;
 use crate::engine::shadow::{Checks, Common};
 use crate::error::{RunError, RunErrorKind};
 use crate::heap::{self, Heap, HeapLog};
@@ -31,10 +32,12 @@ pub(crate) use places::{OFFSET, Place, Places, REGION_BITS, Region, address_of, 
 
 /// The name of the allocation that is the heap: a phrase, unlike the names of others.
 const HEAP_NAME: &str = "the heap of `malloc`";
+/// The name of what the blocks of a cooperative launch wait at.
+const WORKSPACE_NAME: &str = "the workspace of the grid";
 
 /// The name of an allocation for a message.
 pub(crate) fn shown_allocation(name: &str) -> String {
-    if name == HEAP_NAME { name.to_owned() } else { shown(name) }
+    if matches!(name, HEAP_NAME | WORKSPACE_NAME) { name.to_owned() } else { shown(name) }
 }
 
 /// Where a generic address of shared memory starts.
@@ -271,6 +274,8 @@ pub struct Memory {
     pub(crate) printed: Vec<u8>,
     /// The index of the heap of `malloc`, if there is one, and what is known of it.
     heap: Option<usize>,
+    /// The workspaces of cooperative launches that no launch has.
+    workspaces: Vec<BufferId>,
     heap_log: HeapLog,
     /// The programs whose variables it holds, and the number of functions in their modules.
     pub(crate) modules: Vec<u64>,
@@ -300,6 +305,7 @@ impl Clone for Memory {
             shorts: self.shorts.clone(),
             printed: self.printed.clone(),
             heap: self.heap,
+            workspaces: self.workspaces.clone(),
             heap_log: self.heap_log.clone(),
             modules: if self.hosted { Vec::new() } else { self.modules.clone() },
             functions: self.functions,
@@ -361,6 +367,14 @@ impl Memory {
             let (first, len) = (allocation.bytes.as_ptr() as u64, allocation.bytes.len() as u64);
             !allocation.freed && first < address + bytes && address < first + len
         };
+        // Generic addresses there mean shared, local and parameter memory, and functions.
+        let windows = SHARED_BASE..FUNCTION_BASE + (1 << REGION_BITS);
+        if address < windows.end && address + bytes > windows.start {
+            return wrong(format!(
+                "{bytes} bytes at {address:#x} are where kernels have other memory ({:#x} to {:#x})",
+                windows.start, windows.end
+            ));
+        }
         if let Some(other) = self.allocations.iter().find(near) {
             return wrong(format!(
                 "{bytes} bytes at {address:#x} overlap {}, which this memory has already",
@@ -392,6 +406,7 @@ impl Memory {
             self.free.push(buffer.0);
         }
         self.places = None;
+        Table::forget(&mut self.textures, buffer);
         Ok(())
     }
 
@@ -557,6 +572,22 @@ impl Memory {
         heap.written.0 = Some(Arc::new(Bits::new(bytes, false)));
         self.taken += bytes;
         Ok(())
+    }
+
+    /// A workspace for a cooperative launch, which gives it back.
+    pub(crate) fn take_workspace(&mut self) -> Result<BufferId, RunError> {
+        let workspace = match self.workspaces.pop() {
+            Some(workspace) => workspace,
+            None => self.push_zeros(WORKSPACE_NAME, WORKSPACE as u64, false)?,
+        };
+        let bytes = self.bytes_mut(workspace);
+        bytes.fill(0);
+        bytes[..4].copy_from_slice(&(WORKSPACE as u32).to_le_bytes());
+        Ok(workspace)
+    }
+
+    pub(crate) fn give_workspace(&mut self, workspace: Option<BufferId>) {
+        self.workspaces.extend(workspace);
     }
 
     /// A launch with these checks starts: what its cores know together, if they look at memory. They keep it where there is room.

@@ -124,6 +124,9 @@ struct Taps {
     weight: u32,
 }
 
+/// Of the products of three weights.
+const SCALE: f64 = 1.0 / (1u32 << 24) as f64;
+
 /// The greatest whole number that is not above a number, of numbers that fit: without a call, which `f64::floor` is on CPUs without SSE4.1.
 #[inline(always)]
 fn floor(t: f64) -> i64 {
@@ -132,16 +135,19 @@ fn floor(t: f64) -> i64 {
 }
 
 /// A fraction from 0 to 1 in 256ths, to the nearest.
+#[inline]
 fn weight(fraction: f64) -> u32 {
     (fraction * 256.0 + 0.5) as u32
 }
 
 /// The place of a coordinate on an axis of `n` texels, in texels, after the remapping of its address mode.
+#[inline]
 fn remap(x: f32, offset: i32, n: u32, mode: AddressMode, normalized: bool) -> f64 {
     let size = f64::from(n);
     let mut t = if normalized { f64::from(x) * size } else { f64::from(x) };
     t += f64::from(offset);
-    if normalized && matches!(mode, AddressMode::Wrap | AddressMode::Mirror) {
+    let is_inside = t >= 0.0 && t < size;
+    if normalized && !is_inside && matches!(mode, AddressMode::Wrap | AddressMode::Mirror) {
         let mut turns = (t / size).floor();
         let mut ahead = t - turns * size;
         // A quotient that was rounded up to the next turn.
@@ -157,6 +163,7 @@ fn remap(x: f32, offset: i32, n: u32, mode: AddressMode, normalized: bool) -> f6
 }
 
 /// The texel of an index that may be outside.
+#[inline]
 fn resolve(index: i64, n: u32, mode: AddressMode, normalized: bool) -> Option<u32> {
     let last = i64::from(n) - 1;
     if (0..=last).contains(&index) {
@@ -169,6 +176,7 @@ fn resolve(index: i64, n: u32, mode: AddressMode, normalized: bool) -> Option<u3
     }
 }
 
+#[inline]
 fn taps(x: f32, offset: i32, n: u32, mode: AddressMode, normalized: bool, filter: Filter) -> Taps {
     let t = remap(x, offset, n, mode, normalized);
     match filter {
@@ -251,6 +259,7 @@ impl Projection {
 }
 
 /// The value of a channel in memory: an integer extended to a word, or the bits of a float.
+#[inline]
 fn integer(format: Format, raw: u32) -> u32 {
     match format {
         Format::S8 => raw as u8 as i8 as u32,
@@ -272,6 +281,7 @@ fn from_srgb(raw: u32) -> f32 {
 }
 
 /// The value of a channel as a float.
+#[inline]
 fn float(format: Format, raw: u32, srgb: bool) -> f32 {
     let signed = |value: i32, greatest: f32| (value as f32 / greatest).max(-1.0);
     match format {
@@ -288,6 +298,7 @@ fn float(format: Format, raw: u32, srgb: bool) -> f32 {
 
 impl Texels {
     /// Where a texel stands, in bytes from the image's start.
+    #[inline]
     fn at(&self, level: &Level, [x, y, z]: [u32; 3]) -> u64 {
         level.start + u64::from(z) * level.slice + u64::from(y) * level.row + u64::from(x) * u64::from(self.texel_bytes)
     }
@@ -313,6 +324,7 @@ impl<'s> Fetch<'s> {
     }
 
     /// The channels of a texel.
+    #[inline]
     pub(crate) fn texel(&self, reader: &mut impl Reader, at: u64) -> Value {
         let Texels { format, channels, texel_bytes, .. } = *self.texels;
         reader.texel(at, u64::from(texel_bytes));
@@ -330,11 +342,13 @@ impl<'s> Fetch<'s> {
     }
 
     /// What channels hold that a texel has not: 0, and the fourth 1.
+    #[inline]
     fn absent(&self) -> Value {
         [0, 0, 0, if self.floats { 1f32.to_bits() } else { 1 }]
     }
 
     /// A texel, or the border's colour, of which integers take the bits.
+    #[inline]
     fn texel_or_border(&self, reader: &mut impl Reader, level: &Level, at: [Option<u32>; 3]) -> Value {
         match at {
             [Some(x), Some(y), Some(z)] => self.texel(reader, self.texels.at(level, [x, y, z])),
@@ -366,6 +380,7 @@ impl<'s> Fetch<'s> {
     }
 
     /// The face or layer, and the coordinates in it.
+    #[inline]
     fn in_layer(&self, c: &Coordinates) -> (u32, [f32; 3], AddressModes) {
         let layers = self.texels.levels[0].extent[2];
         let modes = self.sampler.address;
@@ -387,11 +402,15 @@ impl<'s> Fetch<'s> {
     }
 
     /// A fetch by coordinates.
+    #[inline]
     pub(crate) fn at(&self, reader: &mut impl Reader, c: &Coordinates, lod: Lod) -> Value {
         let (layer, at, modes) = self.in_layer(c);
-        let lod = self.lod(c, lod);
-        let top = (self.texels.levels.len() - 1) as f32;
         let levels = &self.texels.levels;
+        if let ([only], _) | ([only, ..], Lod::Base) = (&levels[..], lod) {
+            return self.in_level(reader, only, layer, at, c.offset, modes);
+        }
+        let lod = self.lod(c, lod);
+        let top = (levels.len() - 1) as f32;
         match self.sampler.mip_filter {
             Filter::Linear if lod > 0.0 && lod < top => {
                 let first = lod.floor();
@@ -419,7 +438,6 @@ impl<'s> Fetch<'s> {
         let top = (self.texels.levels.len() - 1) as f32;
         let calculated = match lod {
             Lod::Base => return 0.0,
-            _ if top == 0.0 => return 0.0,
             Lod::Level(level) => level,
             Lod::Gradient(by) => self.steepest(c, by),
         };
@@ -450,6 +468,7 @@ impl<'s> Fetch<'s> {
         (squares[0].max(squares[1]).log2() * 0.5) as f32
     }
 
+    #[inline]
     fn taps(&self, level: &Level, layer: u32, at: [f32; 3], offset: [i32; 3], modes: AddressModes) -> [Taps; 3] {
         let only = |texel: u32| Taps { texels: [Some(texel), None], first: texel.into(), weight: 0 };
         let axes = if self.geometry.is_cube() { 2 } else { self.geometry.axes() };
@@ -466,6 +485,7 @@ impl<'s> Fetch<'s> {
     }
 
     /// The value in one mip level.
+    #[inline]
     fn in_level(
         &self,
         reader: &mut impl Reader,
@@ -483,6 +503,7 @@ impl<'s> Fetch<'s> {
     }
 
     /// Sums of the channels that there are, as floats.
+    #[inline]
     fn rounded(&self, sums: [f64; 4]) -> Value {
         let mut value = self.absent();
         let sums = sums.iter().take(self.texels.channels as usize);
@@ -533,7 +554,25 @@ impl<'s> Fetch<'s> {
         sums.map(|sum| sum / 3.0)
     }
 
+    /// Adds a texel's channels, or the border's, by their weight.
+    #[inline]
+    fn add(&self, reader: &mut impl Reader, level: &Level, at: [Option<u32>; 3], weight: f64, sums: &mut [f64; 4]) {
+        let Texels { format, channels, texel_bytes, .. } = *self.texels;
+        let sums = &mut sums[..channels as usize];
+        let [Some(x), Some(y), Some(z)] = at else {
+            return sums.iter_mut().zip(self.sampler.border).for_each(|(sum, v)| *sum += weight * f64::from(v));
+        };
+        let at = self.texels.at(level, [x, y, z]);
+        reader.texel(at, u64::from(texel_bytes));
+        let bytes = format.bytes();
+        for (channel, sum) in sums.iter_mut().enumerate() {
+            let raw = reader.channel(at + channel as u64 * bytes, bytes);
+            *sum += weight * f64::from(float(format, raw, self.sampler.srgb && channel < 3));
+        }
+    }
+
     /// The weighted sums of the texels around.
+    #[inline]
     fn sums(
         &self,
         reader: &mut impl Reader,
@@ -544,29 +583,33 @@ impl<'s> Fetch<'s> {
         modes: AddressModes,
     ) -> [f64; 4] {
         let [x, y, z] = self.taps(level, layer, at, offset, modes);
+        let of = |taps: &Taps, which: usize| if which == 0 { 256 - taps.weight } else { taps.weight };
         let mut sums = [0.0; 4];
         for k in 0..2 {
+            let weight_z = of(&z, k);
+            if weight_z == 0 {
+                continue;
+            }
             for j in 0..2 {
+                let weight_y = weight_z * of(&y, j);
+                if weight_y == 0 {
+                    continue;
+                }
                 for i in 0..2 {
-                    let of = |taps: &Taps, which: usize| if which == 0 { 256 - taps.weight } else { taps.weight };
-                    let weight = of(&x, i) * of(&y, j) * of(&z, k);
-                    if weight == 0 {
+                    let weight = f64::from(weight_y * of(&x, i));
+                    if weight == 0.0 {
                         continue;
                     }
-                    let value = if modes.seamless {
-                        self.seamless(reader, level, layer, [&x, &y], i as i64, j as i64)
-                    } else {
-                        let place = [x.texels[i], y.texels[j], z.texels[k]];
-                        let value = self.texel_or_border(reader, level, place);
-                        value.map(|bits| f64::from(f32::from_bits(bits)))
-                    };
-                    for (sum, value) in sums.iter_mut().zip(value).take(self.texels.channels as usize) {
-                        *sum += f64::from(weight) * value;
+                    if modes.seamless {
+                        let value = self.seamless(reader, level, layer, [&x, &y], i as i64, j as i64);
+                        sums.iter_mut().zip(value).for_each(|(sum, value)| *sum += weight * value);
+                        continue;
                     }
+                    self.add(reader, level, [x.texels[i], y.texels[j], z.texels[k]], weight, &mut sums);
                 }
             }
         }
-        sums.map(|sum| sum / f64::from(1 << 24))
+        sums.map(|sum| sum * SCALE)
     }
 
     /// `tld4`: a channel of the four texels that a linear filter would read, counter-clockwise from the lower left.

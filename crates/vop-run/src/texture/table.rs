@@ -30,6 +30,8 @@ pub(crate) struct Place {
     pub(crate) address: u64,
     /// Bytes from the first texel to the end of the last.
     pub(crate) len: u64,
+    /// Whether its memory was freed: what takes the place of the allocation is another one.
+    pub(crate) freed: bool,
 }
 
 /// A mip level, of the layers that are seen.
@@ -76,6 +78,14 @@ pub(crate) enum Known {
 }
 
 impl Known {
+    fn place(&mut self) -> Option<&mut Place> {
+        match self {
+            Known::Texture(sampled) => Some(&mut sampled.texels.place),
+            Known::Surface(texels, _) => Some(&mut texels.place),
+            Known::Sampler(_) => None,
+        }
+    }
+
     /// What it is, for messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -107,6 +117,27 @@ impl Table {
     /// What a handle means.
     pub(crate) fn by_handle(&self, handle: u64) -> Option<&Arc<Known>> {
         self.by_handle.get(&handle)
+    }
+
+    /// Notes that an allocation was freed: images may stand in it, and a reference may be there.
+    pub(crate) fn forget(this: &mut Arc<Table>, buffer: BufferId) {
+        if this.bound.contains_key(&buffer.0) {
+            Arc::make_mut(this).bound.remove(&buffer.0);
+        }
+        let stands_there = |known: &Arc<Known>| match &**known {
+            Known::Texture(sampled) => sampled.texels.place.buffer == buffer,
+            Known::Surface(texels, _) => texels.place.buffer == buffer,
+            Known::Sampler(_) => false,
+        };
+        if !this.by_handle.values().chain(this.bound.values()).any(stands_there) {
+            return;
+        }
+        let table = Arc::make_mut(this);
+        for known in table.by_handle.values_mut().chain(table.bound.values_mut()).filter(|known| stands_there(known)) {
+            if let Some(place) = Arc::make_mut(known).place() {
+                place.freed = true;
+            }
+        }
     }
 
     /// What is bound to references, by their allocations.
@@ -221,7 +252,7 @@ impl Memory {
             Level { start: image.level_offset(level) + u64::from(from) * slice, extent, row, slice }
         };
         Ok(Texels {
-            place: Place { buffer, offset, address: image.address, len },
+            place: Place { buffer, offset, address: image.address, len, freed: false },
             format,
             channels,
             shape: image.shape,

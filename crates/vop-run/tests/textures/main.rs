@@ -326,7 +326,7 @@ fn whole_coordinates_need_no_sampler() {
                         0
                     },
                 ];
-                for channel in 0..4 {
+                for (channel, got) in result.into_iter().enumerate() {
                     let expected = match (inside, channel < channels as usize) {
                         (false, _) => 0,
                         (true, true) => match texels.channel(0, place, channel) {
@@ -342,7 +342,7 @@ fn whole_coordinates_need_no_sampler() {
                         }
                         (true, false) => 0,
                     };
-                    assert_eq!(result[channel], expected, "{instruction} {format:?} {input:?}: channel {channel}");
+                    assert_eq!(got, expected, "{instruction} {format:?} {input:?}: channel {channel}");
                 }
             }
         }
@@ -452,7 +452,7 @@ fn cubes_are_projected() {
             let inputs: Vec<(Input, u64, [f32; 2])> = (0..240)
                 .map(|i| {
                     let face = i % 6;
-                    let m = if next() % 2 == 0 { 1.0f32 } else { 2.0 };
+                    let m = if next() & 1 == 0 { 1.0f32 } else { 2.0 };
                     let [s, t] = [0, 1].map(|_| (next() % 61) as f32 / 32.0 - 0.9375);
                     let (s, t) = (s * m, t * m);
                     let direction = match face {
@@ -477,8 +477,8 @@ fn cubes_are_projected() {
                 let sampler = sampler.with_normalized_coordinates();
                 let (layer, at) = (i128::from(layer), [*s, *t, 0.0]);
                 let fetch = Fetch { texels, sampler, axes: 2, layer, level: 0, at, offset: [0; 3] };
-                for channel in 0..2 {
-                    check(fetch.expected(channel), result[channel], &|| format!("{filter:?} {input:?} face {face}"));
+                for (channel, got) in result.into_iter().enumerate().take(2) {
+                    check(fetch.expected(channel), got, &|| format!("{filter:?} {input:?} face {face}"));
                 }
             }
         }

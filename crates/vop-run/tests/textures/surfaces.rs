@@ -571,3 +571,43 @@ fn wrong_instructions_are_refused() {
         }
     }
 }
+
+/// At the host's addresses it is the same; and memory that was freed is not read, whatever takes its place.
+#[test]
+fn textures_stand_at_the_hosts_addresses() {
+    let declarations = ".global .texref named;\n";
+    let input = Input { at: [1.0, 0.0, 0.0], ..Input::default() };
+    let mut memory = Memory::at_host_addresses();
+    let fetch = |instruction: &str, memory: &mut Memory| {
+        let (program, _) = kernel_of(declarations, instruction).unwrap_or_else(|error| panic!("{error}"));
+        let loaded = memory.load(&[&program]).expect("loaded").remove(0);
+        let kernel = loaded.kernel("k").expect("a kernel");
+        (loaded, kernel)
+    };
+    let texels = memory.allocate("texels", floats(&[2.0, 4.0]));
+    let image = Image::new(memory.address(texels), Format::F32, 1, Shape::D1, [2, 0, 0]);
+    let texture = Texture::new(image, Sampler::default().with_linear_filter());
+    let (program, by_name) = fetch("tex.1d.v4.f32.f32 $, [named, {%f1}]", &mut memory);
+    memory.bind_texture(&program, "named", texture).expect("bound");
+    let results = run(&by_name, &mut memory, 0, &[input]).expect("it runs");
+    assert_eq!(as_floats(results[0])[0], 3.0);
+    let (_, by_handle) = fetch("tex.1d.v4.f32.f32 $, [T, {%f1}]", &mut memory);
+    let handle = memory.create_texture(texture).expect("a texture");
+    let results = run(&by_handle, &mut memory, handle, &[input]).expect("it runs");
+    assert_eq!(as_floats(results[0])[0], 3.0);
+    let (_, store) = fetch("sust.b.1d.b32.trap [T, {4}], {%r1}", &mut memory);
+    let surface = memory.create_surface(Surface::new(image)).expect("a surface");
+    run(&store, &mut memory, surface, &[input]).expect("it runs");
+    assert_eq!(memory.bytes(texels)[4..], 1.0f32.to_le_bytes());
+
+    memory.free(texels).expect("it is there");
+    for _ in 0..2 {
+        let error = run(&by_handle, &mut memory, handle, &[input]).expect_err("it was freed").0.remove(0);
+        assert_eq!(
+            (error.kind, &*error.message),
+            (RunErrorKind::OutOfBounds, "the 8 bytes of an image are not there any more")
+        );
+        // What takes the allocation's place stands elsewhere.
+        memory.allocate("other", vec![0; 1 << 20]);
+    }
+}

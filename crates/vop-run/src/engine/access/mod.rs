@@ -44,8 +44,9 @@ pub(crate) struct Reach {
     /// Where allocations are at the host's addresses; null where addresses are the memory's own.
     hosted: *const Place,
     hosted_count: usize,
-    /// What was found last among them, by a part of the address.
-    hints: [Cell<u32>; HINTS],
+    /// What was found last among them, by a part of the address. In a box, as cells in here would tell the compiler that all of it may
+    /// change behind a shared reference.
+    hints: Box<[Cell<u32>; HINTS]>,
     /// Short addresses, see [`Memory::shorts`](crate::memory::Memory::shorts).
     shorts: *const (u32, u32),
     short_count: usize,
@@ -101,7 +102,7 @@ impl Reach {
             region_count: launch.places.regions.len(),
             hosted: launch.places.hosted.as_ref().map_or(std::ptr::null(), |places| places.as_ptr()),
             hosted_count: launch.places.hosted.as_ref().map_or(0, Vec::len),
-            hints: Default::default(),
+            hints: Box::default(),
             shorts: launch.shorts.as_ptr(),
             short_count: launch.shorts.len(),
             short_windows: launch.kernel.short,

@@ -111,6 +111,7 @@ impl Worker<'_> {
         let values: Vec<Vec<u64>> =
             callee.results.iter().map(|formal| self.take(&as_actual(formal), frame.stack, &mask)).collect();
         self.meter.over += cost_of(&values);
+        self.frames.leave(index, threads(&mask));
         (self.running.mask, self.running.active) = (mask, active);
         self.enter(frame.parent)?;
         self.meter.over += of_structures(&values, active);

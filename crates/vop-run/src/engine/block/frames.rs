@@ -30,15 +30,17 @@ pub(in crate::engine) struct Frame {
 pub(in crate::engine) struct Frames<'l> {
     kernel: &'l Kernel,
     all: Vec<Frame>,
-    /// By caller's frame, step of the call, and function.
-    index: HashMap<(u32, Pc, u32), u32>,
+    /// By caller's frame, step of the call, function, and where its part of the stack starts, which `alloca` in the caller changes.
+    index: HashMap<(u32, Pc, u32, u32), u32>,
     /// Indexes of frames that no thread is in any more.
     unused: Vec<u32>,
+    /// Of frames in which a thread executed `alloca`: where each thread's part of the stack ends.
+    tops: HashMap<u32, Vec<u32>>,
 }
 
 impl<'l> Frames<'l> {
     pub(super) fn new(kernel: &'l Kernel) -> Frames<'l> {
-        Frames { kernel, all: Vec::new(), index: HashMap::new(), unused: Vec::new() }
+        Frames { kernel, all: Vec::new(), index: HashMap::new(), unused: Vec::new(), tops: HashMap::new() }
     }
 
     /// A new block: there is the kernel's frame, 0, and no other.
@@ -46,6 +48,7 @@ impl<'l> Frames<'l> {
         self.all.clear();
         self.index.clear();
         self.unused.clear();
+        self.tops.clear();
         self.all.push(Frame {
             parent: 0,
             call: 0,
@@ -65,13 +68,12 @@ impl<'l> Frames<'l> {
 
     /// The frame of a call from this frame and step: one that is there already, or a new one.
     pub(super) fn call(&mut self, parent: u32, call: Pc, function: u32) -> u32 {
-        let key = (parent, call, function);
+        let caller = self.get(parent);
+        let key = (parent, call, function, caller.top);
         if let Some(frame) = self.index.get(&key) {
             return *frame;
         }
-        let caller = self.get(parent);
-        let (own, callee) =
-            (&self.kernel.functions[caller.function as usize], &self.kernel.functions[function as usize]);
+        let own = &self.kernel.functions[caller.function as usize];
         let frame = Frame {
             parent,
             call,
@@ -79,8 +81,7 @@ impl<'l> Frames<'l> {
             depth: caller.depth + 1,
             registers: std::array::from_fn(|i| caller.registers[i] + own.registers[i]),
             stack: caller.top,
-            // A call itself takes some bytes, so that recursion without variables ends as well.
-            top: caller.top.saturating_add(callee.stack).saturating_add(GRANULE as u32),
+            top: 0,
             callees: 0,
             order_in_kernel: self.order_in_kernel(parent, call),
         };
@@ -94,9 +95,46 @@ impl<'l> Frames<'l> {
                 self.all.len() as u32 - 1
             }
         };
+        self.all[index as usize].top = self.least_top(index);
         self.all[parent as usize].callees += 1;
         self.index.insert(key, index);
         index
+    }
+
+    /// Where a frame's part of the stack ends without what `alloca` has added.
+    pub(super) fn least_top(&self, frame: u32) -> u32 {
+        let Frame { depth, stack, function, .. } = self.get(frame);
+        let own = stack.saturating_add(self.kernel.functions[function as usize].stack);
+        // A call itself takes some bytes, so that recursion without variables ends as well.
+        if depth == 0 { own } else { own.saturating_add(GRANULE as u32) }
+    }
+
+    /// Where a thread's part of the stack ends, in a frame that it is in.
+    pub(super) fn top_of(&self, frame: u32, thread: usize) -> u32 {
+        let found = self.tops.get(&frame).and_then(|tops| tops.get(thread)).copied();
+        found.unwrap_or_else(|| self.least_top(frame))
+    }
+
+    /// Changes where threads' parts of the stack end. The frame's part ends behind all of them.
+    pub(super) fn set_tops(&mut self, frame: u32, ends: &[(usize, u32)]) {
+        let least = self.least_top(frame);
+        let tops = self.tops.entry(frame).or_default();
+        for &(thread, end) in ends {
+            if tops.len() <= thread {
+                tops.resize(thread + 1, least);
+            }
+            tops[thread] = end;
+        }
+        self.all[frame as usize].top = tops.iter().copied().fold(least, u32::max);
+    }
+
+    /// Threads leave a frame.
+    pub(super) fn leave(&mut self, frame: u32, leaving: impl Iterator<Item = usize>) {
+        if self.tops.contains_key(&frame) {
+            let least = self.least_top(frame);
+            let ends: Vec<_> = leaving.map(|thread| (thread, least)).collect();
+            self.set_tops(frame, &ends);
+        }
     }
 
     /// Gives a frame back that no thread is in, unless frames that it called are still there. A recursion passes through more
@@ -104,8 +142,9 @@ impl<'l> Frames<'l> {
     pub(super) fn release(&mut self, index: u32) {
         let frame = self.get(index);
         if frame.callees == 0 {
-            self.index.remove(&(frame.parent, frame.call, frame.function));
+            self.index.remove(&(frame.parent, frame.call, frame.function, frame.stack));
             self.unused.push(index);
+            self.tops.remove(&index);
             self.all[frame.parent as usize].callees -= 1;
         }
     }

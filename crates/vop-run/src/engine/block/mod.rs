@@ -22,6 +22,7 @@ mod failure;
 mod frames;
 mod groups;
 mod samples;
+mod stack;
 mod storage;
 
 use super::access::{Moves, Reach, atomic};
@@ -379,6 +380,7 @@ impl<'l> Worker<'l> {
                 self.set_all(*d, *width, self.reach.frame.wrapping_add(*offset), &mask);
                 Ok(true)
             }
+            Op::Stack(change) => self.change_stack(pc, change, &mask).map(|()| true),
             Op::Call(call) => self.call(pc, call, mask),
             Op::Return if self.frames.get(self.running.frame).depth > 0 => self.return_from(mask, active),
             Op::Return | Op::Exit => self.end(mask, active),
@@ -412,8 +414,13 @@ impl<'l> Worker<'l> {
                 self.system(pc, system, &mask).map(|()| true)
             }
             Op::Trap(name) => {
-                let message = format!("the kernel executed {name}");
-                Err(self.fail(RunError::new(RunErrorKind::Trap, message), first(&mask), pc))
+                let mut error = RunError::new(RunErrorKind::Trap, format!("the kernel executed {name}"));
+                if self.launch.lacks_workspace() {
+                    error = error.with_help(
+                        "`grid.sync()` traps where the launch is not cooperative: `cooperative = true` or `--cooperative`",
+                    );
+                }
+                Err(self.fail(error, first(&mask), pc))
             }
             _ => Ok(true),
         }

@@ -87,7 +87,7 @@ impl<'l> Crew<'l> {
                 self.came(worker, result)?;
                 continue;
             }
-            if self.waiting.len() < MAX_WAITING
+            if (self.waiting.len() < MAX_WAITING || self.launch.cooperative)
                 && !self.is_full
                 && let Some(index) = self.next_block()
             {

@@ -7,6 +7,7 @@
 
 mod activity;
 mod arguments;
+mod cooperative;
 mod crew;
 mod options;
 mod report;
@@ -24,12 +25,13 @@ use super::wait::Standstill;
 use crate::code::{Kernel, Sampled, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
-use crate::memory::{Budget, Bytes, Layout, Memory, Places};
+use crate::memory::{Budget, BufferId, Bytes, Layout, Memory, Places};
 use crate::special::Shape;
 use crate::symbol::shown;
 
 pub use activity::{Activity, Now};
 pub use arguments::Arg;
+pub(crate) use cooperative::WORKSPACE;
 use options::MAX_STACK;
 pub use options::{Check, LaunchOptions, Progress, Stop};
 pub use report::{Finding, Report};
@@ -88,6 +90,7 @@ pub(super) struct Launch<'k> {
     printed: AtomicU64,
     progress: Option<Progress>,
     activity: Option<Activity>,
+    cooperative: bool,
 }
 
 // SAFETY: the places' pointers are to memory that is there as long as the launch. Cores write to it at the same time as a GPU's do, see
@@ -187,9 +190,11 @@ impl Kernel {
         memory: &mut Memory,
         options: &LaunchOptions,
     ) -> Result<Report, RunErrors> {
-        let ready = self.prepare(grid, block, args, memory, options)?;
-        let done = ready.run()?;
-        done.finish(memory)
+        let workspace = self.take_workspace(memory, options)?;
+        let done = self.prepare(grid, block, args, memory, workspace, options).and_then(Ready::run);
+        let result = done.and_then(|done| done.finish(memory));
+        memory.give_workspace(workspace);
+        result
     }
 
     /// Runs the kernel to its end on a memory that others use at the same time: it is locked before the blocks run, and after. The launch
@@ -210,10 +215,16 @@ impl Kernel {
         static HEAP: Mutex<()> = Mutex::new(());
         let lock = || memory.lock().unwrap_or_else(PoisonError::into_inner);
         let _alone = options.check_heap.then(|| HEAP.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut ready = self.prepare(grid, block, args, &mut lock(), options)?;
-        ready.launch.patience = options.patience;
-        let done = ready.run()?;
-        done.finish(&mut lock())
+        let workspace = self.take_workspace(&mut lock(), options)?;
+        let ready = self.prepare(grid, block, args, &mut lock(), workspace, options);
+        let done = ready.and_then(|mut ready| {
+            ready.launch.patience = options.patience;
+            ready.run()
+        });
+        let memory = &mut lock();
+        let result = done.and_then(|done| done.finish(memory));
+        memory.give_workspace(workspace);
+        result
     }
 
     /// All that a launch needs of the memory before it runs.
@@ -223,9 +234,13 @@ impl Kernel {
         block: [u32; 3],
         args: &[Arg],
         memory: &mut Memory,
+        workspace: Option<BufferId>,
         options: &'k LaunchOptions,
     ) -> Result<Ready<'k>, RunErrors> {
         self.check_shape(grid, block, options.dynamic_shared)?;
+        if let Some(resident) = options.cooperative {
+            self.check_cooperative(grid, resident)?;
+        }
         if self.home.is_some_and(|home| !memory.modules.contains(&home)) {
             let error = RunError::new(RunErrorKind::Argument, "the variables of the module are not in this memory");
             let help = "use the memory of `Program::memory`, or the program that `Memory::load` returned for this one";
@@ -247,7 +262,13 @@ impl Kernel {
         }
         let params = Bytes::try_from(&self.pack(args, memory)?[..])?;
         let (static_shared, dynamic_shared) = (self.shared_bytes, options.dynamic_shared);
-        let shape = Shape { grid, block, static_shared, dynamic_shared };
+        let shape = Shape {
+            grid,
+            block,
+            static_shared,
+            dynamic_shared,
+            workspace: workspace.map_or(0, |id| memory.address(id)),
+        };
         let checks = Checks {
             races: options.check_races,
             uninitialized: options.check_uninitialized,
@@ -293,6 +314,7 @@ impl Kernel {
             printed: AtomicU64::new(0),
             progress: options.progress.clone(),
             activity: options.activity.clone(),
+            cooperative: options.cooperative.is_some(),
         };
         Ok(Ready { launch, options, common })
     }

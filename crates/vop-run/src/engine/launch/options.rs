@@ -82,6 +82,9 @@ pub struct LaunchOptions {
     pub memory: Option<u64>,
     /// Bytes of dynamic shared memory for each block.
     pub dynamic_shared: usize,
+    /// Launches the grid cooperatively, as `cudaLaunchCooperativeKernel` does: its blocks may wait for one another (`grid.sync()`), so all of
+    /// them must be on the device at once. The number of blocks for which there is room: a larger grid is an error.
+    pub cooperative: Option<u64>,
     /// What instructions compute: what the manual says, or what the code of ptxas does. They differ for video instructions, and for a few
     /// base instructions.
     pub semantics: vop::Semantics,
@@ -122,6 +125,7 @@ impl Default for LaunchOptions {
             stop: None,
             memory: None,
             dynamic_shared: 0,
+            cooperative: None,
             semantics: vop::Semantics::Isa,
             patience: Duration::from_secs(10),
             cores: None,
@@ -167,6 +171,12 @@ impl LaunchOptions {
     #[must_use]
     pub fn with_dynamic_shared(self, dynamic_shared: usize) -> LaunchOptions {
         LaunchOptions { dynamic_shared, ..self }
+    }
+
+    /// Sets [`LaunchOptions::cooperative`]. [`Kernel::resident_blocks`](crate::Kernel::resident_blocks) is the number for one device.
+    #[must_use]
+    pub fn with_cooperative(self, blocks: u64) -> LaunchOptions {
+        LaunchOptions { cooperative: Some(blocks), ..self }
     }
 
     /// Sets [`LaunchOptions::semantics`].

@@ -14,7 +14,8 @@ NAME.cu begins with comments that say what is to be done:
     // clang --cuda-gpu-arch=sm_75 -O1             where SUFFIX tells the builds apart (`# SUFFIX` at the line's end); `clang-22`
                                                    is that release
     // host -ffast-math                            more options for the host's compiler; seldom needed
-    // launch ENTRY grid=2 block=4,2 shared=64     one or more (also limit=1000 instructions); its arguments in order follow
+    // launch ENTRY grid=2 block=4,2 shared=64     one or more (also limit=1000 instructions, and cooperative=64: the blocks that
+                                                there is room for); its arguments in order follow
     // buffer in u32 1 2 3                         a buffer with these elements
     // buffer in u32 @lcg 1000 seed 5              ... with 1000 random ones; `range 0 9` at the end limits them
     // buffer out s32 *8                           ... with eight zeros; `*8 -1` with eight times -1
