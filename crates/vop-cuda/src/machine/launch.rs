@@ -76,6 +76,8 @@ impl Launch {
         let machine = context.machine();
         let mut options = machine.settings.launch.clone();
         options.dynamic_shared = self.shape.shared as usize;
+        // How many blocks there may be was checked when it was launched.
+        options.cooperative = self.shape.is_cooperative.then_some(u64::MAX);
         // A small stack of the card's holds what its compiler has put into registers; here all of it is on the stack.
         options.stack = context.stack().max(STACK);
         let arguments: Vec<Arg> = self.arguments.iter().map(|bytes| Arg::Bytes(bytes.clone())).collect();

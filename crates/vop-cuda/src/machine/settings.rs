@@ -77,9 +77,8 @@ impl Settings {
         let cores = number("VOP_CUDA_CORES")?.map(|cores| usize::try_from(cores).unwrap_or(usize::MAX));
         // To ask the system takes longer than a small launch.
         launch.cores = Some(cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)));
-        if let Some(limit) = number("VOP_CUDA_LIMIT")? {
-            launch.instructions = limit;
-        }
+        // A program runs as long as it does: `vop exec` has no limit either unless one is given.
+        launch.instructions = number("VOP_CUDA_LIMIT")?.unwrap_or(u64::MAX);
         if let Some(text) = get("VOP_CUDA_TIMEOUT") {
             let time = duration(&text);
             launch.timeout = Some(time.ok_or_else(|| format!("VOP_CUDA_TIMEOUT is `{text}`: write 500ms or 10s"))?);

@@ -7,8 +7,8 @@ use super::types::{ChannelFormatDesc, Dim3};
 use super::{driver, put, runtime};
 use crate::status::{Answer, Status};
 
-/// The version that both interfaces tell: CUDA 13.0.
-const VERSION: i32 = 13000;
+/// The version that both interfaces tell: CUDA 13.5, so that programs of all toolkits of 13 start.
+const VERSION: i32 = 13050;
 
 runtime! {
     /// How many devices there are.
