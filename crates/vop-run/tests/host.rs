@@ -105,6 +105,10 @@ fn what_was_freed_is_not_reached() {
     let errors = run(&mut memory).expect_err("it was freed");
     assert_eq!(errors.0[0].kind, RunErrorKind::OutOfBounds);
     assert_eq!((memory.bytes(from), memory.len_of(from)), (&[][..], 0));
+    // What is allocated next is elsewhere.
+    let next = memory.allocate("next", [0; 128]);
+    assert_ne!(Arg::from(memory.address(next)), args[1]);
+    assert_eq!(run(&mut memory).expect_err("it was freed").0[0].kind, RunErrorKind::OutOfBounds);
 }
 
 /// Ranges that start anywhere, beside others, on the stack and in a vector.

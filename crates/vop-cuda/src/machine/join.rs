@@ -112,8 +112,8 @@ fn items(text: &str) -> Vec<Item<'_>> {
             at += rest.find("*/").map_or(rest.len(), |end| end + 2);
             continue;
         }
-        if rest.starts_with('"') {
-            at += rest[1..].find('"').map_or(rest.len(), |end| end + 2);
+        if let Some(string) = rest.strip_prefix('"') {
+            at += string.find('"').map_or(rest.len(), |end| end + 2);
             continue;
         }
         match bytes[at] {

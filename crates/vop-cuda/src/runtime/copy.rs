@@ -227,8 +227,7 @@ fn rows(memory: u32, ptr: *const c_void, pitch: usize, height: usize) -> DriverO
 /// Copies bytes between an array, row after row, and linear memory.
 fn copy_linear(
     array: *const c_void,
-    x: usize,
-    y: usize,
+    (mut x, mut y): (usize, usize),
     linear: *const c_void,
     count: usize,
     kind: i32,
@@ -238,7 +237,7 @@ fn copy_linear(
     let (from, to) = Kind::new(kind)?.types();
     context::ensure()?;
     let width = array::row_size(array)?;
-    let (mut x, mut y, mut done) = (x, y, 0);
+    let mut done = 0;
     while done < count {
         let space = width.checked_sub(x).filter(|space| *space > 0).ok_or(Status::INVALID_VALUE)?;
         // A part of a row, or as many whole rows as there are.
@@ -372,26 +371,26 @@ runtime! {
 
     /// Copies bytes into an array.
     fn cudaMemcpyToArray(dst: *mut c_void, x: usize, y: usize, src: *const c_void, count: usize, kind: i32) |call| {
-        copy_linear(dst, x, y, src, count, kind, true, When::Now(call))
+        copy_linear(dst, (x, y), src, count, kind, true, When::Now(call))
     }
 
     /// Copies bytes into an array in the order of a stream.
     fn cudaMemcpyToArrayAsync(
         dst: *mut c_void, x: usize, y: usize, src: *const c_void, count: usize, kind: i32, stream: *mut c_void,
     ) |call| {
-        copy_linear(dst, x, y, src, count, kind, true, When::In(context::stream(call, stream)))
+        copy_linear(dst, (x, y), src, count, kind, true, When::In(context::stream(call, stream)))
     }
 
     /// Copies bytes from an array.
     fn cudaMemcpyFromArray(dst: *mut c_void, src: *const c_void, x: usize, y: usize, count: usize, kind: i32) |call| {
-        copy_linear(src, x, y, dst, count, kind, false, When::Now(call))
+        copy_linear(src, (x, y), dst, count, kind, false, When::Now(call))
     }
 
     /// Copies bytes from an array in the order of a stream.
     fn cudaMemcpyFromArrayAsync(
         dst: *mut c_void, src: *const c_void, x: usize, y: usize, count: usize, kind: i32, stream: *mut c_void,
     ) |call| {
-        copy_linear(src, x, y, dst, count, kind, false, When::In(context::stream(call, stream)))
+        copy_linear(src, (x, y), dst, count, kind, false, When::In(context::stream(call, stream)))
     }
 
     /// Copies rows into an array.

@@ -66,7 +66,7 @@ impl Binary {
     /// Loads the images, the first time.
     fn library(&self) -> Answer<*mut c_void> {
         let library = self.library.get_or_init(|| {
-            let images = self.images.as_ref().map_err(|error| refused(error))?;
+            let images = self.images.as_ref().map_err(refused)?;
             let image = match images[..] {
                 [image] => image.as_ptr(),
                 _ => return linked(images),

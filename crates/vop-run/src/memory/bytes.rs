@@ -3,8 +3,12 @@
 #![allow(unsafe_code, reason = "words are seen as bytes, and pages come from the system")]
 
 use std::alloc::{Layout, alloc_zeroed};
+#[cfg(unix)]
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::{Mutex, PoisonError};
 
 use super::refused;
 use crate::error::RunError;
@@ -178,13 +182,10 @@ impl Mapping {
         let inner = len.max(1).checked_next_multiple_of(PAGE)?;
         let align = if inner >= LARGE { LARGE } else { PAGE };
         let bytes = inner.checked_add(2 * GUARD + align)?;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: new pages at a place that the system chooses; nothing refers to them.
-        let whole = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-        if whole == libc::MAP_FAILED {
-            return None;
-        }
-        let whole = NonNull::new(whole.cast::<u8>())?;
+        let whole = reserve(bytes).or_else(|| {
+            RESTING.lock().unwrap_or_else(PoisonError::into_inner).give_back(0, 0);
+            reserve(bytes)
+        })?;
         let ahead = (whole.as_ptr() as usize + GUARD).next_multiple_of(align) - whole.as_ptr() as usize;
         let mapping = Mapping {
             // SAFETY: there are `align` bytes more than both guards and the inner part take.
@@ -218,9 +219,60 @@ impl Drop for Mapping {
             return;
         }
         #[cfg(unix)]
-        // SAFETY: the pages are the mapping's own, and nothing refers to them any more.
-        unsafe {
-            libc::munmap(self.whole.as_ptr().cast(), self.bytes);
+        RESTING.lock().unwrap_or_else(PoisonError::into_inner).take(self.whole, self.bytes);
+    }
+}
+
+/// Pages without access and without memory behind them, at a place that the system chooses.
+#[cfg(unix)]
+fn reserve(bytes: usize) -> Option<NonNull<u8>> {
+    // SAFETY: the pages are new, so nothing refers to them.
+    let whole = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, RESERVED, -1, 0) };
+    if whole == libc::MAP_FAILED { None } else { NonNull::new(whole.cast()) }
+}
+
+#[cfg(unix)]
+const RESERVED: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+
+/// Addresses of mappings that were freed. They stay reserved for a while, without memory behind them, so that a pointer to what was freed
+/// does not point into what is allocated next.
+#[cfg(unix)]
+static RESTING: Mutex<Resting> = Mutex::new(Resting { ranges: VecDeque::new(), bytes: 0 });
+
+#[cfg(unix)]
+struct Resting {
+    /// Starts and sizes, the oldest first.
+    ranges: VecDeque<(usize, usize)>,
+    bytes: usize,
+}
+
+#[cfg(unix)]
+impl Resting {
+    /// How many ranges rest, and how many bytes of addresses, at most.
+    const RANGES: usize = 1 << 12;
+    const BYTES: usize = 1 << 38;
+
+    fn take(&mut self, start: NonNull<u8>, bytes: usize) {
+        // SAFETY: the pages are of a mapping that nothing refers to any more. What was written goes back to the system.
+        let kept = unsafe {
+            let flags = RESERVED | libc::MAP_FIXED;
+            libc::mmap(start.as_ptr().cast(), bytes, libc::PROT_NONE, flags, -1, 0) != libc::MAP_FAILED
+        };
+        self.ranges.push_back((start.as_ptr().expose_provenance(), bytes));
+        self.bytes += bytes;
+        match kept {
+            true => self.give_back(Resting::RANGES, Resting::BYTES),
+            false => self.give_back(0, 0),
+        }
+    }
+
+    /// Gives the oldest ranges back to the system, until there are no more than these.
+    fn give_back(&mut self, ranges: usize, bytes: usize) {
+        while self.ranges.len() > ranges || self.bytes > bytes {
+            let Some((start, bytes)) = self.ranges.pop_front() else { break };
+            self.bytes -= bytes;
+            // SAFETY: nothing refers to the pages.
+            unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(start), bytes) };
         }
     }
 }
