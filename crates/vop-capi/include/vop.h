@@ -388,6 +388,11 @@ enum vop_status vop_options_set_instructions(struct vop_options *options, uint64
 // Sets the time after which a launch fails, in milliseconds; 0 stands for no limit.
 enum vop_status vop_options_set_timeout(struct vop_options *options, uint64_t milliseconds);
 
+// Sets how long blocks may all wait for memory to change before the launch fails, in milliseconds: another thread of the host may change it.
+// The default is 10 seconds; 0 finds kernels that wait for each other at once.
+enum vop_status vop_options_set_patience(struct vop_options *options,
+                                         uint64_t milliseconds);
+
 // Sets the number of bytes that a launch may take, with all buffers; 0 stands for the limit of the memory.
 enum vop_status vop_options_set_memory(struct vop_options *options, uint64_t bytes);
 

@@ -162,6 +162,18 @@ pub unsafe extern "C" fn vop_options_set_timeout(options: *mut vop_options, mill
     unsafe { change(options, set) }
 }
 
+/// Sets how long blocks may all wait for memory to change before the launch fails, in milliseconds: another thread of the host may change it.
+/// The default is 10 seconds; 0 finds kernels that wait for each other at once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vop_options_set_patience(options: *mut vop_options, milliseconds: u64) -> vop_status {
+    let set = |options: &mut LaunchOptions| {
+        options.patience = Duration::from_millis(milliseconds);
+        Ok(())
+    };
+    // SAFETY: C gives a handle that only this call uses.
+    unsafe { change(options, set) }
+}
+
 /// Sets the number of bytes that a launch may take, with all buffers; 0 stands for the limit of the memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vop_options_set_memory(options: *mut vop_options, bytes: u64) -> vop_status {

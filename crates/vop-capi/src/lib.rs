@@ -37,9 +37,10 @@ pub use instruction::{
 pub use launch::{
     vop_argument, vop_dim3, vop_launch, vop_options, vop_options_add_check, vop_options_free, vop_options_new,
     vop_options_set_cores, vop_options_set_dynamic_shared, vop_options_set_instructions, vop_options_set_memory,
-    vop_options_set_semantics, vop_options_set_stack, vop_options_set_stop, vop_options_set_timeout, vop_report,
-    vop_report_blocks, vop_report_findings, vop_report_free, vop_report_instructions, vop_report_left_out,
-    vop_report_video, vop_stop, vop_stop_free, vop_stop_new, vop_stop_request,
+    vop_options_set_patience, vop_options_set_semantics, vop_options_set_stack, vop_options_set_stop,
+    vop_options_set_timeout, vop_report, vop_report_blocks, vop_report_findings, vop_report_free,
+    vop_report_instructions, vop_report_left_out, vop_report_video, vop_stop, vop_stop_free, vop_stop_new,
+    vop_stop_request,
 };
 pub use memory::{
     vop_memory, vop_memory_allocate, vop_memory_free, vop_memory_new, vop_memory_new_host, vop_memory_read,

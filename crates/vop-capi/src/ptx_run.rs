@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use vop_run::{Arg, LaunchOptions, Memory, Program};
 
@@ -119,7 +120,8 @@ fn run(ptx: &str, values: &[*mut c_void], grid: [c_int; 3], block: [c_int; 3], s
         let _ = unsafe { memory.register(&name, first, end - start, !writable) };
     }
     let memory = Mutex::new(memory);
-    let options = LaunchOptions::default().with_dynamic_shared(shared);
+    // The caller waits, so nobody changes what blocks wait for.
+    let options = LaunchOptions::default().with_dynamic_shared(shared).with_patience(Duration::ZERO);
     let done = kernel.launch_shared(grid, block, &arguments, &memory, &options);
     let printed = memory.lock().map(|mut memory| memory.take_printed()).unwrap_or_default();
     let mut out = std::io::stdout().lock();

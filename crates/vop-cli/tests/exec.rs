@@ -130,7 +130,7 @@ fn programs() -> PathBuf {
 /// Builds a program; none where there is no nvcc.
 fn built(name: &str, options: &[&str]) -> Option<PathBuf> {
     let (nvcc, folder) = nvcc()?;
-    let program = folder.path().join(format!("{name}-{}", options.len()));
+    let program = folder.path().join(format!("{name}{}", options.concat().replace(['=', ','], "-")));
     let output = Command::new(nvcc)
         .args(options)
         .arg("-L")
@@ -207,7 +207,8 @@ fn faults() {
         assert_eq!(output.status.code(), Some(42), "{fault}");
     }
     // A wrong launch and a wrong copy do nothing, and are forgotten once they are told.
-    let wrong = "launch: cudaErrorInvalidConfiguration\nwait: cudaSuccess\nlast: cudaErrorInvalidConfiguration\nnext: cudaSuccess\n";
+    let wrong = "launch: cudaErrorInvalidConfiguration\nwait: cudaSuccess\nlast: cudaErrorInvalidConfiguration\n\
+                 next: cudaSuccess\n";
     assert_eq!(stdout(&run(&[program, "shape"])), wrong);
     let copy = "copy: cudaErrorInvalidValue\nlaunch: cudaErrorInvalidValue\nwait: cudaSuccess\nlast: cudaErrorInvalidValue\n\
                 next: cudaSuccess\n";

@@ -171,6 +171,8 @@ impl Options {
         options.timeout = self.timeout.map(time).transpose()?;
         options.memory = self.memory;
         options.dynamic_shared = self.dynamic_shared;
+        // Another thread of Python may change an array, but hardly does.
+        options.patience = Duration::from_secs(1);
         options.stop = Some(Arc::clone(stop));
         Ok(options)
     }

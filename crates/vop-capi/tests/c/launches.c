@@ -36,6 +36,12 @@ static const char *const PTX =
     ".visible .entry forever() {\n"
     "L: bra L;\n"
     "}\n"
+    ".visible .entry waits(.param .u64 flag) {\n"
+    "    .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
+    "    ld.param.u64 %rd1, [flag];\n"
+    "W: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra W;\n"
+    "    ret;\n"
+    "}\n"
     ".visible .entry unknown() {\n"
     "    no_such_instruction.u32 1;\n"
     "    ret;\n"
@@ -67,7 +73,7 @@ static void runs_a_kernel(void) {
     OK(vop_memory_size(memory, out_at + 4, &size, &why));
     CHECK(size == sizeof out - 4);
 
-    CHECK(vop_module_entries(module_) == 4 && is(vop_module_entry(module_, 1), "race"));
+    CHECK(vop_module_entries(module_) == 5 && is(vop_module_entry(module_, 1), "race"));
     vop_function *scale = function("scale");
     CHECK(is(vop_function_name(scale), "_Z5scalePjS_i"));
     CHECK(vop_function_parameters(scale) == 3 && vop_function_parameter_size(scale, 0) == 8);
@@ -166,6 +172,18 @@ static void ends(void) {
     CHECK(vop_launch(forever, ONE, ONE, NULL, 0, options, &report, NULL) == VOP_ERROR_LAUNCH);
     CHECK(vop_options_set_timeout(options, 0) == VOP_OK);
 
+    /* It waits for what nobody writes. */
+    vop_function *waits = function("waits");
+    uint64_t flag = allocate("flag", 4);
+    uint32_t zero = 0;
+    OK(vop_memory_write(memory, flag, &zero, 4, &why));
+    vop_argument argument = {&flag, 8};
+    CHECK(vop_options_set_patience(options, 0) == VOP_OK);
+    CHECK(vop_launch(waits, ONE, ONE, &argument, 1, options, &report, &why) == VOP_ERROR_LAUNCH);
+    CHECK(is(vop_diagnostic_code(vop_diagnostics_at(why, 0)), "V0610"));
+    vop_diagnostics_free(why);
+    vop_function_free(waits);
+
     vop_stop *stop = NULL;
     OK(vop_stop_new(&stop, &why));
     CHECK(vop_options_set_stop(options, stop) == VOP_OK);
@@ -209,7 +227,7 @@ static void refuses(void) {
     vop_diagnostics *why = NULL;
     vop_function *none = NULL;
     CHECK(vop_module_function(module_, "unknown", NUL, &none, &why) == VOP_ERROR_MODULE && none == NULL);
-    CHECK(vop_diagnostic_line(vop_diagnostics_at(why, 0)) == 34);
+    CHECK(vop_diagnostic_line(vop_diagnostics_at(why, 0)) == 40);
     vop_diagnostics_free(why);
     CHECK(vop_module_function(module_, "nothing", NUL, &none, &why) == VOP_ERROR_MODULE);
     CHECK(vop_diagnostic_help(vop_diagnostics_at(why, 0)).len > 0);

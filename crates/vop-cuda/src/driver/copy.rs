@@ -40,7 +40,8 @@ pub(super) fn later(stream: &Arc<Stream>, copy: Copy) -> Answer {
     if to.is_some() && copy.height == 1 && copy.depth == 1 && copy.width <= STAGED {
         let mut bytes = vec![0; copy.width as usize];
         let place = std::ptr::with_exposed_provenance(copy.from.address as usize);
-        host::copy(bytes.as_mut_ptr(), true, place, false, bytes.len())?;
+        // SAFETY: the vector is as long.
+        unsafe { host::copy(bytes.as_mut_ptr(), true, place, false, bytes.len()) }?;
         return stream.give(Work::Put(copy.to.address, bytes.into())).map(|_| ());
     }
     now(stream, copy)

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use super::copy::Copy3D;
-use super::launch::{COOPERATIVE, cooperative, launch};
+use super::launch::{COOPERATIVE, cooperative, fits_together, launch};
 use super::module::function_of;
 use super::stream::{event_of, stream_of};
 use super::types::{DeviceNumber, DevicePointer, Handle, get, handle, list, number, put, put_if_asked, text};
@@ -529,6 +529,9 @@ api! {
         // SAFETY: the union, or null.
         let Some(is_cooperative) = cooperative(attribute, &unsafe { get(value) }?)? else { return Ok(()) };
         let shape = Shape { is_cooperative, ..launch.shape };
+        if is_cooperative {
+            fits_together(launch.function.context, &launch.function, shape)?;
+        }
         let copy = Launch::new(&launch.function, shape, |number, _, _| Ok(launch.arguments[number].clone()))?;
         set_task(node, Task::Work(Work::Launch(Arc::new(copy))))
     }

@@ -143,7 +143,7 @@ fn give(stream: &Arc<Stream>, function: &Arc<Function>, launch: Launch) -> Answe
 }
 
 /// Whether all blocks of a cooperative launch are on the device at once.
-fn fits_together(context: &Context, function: &Arc<Function>, shape: Shape) -> Answer {
+pub(super) fn fits_together(context: &Context, function: &Arc<Function>, shape: Shape) -> Answer {
     let threads = shape.block.iter().product::<u32>();
     let each = blocks_of_multiprocessor(context.machine(), function, threads as i32, shape.shared as usize)?;
     let blocks: u64 = shape.grid.iter().map(|n| u64::from(*n)).product();

@@ -136,7 +136,9 @@ impl Copy {
                 let at = |side: &Side| side.address + z * side.slice + y * side.pitch;
                 let to = std::ptr::with_exposed_provenance_mut(at(&self.to) as usize);
                 let from = std::ptr::with_exposed_provenance(at(&self.from) as usize);
-                host::copy(to, to_good, from, from_good, len)?;
+                // SAFETY: a side that is good is in an allocation that is held, or was found in the list of mappings just now; a
+                // program that unmaps it meanwhile would fail in its own copy as well.
+                unsafe { host::copy(to, to_good, from, from_good, len) }?;
             }
         }
         if let Some(allocation) = to.filter(|_| machine.settings.launch.check_uninitialized) {

@@ -88,6 +88,10 @@ impl Launch {
         if last_threads == threads && last_instructions < SMALL {
             options.cores = Some(1);
         }
+        if self.shape.is_cooperative {
+            // That they fit was checked when the launch was given.
+            options.cooperative = Some(grid.iter().map(|n| u64::from(*n)).product());
+        }
         let start = Instant::now();
         let result = self.kernel.launch_shared(grid, block, &arguments, context.device.memory_lock(), &options);
         let elapsed = start.elapsed();

@@ -319,7 +319,7 @@ impl Machine {
     }
 }
 
-fn free_all(machine: &Machine, buffers: &Vec<(usize, BufferId)>) {
+fn free_all(machine: &Machine, buffers: &[(usize, BufferId)]) {
     // The one that has the bytes is the first.
     for (device, buffer) in buffers.iter().rev() {
         // A buffer is freed once: the list is emptied.

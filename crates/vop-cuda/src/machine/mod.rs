@@ -16,6 +16,7 @@ pub mod event;
 pub mod graph;
 pub mod handles;
 pub mod host;
+mod join;
 pub mod launch;
 pub mod memory;
 pub mod module;

@@ -9,6 +9,7 @@ use vop_run::{Kernel, Program, RunError, RunErrorKind, RunErrors};
 
 use super::context::Context;
 use super::handles;
+use super::join;
 use super::memory::Allocation;
 use super::report;
 use crate::fatbin;
@@ -101,6 +102,7 @@ impl Texts {
     pub fn read(texts: &[String], architecture: u32) -> Result<Texts, Refusal> {
         let programs: Vec<Program> = texts.iter().map(|text| Program::read(text)).collect();
         programs.iter().try_for_each(|program| check(program, architecture))?;
+        let programs = if join::is_needed(&programs) { vec![Program::read(&join::joined(texts))] } else { programs };
         Ok(Texts { programs, len: texts.iter().map(String::len).sum() })
     }
 

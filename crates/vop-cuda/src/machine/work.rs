@@ -234,13 +234,11 @@ impl Context {
                 Ok(Some(_)) => {
                     Copy::bytes(to, bytes.as_ptr().expose_provenance() as u64, bytes.len() as u64).run(machine)
                 }
-                _ => host::copy(
-                    std::ptr::with_exposed_provenance_mut(to as usize),
-                    false,
-                    bytes.as_ptr(),
-                    true,
-                    bytes.len(),
-                ),
+                _ => {
+                    let place = std::ptr::with_exposed_provenance_mut(to as usize);
+                    // SAFETY: the bytes are there as long as the work.
+                    unsafe { host::copy(place, false, bytes.as_ptr(), true, bytes.len()) }
+                }
             },
             Work::Fill(fill) => fill.run(machine),
             Work::Host(function) => {

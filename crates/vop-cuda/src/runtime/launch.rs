@@ -88,7 +88,8 @@ runtime! {
         fits(config.grid, config.block)?;
         config.stream = context::stream(call, config.stream);
         let config = (&raw const config).cast_mut();
-        driver!(cuLaunchKernelEx(config.cast(), kernel.cast(), arguments.cast(), std::ptr::null_mut())).map_err(no_function)
+        let launched = driver!(cuLaunchKernelEx(config.cast(), kernel.cast(), arguments.cast(), std::ptr::null_mut()));
+        launched.map_err(no_function)
     }
 
     /// Calls a function of the host in the order of a stream.
