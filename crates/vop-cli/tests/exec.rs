@@ -2,6 +2,7 @@
 
 #![cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -118,7 +119,7 @@ fn nvcc() -> Option<&'static (PathBuf, tempfile::TempDir)> {
         bin.join("nvcc").is_file().then(|| (bin.join("nvcc"), folder))
     });
     if found.is_none() {
-        println!("skipped: nvcc is missing (CUDA_BIN)");
+        eprintln!("skipped: nvcc is missing (CUDA_BIN)");
     }
     found.as_ref()
 }
@@ -260,7 +261,7 @@ fn symbols_are_those_of_the_runtime() {
     let (Some(theirs), Some(ours)) =
         (symbols(&library, "libcudart.so.13"), symbols(Path::new(env!("CARGO_BIN_EXE_vop-cuda")), "libcudart.so.13"))
     else {
-        println!("skipped: nm is missing");
+        eprintln!("skipped: nm is missing");
         return;
     };
     assert!(theirs.len() > 400, "{theirs:?}");
