@@ -92,6 +92,9 @@ pub unsafe extern "C" fn vop_memory_allocate(
         if address.is_null() {
             return Err(Failure::null("address"));
         }
+        if bytes == 0 {
+            return Err(Failure::new(vop_status::VOP_ERROR_ARGUMENT, "a buffer of no bytes has no address".to_owned()));
+        }
         let mut memory = lock(&memory.0)?;
         let buffer = memory.allocate_uninitialized(name, bytes);
         let buffer = buffer.map_err(|error| placeless(vop_status::VOP_ERROR_MEMORY, &error))?;
@@ -201,6 +204,9 @@ pub unsafe extern "C" fn vop_memory_write(
     let work = || {
         // SAFETY: C gives a handle that is not freed.
         let mut memory = lock(&unsafe { object(memory, "memory")? }.0)?;
+        if bytes == 0 {
+            return Ok(());
+        }
         let (buffer, range) = part(&memory, address, bytes)?;
         if data.is_null() {
             return Err(Failure::null("data"));
@@ -228,6 +234,9 @@ pub unsafe extern "C" fn vop_memory_read(
     let work = || {
         // SAFETY: C gives a handle that is not freed.
         let mut memory = lock(&unsafe { object(memory, "memory")? }.0)?;
+        if bytes == 0 {
+            return Ok(());
+        }
         let (buffer, range) = part(&memory, address, bytes)?;
         if data.is_null() {
             return Err(Failure::null("data"));

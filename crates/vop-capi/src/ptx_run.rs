@@ -146,8 +146,10 @@ fn mappings() -> Result<Vec<Mapping>, Failure> {
     let memory = File::open("/proc/self/mem").map_err(failed)?;
     let mut all: Vec<Mapping> = Vec::with_capacity(1024);
     // In small pieces: a large buffer would be a mapping itself, and be unmapped at once.
-    for line in BufReader::new(File::open("/proc/self/maps").map_err(failed)?).lines() {
-        let Some((mut mapping, is_file)) = line.map_err(failed).map(|line| read(&line))? else { continue };
+    // A name of a file need not be UTF-8.
+    for line in BufReader::new(File::open("/proc/self/maps").map_err(failed)?).split(b'\n') {
+        let line = line.map_err(failed)?;
+        let Some((mut mapping, is_file)) = read(&String::from_utf8_lossy(&line)) else { continue };
         if is_file {
             mapping.end = mapping.start + there(&memory, mapping) * PAGE;
         }

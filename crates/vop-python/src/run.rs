@@ -363,6 +363,12 @@ impl LoadedKernel {
     fn with_arrays(&self, reached: &[Reach], held: &mut Vec<vop_run::BufferId>) -> Result<(), RunErrors> {
         let mut memory = self.module.memory();
         for Reach { addresses, writable, name } in reached {
+            // An array over a variable of the module: the memory has it.
+            if let Some((known, at)) = memory.locate(addresses.start)
+                && at + (addresses.end - addresses.start) <= memory.len_of(known)
+            {
+                continue;
+            }
             let start = std::ptr::with_exposed_provenance_mut(addresses.start as usize);
             // SAFETY: the arguments of `launch` keep the arrays alive until the ranges are freed, which is when it has ended. NumPy does
             // not move the memory of an array that others refer to. No Rust reference to it exists; what other threads of Python do with

@@ -379,3 +379,20 @@ launch = [{ grid = 1, block = 1, args = ["to"] }]
 """)
     assert vop.run(tmp_path / "right.toml", check="all").ok
     assert capsys.readouterr().out == "hi\n"
+
+
+def test_arrays_that_a_kernel_would_misread_are_refused() -> None:
+    kernel = vop.load(SCALE)["scale"]
+    to = np.zeros(4, np.uint32)
+    with pytest.raises(TypeError, match="byte order"):
+        kernel[1, 4](to, np.arange(4, dtype=">u4"), 4)
+    with pytest.raises(TypeError, match="masked"):
+        kernel[1, 4](np.ma.masked_array(to), to, 4)
+    assert (to == 0).all()
+
+
+def test_a_variable_is_an_argument() -> None:
+    module = vop.load(SCALE)
+    to = np.zeros(1, np.uint32)
+    module["scale"][1, 1](to, module.variable("factor", np.uint32), 1)
+    assert to.tolist() == [9]

@@ -379,3 +379,72 @@ fn cooperative_grids_at_the_same_time() {
         .expect_err("there is no room for the last block");
     assert_eq!(error.0[0].kind, RunErrorKind::Argument);
 }
+
+/// What is freed while a launch runs stays there until it has ended, in memories of both kinds.
+#[test]
+fn what_a_launch_uses_is_kept() {
+    let program = Program::read(&format!(
+        "{HEAD}
+         .visible .entry wait(.param .u64 flag, .param .u64 gone, .param .u64 told) {{
+             .reg .b32 %r<3>; .reg .b64 %rd<4>; .reg .pred %p;
+             ld.param.u64 %rd1, [flag];
+             ld.param.u64 %rd2, [gone];
+             ld.param.u64 %rd3, [told];
+             mov.u32 %r1, 1;
+             st.volatile.global.u32 [%rd3], %r1;
+         again:
+             ld.volatile.global.u32 %r2, [%rd1];
+             setp.eq.u32 %p, %r2, 0;
+             @%p bra again;
+             ld.global.u32 %r1, [%rd2+60];
+             st.global.u32 [%rd3], %r1;
+             ret;
+         }}"
+    ));
+    for mut memory in [Memory::default(), Memory::at_host_addresses()] {
+        let program = load(&mut memory, &program);
+        let [flag, told] = ["flag", "told"].map(|name| memory.allocate(name, [0; 4]));
+        let gone = memory.allocate("gone", [9; 64]);
+        let [flag_at, told_at] = [flag, told].map(|id| memory.pointer(id) as usize);
+        let memory = Mutex::new(memory);
+        // SAFETY: both are words of allocations that nobody frees; kernels reach them by atomics.
+        let word = |at: usize| unsafe { AtomicU32::from_ptr(at as *mut u32) };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let kernel = program.kernel("wait").expect("it decodes");
+                let args = [flag.into(), gone.into(), told.into()];
+                kernel
+                    .launch_shared([1; 3], [1; 3], &args, &memory, &LaunchOptions::default())
+                    .expect("the flag is set");
+            });
+            while word(told_at).load(Ordering::Acquire) == 0 {
+                std::thread::yield_now();
+            }
+            memory.lock().expect("nobody panics").free(gone).expect("it is there");
+            // Where the system would put what is freed.
+            let others: Vec<Vec<u8>> = (0..100).map(|_| vec![1; 64]).collect();
+            word(flag_at).store(5, Ordering::Release);
+            drop(others);
+        });
+        assert_eq!(words(memory.lock().expect("nobody panics").bytes(told)), [0x0909_0909]);
+    }
+}
+
+/// A variable is its module's: nobody else frees it, and later not what took its place.
+#[test]
+fn a_variable_is_freed_with_its_module() {
+    let read = Program::read(&format!("{HEAD} .visible .global .u32 table[4] = {{1, 2, 3, 4}};"));
+    for mut memory in [Memory::default(), Memory::at_host_addresses()] {
+        let program = load(&mut memory, &read);
+        let table = program.variable("table").expect("the module has it");
+        assert!(memory.free(table).is_err_and(|error| error.kind == RunErrorKind::Free));
+        memory.unload(&program).expect("it is loaded");
+        let new = memory.allocate("new", [7; 16]);
+        assert!(memory.unload(&program).is_err());
+        assert_eq!(memory.bytes(new), [7; 16]);
+    }
+    let mut memory = Memory::at_host_addresses();
+    let mut byte = 0u8;
+    // SAFETY: it is refused.
+    assert!(unsafe { memory.register("nothing", &raw mut byte, 0, false) }.is_err());
+}

@@ -207,6 +207,12 @@ def _packed(value: Any, parameter: Parameter, number: int) -> Any:
     if isinstance(value, np.ndarray):
         if size != 8 or kind not in ("u64", "s64", "b64"):
             raise TypeError(f"{what} is an array: the parameter is no pointer")
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError(f"{what} is a masked array, whose mask a kernel does not know: give its `.data`")
+        if not value.dtype.isnative:
+            raise TypeError(
+                f"{what} is an array of the other byte order: give value.astype(value.dtype.newbyteorder('='))"
+            )
         return value
     if isinstance(value, bytes | bytearray | memoryview | np.void):
         given = value.tobytes() if isinstance(value, np.void | memoryview) else bytes(value)
@@ -223,8 +229,11 @@ def _packed(value: Any, parameter: Parameter, number: int) -> Any:
             value, float | int | np.floating | np.integer | np.bool_
         ):
             raise TypeError(f"{what} is a {type(value).__name__}, not a number")
-        with np.errstate(over="ignore"):
-            packed = _FLOATS[kind](value)
+        try:
+            with np.errstate(over="ignore"):
+                packed = _FLOATS[kind](value)
+        except OverflowError:
+            raise VopError(f"{what} is an integer beyond the range of .{kind}") from None
         if math.isinf(packed) and not math.isinf(value):
             raise VopError(f"{what} is {value}, which is beyond the range of .{kind}")
         return packed.astype(np.dtype(_FLOATS[kind]).newbyteorder("<")).tobytes()

@@ -142,7 +142,9 @@ impl Program {
             // What is elsewhere has no name here.
             let (name, len) = if is_elsewhere(i) { ("", 0) } else { (&*variable.symbol, len) };
             let made = memory.push_zeros(name, len, variable.read_only);
-            memory.or_empty(name, made, variable.read_only)
+            let made = memory.or_empty(name, made, variable.read_only);
+            memory.reserve(made);
+            made
         });
         let made = variables.collect();
         memory.functions += self.module.functions().len();
@@ -382,7 +384,7 @@ impl Memory {
         };
         self.modules.remove(at);
         for variable in program.variables.iter().filter(|variable| !variable.is_elsewhere) {
-            self.free(BufferId(variable.index))?;
+            self.free_any(BufferId(variable.index))?;
         }
         Ok(())
     }

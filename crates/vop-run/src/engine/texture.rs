@@ -399,7 +399,7 @@ impl<'l> Worker<'l> {
         let alignment = if surface.formatted && !reduces { texels.format.bytes() } else { bytes };
         // What a whole access starts at is a multiple of its bytes; the image may start anywhere.
         let element = if surface.formatted { alignment } else { u64::from(surface.bytes) };
-        if !(x.is_multiple_of(alignment) && (texels.place.offset + offset).is_multiple_of(element)) {
+        if !(x.is_multiple_of(alignment) && (texels.place.address + offset).is_multiple_of(element)) {
             let message = format!("a surface access of {} at byte {x} of a row", plural(bytes));
             let error = wrong(RunErrorKind::Misaligned, message);
             return Err(error.with_help("the first coordinate counts bytes: it is a multiple of the access's size"));

@@ -1,4 +1,4 @@
-//! The bytes of an allocation: words of the process's heap, a mapping of its own with guard pages, or memory that the caller keeps.
+//! The bytes of an allocation: in the process's heap, a mapping of its own with guard pages, or memory that the caller keeps.
 
 #![allow(unsafe_code, reason = "words are seen as bytes, and pages come from the system")]
 
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use super::refused;
 use crate::error::RunError;
 
-/// Bytes in words of 16, so that every atomic access of the kernel is an aligned one of the host.
+/// Bytes that start at a multiple of 16, so that every atomic access of the kernel is an aligned one of the host.
 #[derive(Debug)]
 pub(crate) struct Bytes {
     storage: Storage,
@@ -22,7 +22,11 @@ pub(crate) struct Bytes {
 
 #[derive(Debug)]
 enum Storage {
-    Words(Vec<u128>),
+    /// No bytes.
+    None,
+    /// In the process's heap.
+    Heap(Arc<Mapping>),
+    /// In pages of their own.
     Mapped(Arc<Mapping>),
     /// Memory of somebody else.
     Foreign(NonNull<u8>),
@@ -35,42 +39,29 @@ unsafe impl Sync for Storage {}
 
 impl Default for Bytes {
     fn default() -> Bytes {
-        Bytes { storage: Storage::Words(Vec::new()), len: 0 }
+        Bytes { storage: Storage::None, len: 0 }
     }
 }
 
 /// A copy stands in the process's heap or, of what is mapped or lent, in a mapping; without memory for it, it is empty.
 impl Clone for Bytes {
     fn clone(&self) -> Bytes {
-        match &self.storage {
-            Storage::Words(words) => Bytes { storage: Storage::Words(words.clone()), len: self.len },
-            Storage::Mapped(_) | Storage::Foreign(_) => {
-                Bytes::try_mapped(self.len).map_or_else(Bytes::default, |mut copy| {
-                    copy.as_mut_slice().copy_from_slice(self.as_slice());
-                    copy
-                })
-            }
-        }
+        let copy = match &self.storage {
+            Storage::None | Storage::Heap(_) => Bytes::try_zeros(self.len),
+            Storage::Mapped(_) | Storage::Foreign(_) => Bytes::try_mapped(self.len),
+        };
+        copy.map_or_else(Bytes::default, |mut copy| {
+            copy.as_mut_slice().copy_from_slice(self.as_slice());
+            copy
+        })
     }
 }
 
 impl Bytes {
     /// Zeros, if there is memory for them. Those of a large buffer take none until they are written.
     pub(crate) fn try_zeros(len: usize) -> Option<Bytes> {
-        let count = len.div_ceil(16);
-        if count == 0 {
-            return Some(Bytes::default());
-        }
-        let layout = Layout::array::<u128>(count).ok()?;
-        // SAFETY: the layout has a size, and is that of a vector of this capacity. Zeros are words.
-        let words = unsafe {
-            let start = alloc_zeroed(layout).cast::<u128>();
-            if start.is_null() {
-                return None;
-            }
-            Vec::from_raw_parts(start, count, count)
-        };
-        Some(Bytes { storage: Storage::Words(words), len })
+        let storage = if len == 0 { Storage::None } else { Storage::Heap(Arc::new(Mapping::on_heap(len, 16)?)) };
+        Some(Bytes { storage, len })
     }
 
     /// Zeros in a mapping of their own, with guard pages on both sides; the start is a multiple of 256. No bytes have a place as well.
@@ -89,8 +80,8 @@ impl Bytes {
     /// What keeps the bytes where they are, if somebody may free them while a launch runs.
     pub(crate) fn keeper(&self) -> Option<Arc<Mapping>> {
         match &self.storage {
-            Storage::Mapped(mapping) => Some(Arc::clone(mapping)),
-            Storage::Words(_) | Storage::Foreign(_) => None,
+            Storage::Heap(mapping) | Storage::Mapped(mapping) => Some(Arc::clone(mapping)),
+            Storage::None | Storage::Foreign(_) => None,
         }
     }
 
@@ -100,18 +91,14 @@ impl Bytes {
 
     pub(crate) fn as_ptr(&self) -> *const u8 {
         match &self.storage {
-            Storage::Words(words) => words.as_ptr().cast(),
-            Storage::Mapped(mapping) => mapping.start.as_ptr().cast_const(),
+            Storage::None => NonNull::<u128>::dangling().as_ptr().cast_const().cast(),
+            Storage::Heap(mapping) | Storage::Mapped(mapping) => mapping.start.as_ptr().cast_const(),
             Storage::Foreign(start) => start.as_ptr().cast_const(),
         }
     }
 
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
-        match &mut self.storage {
-            Storage::Words(words) => words.as_mut_ptr().cast(),
-            Storage::Mapped(mapping) => mapping.start.as_ptr(),
-            Storage::Foreign(start) => start.as_ptr(),
-        }
+        self.as_ptr().cast_mut()
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
@@ -143,8 +130,8 @@ pub(crate) struct Mapping {
     /// All that is to be given back.
     whole: NonNull<u8>,
     bytes: usize,
-    /// Whether it is of the process's heap: the system has no pages for it, or no more mappings.
-    on_heap: bool,
+    /// Its alignment, if it is of the process's heap.
+    on_heap: Option<usize>,
 }
 
 // SAFETY: it owns its pages, which stay where they are.
@@ -168,11 +155,16 @@ impl Mapping {
         if let Some(mapping) = Mapping::of_pages(len) {
             return Some(mapping);
         }
-        let bytes = len.max(1).checked_next_multiple_of(ALIGNMENT)?;
-        let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
+        // The system has no pages for it, or no more mappings.
+        Mapping::on_heap(len, ALIGNMENT)
+    }
+
+    fn on_heap(len: usize, alignment: usize) -> Option<Mapping> {
+        let bytes = len.max(1).checked_next_multiple_of(alignment)?;
+        let layout = Layout::from_size_align(bytes, alignment).ok()?;
         // SAFETY: the layout has a size.
         let whole = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Mapping { start: whole, whole, bytes, on_heap: true })
+        Some(Mapping { start: whole, whole, bytes, on_heap: Some(alignment) })
     }
 
     #[cfg(unix)]
@@ -192,7 +184,7 @@ impl Mapping {
             start: unsafe { whole.add(ahead) },
             whole,
             bytes,
-            on_heap: false,
+            on_heap: None,
         };
         // SAFETY: the pages are the mapping's own.
         unsafe {
@@ -211,8 +203,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if self.on_heap {
-            if let Ok(layout) = Layout::from_size_align(self.bytes, ALIGNMENT) {
+        if let Some(alignment) = self.on_heap {
+            if let Ok(layout) = Layout::from_size_align(self.bytes, alignment) {
                 // SAFETY: it was allocated with this layout, and nothing refers to it any more.
                 unsafe { std::alloc::dealloc(self.whole.as_ptr(), layout) };
             }

@@ -235,6 +235,8 @@ struct Allocation {
     freed: bool,
     /// Whether its bytes are the memory's, which counts them.
     counts: bool,
+    /// Whether it is a module's variable, or serves launches: only what made it frees it.
+    reserved: bool,
 }
 
 impl Allocation {
@@ -353,7 +355,7 @@ impl Memory {
         read_only: bool,
     ) -> Result<BufferId, RunError> {
         let wrong = |message: String| Err(RunError::new(RunErrorKind::Argument, message));
-        let (Some(start), Ok(len)) = (NonNull::new(start), usize::try_from(bytes)) else {
+        let (Some(start), Ok(len @ 1..)) = (NonNull::new(start), usize::try_from(bytes)) else {
             return wrong(format!("memory at a null pointer, or of {bytes} bytes, cannot be registered"));
         };
         if !self.hosted {
@@ -390,8 +392,17 @@ impl Memory {
     /// the last of those has ended.
     ///
     /// # Errors
-    /// It is not of this memory, or was freed before.
+    /// It is not of this memory, or was freed before, or is a variable of a module, which [`Memory::unload`] frees.
     pub fn free(&mut self, buffer: BufferId) -> Result<(), RunError> {
+        if let Some(allocation) = self.allocations.get(buffer.0).filter(|allocation| allocation.reserved) {
+            let message = format!("{} is no buffer: it is freed with its module", shown_allocation(&allocation.name));
+            return Err(RunError::new(RunErrorKind::Free, message));
+        }
+        self.free_any(buffer)
+    }
+
+    /// [`Memory::free`], also of what a module has.
+    pub(crate) fn free_any(&mut self, buffer: BufferId) -> Result<(), RunError> {
         let Some(found) = self.allocations.get_mut(buffer.0).filter(|allocation| !allocation.freed) else {
             return Err(RunError::new(RunErrorKind::Free, "the buffer is not of this memory, or was freed before"));
         };
@@ -401,6 +412,7 @@ impl Memory {
         }
         // Its name stays, for errors of kernels that still use its address.
         (found.bytes, found.written, found.freed) = (Bytes::default(), Written::default(), true);
+        found.reserved = false;
         if self.hosted {
             found.name.clear();
             self.free.push(buffer.0);
@@ -408,6 +420,13 @@ impl Memory {
         self.places = None;
         Table::forget(&mut self.textures, buffer);
         Ok(())
+    }
+
+    /// Says that an allocation is not the caller's to free.
+    pub(crate) fn reserve(&mut self, buffer: BufferId) {
+        if let Some(allocation) = self.allocations.get_mut(buffer.0) {
+            allocation.reserved = true;
+        }
     }
 
     /// The first byte of a buffer; null if it has none. As long as launches or others may use the buffer as well, its content is reached by
@@ -434,7 +453,7 @@ impl Memory {
         // The host's addresses have 64 bits.
         let short = if self.hosted { None } else { self.shorts.place(bytes.len() as u64) };
         let (name, written) = (name.to_owned(), Written::default());
-        let allocation = Allocation { name, bytes, read_only, short, written, freed: false, counts };
+        let allocation = Allocation { name, bytes, read_only, short, written, freed: false, counts, reserved: false };
         self.places = None;
         match self.free.pop() {
             Some(index) => {
@@ -548,6 +567,7 @@ impl Memory {
             self.shorts = shorts;
             self.allocations[heap.0].short = self.shorts.place(heap::HEAP as u64);
         }
+        self.reserve(heap);
         self.heap = Some(heap.0);
     }
 
@@ -580,6 +600,7 @@ impl Memory {
             Some(workspace) => workspace,
             None => self.push_zeros(WORKSPACE_NAME, WORKSPACE as u64, false)?,
         };
+        self.reserve(workspace);
         let bytes = self.bytes_mut(workspace);
         bytes.fill(0);
         bytes[..4].copy_from_slice(&(WORKSPACE as u32).to_le_bytes());

@@ -113,7 +113,7 @@ impl Reach {
         };
         let Window { start, len, first, on_stack } = self.window(access.space, any, write)?;
         let any = any - first;
-        if any >> 32 != 0 {
+        if any >> 32 != 0 || first & u64::from(access.bytes - 1) != 0 {
             return None;
         }
         // From here on, everything is relative to the first byte.
@@ -214,7 +214,10 @@ impl Reach {
         let (first, second) = (first - window.first, second.wrapping_sub(window.first));
         let reach = u64::from(stride) * (HALF as u64 - 1) + u64::from(access.bytes);
         let end = first.max(second).checked_add(reach)?;
-        if (first | second | u64::from(stride)) & u64::from(access.bytes - 1) != 0 || end > len || end >> 32 != 0 {
+        if (first | second | u64::from(stride) | window.first) & u64::from(access.bytes - 1) != 0
+            || end > len
+            || end >> 32 != 0
+        {
             return None;
         }
         let halves = [first as u32, second as u32];
@@ -281,7 +284,7 @@ impl Reach {
             }
         }
         let end = greatest.checked_add(HALF as u64 * bytes)?;
-        let odd = all & (bytes - 1) != 0 || start % ALIGNED != 0;
+        let odd = (all | start) & (bytes - 1) != 0 || start % ALIGNED != 0;
         if end > region.len || odd || (write && region.read_only) {
             return None;
         }

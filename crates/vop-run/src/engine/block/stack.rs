@@ -51,7 +51,9 @@ impl Worker<'_> {
                 let mut ends = Vec::new();
                 for thread in threads(mask) {
                     let end = self.element(saved, width, thread);
-                    if !(least..=u64::from(self.frames.top_of(frame, thread))).contains(&end) {
+                    let top = u64::from(self.frames.top_of(frame, thread));
+                    // The bytes of all threads are laid out in granules.
+                    if !(least..=top).contains(&end) || !end.is_multiple_of(GRANULE as u64) {
                         let message = format!("{end:#x} is no place where the function's part of the stack has ended");
                         let error = RunError::new(RunErrorKind::OutOfBounds, message)
                             .with_help("`stackrestore` takes what `stacksave` gave in the same call of the function");

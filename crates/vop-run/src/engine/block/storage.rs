@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "cache lines are seen as bytes, special registers are written to columns")]
 
 use super::frames::Frame;
-use crate::code::FunctionCode;
+use crate::code::{FunctionCode, GRANULE};
 use crate::column::{Area, WARP, Width};
 use crate::engine::access::Reach;
 use crate::engine::launch::Launch;
@@ -163,7 +163,7 @@ impl Storage {
         if total > MAX_REGISTERS || frame.top as usize > launch.stack_limit {
             return Err(Overflow::Stack);
         }
-        let top = frame.top as usize * lanes;
+        let top = (frame.top as usize).next_multiple_of(GRANULE) * lanes;
         new += self.stack.grow(launch, top, "stacks").map_err(Overflow::Memory)?;
         self.used = self.used.max(top);
         reach.local = self.stack.as_mut_ptr();
