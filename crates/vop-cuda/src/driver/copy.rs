@@ -21,7 +21,12 @@ const STAGED: u64 = 64 << 10;
 /// Copies, and waits for it.
 pub(super) fn now(stream: &Arc<Stream>, copy: Copy) -> Answer {
     copy.check()?;
-    copy.sides(stream.context.machine())?;
+    let machine = stream.context.machine();
+    copy.sides(machine)?;
+    if !stream.is_capturing() && copy.is_of_other_devices(machine, stream.context.device.ordinal) {
+        // A copy that the program waits for is behind the work of both devices.
+        machine.drain();
+    }
     let answer = Arc::new(OnceLock::new());
     stream.do_now(Work::CopyFor(copy, Arc::clone(&answer)))?;
     stream.context.flush();

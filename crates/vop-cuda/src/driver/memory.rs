@@ -35,19 +35,17 @@ fn starts_at(machine: &Machine, address: u64, kinds: &[Kind]) -> Answer<Arc<Allo
     found.ok_or(Status::INVALID_VALUE)
 }
 
-/// Frees memory, when all that was given to the context is done.
+/// Frees memory, when all that was given to the devices is done.
 fn free(address: u64, kinds: &[Kind]) -> Answer {
     let machine = machine()?;
     let allocation = starts_at(machine, address, kinds)?;
     if let Some(context) = Context::current_any() {
         graph::may_wait()?;
-        if allocation.kind.is_host() {
-            // Kernels of other devices may use it.
-            machine.drain();
-        } else {
-            context.drain();
-        }
+        // Kernels of other devices may use it.
+        machine.drain();
         context.check_sticky()?;
+    } else {
+        machine.drain();
     }
     machine.release(&allocation)
 }

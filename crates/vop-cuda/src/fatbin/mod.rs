@@ -19,6 +19,8 @@ use std::fmt;
 use std::io::Read;
 use std::ops::Range;
 
+use crate::machine::host::{self, Access};
+
 pub use target::{Suffix, Target};
 
 /// The first word of a container.
@@ -525,6 +527,10 @@ unsafe fn one_in_memory<'a>(image: *const u8, first: Option<u32>) -> Result<&'a 
             length
         }
     };
+    // The header may be damaged.
+    if host::check(image.expose_provenance() as u64, length as u64, Access::Read).is_err() {
+        return Err(Error::invalid("the device code is damaged: its header claims more than there is"));
+    }
     // SAFETY: so many bytes are there, and they stay.
     Ok(unsafe { std::slice::from_raw_parts(image, length) })
 }

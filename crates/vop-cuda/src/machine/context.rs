@@ -191,7 +191,8 @@ impl Context {
     /// The thread's own default stream.
     pub fn own_stream(&'static self) -> Arc<Stream> {
         OWN_STREAMS.with_borrow_mut(|all| {
-            all.0.retain(|(_, stream)| !stream.context.is_destroyed());
+            // One that is closed is of a device that was reset.
+            all.0.retain(|(_, stream)| !stream.context.is_destroyed() && !stream.is_closed());
             if let Some((_, stream)) = all.0.iter().find(|(handle, _)| *handle == self.handle) {
                 return Arc::clone(stream);
             }

@@ -95,6 +95,14 @@ impl Copy {
         Ok([kind(&self.to)?, kind(&self.from)?])
     }
 
+    /// Whether a side is memory of another device than this one.
+    pub fn is_of_other_devices(&self, machine: &Machine, ordinal: usize) -> bool {
+        [&self.to, &self.from].into_iter().any(|side| {
+            let found = machine.space.find(side.address);
+            found.is_some_and(|allocation| !allocation.kind.is_host() && allocation.device != ordinal)
+        })
+    }
+
     /// Copies.
     ///
     /// # Errors
@@ -118,7 +126,9 @@ impl Copy {
             (width, rows) = (width * rows, 1);
         }
         let several = rows > 1 || self.depth > 1;
-        let (mut to_good, mut from_good) = (to.is_some(), from.is_some());
+        // The program may have unmapped what it registered, or may only read it.
+        let is_good = |side: Option<&Allocation>| side.is_some_and(|allocation| allocation.kind != Kind::Registered);
+        let (mut to_good, mut from_good) = (is_good(to), is_good(from));
         if several {
             // The list of mappings is read once, and not for each row.
             for (side, good, access) in
@@ -200,6 +210,9 @@ impl Fill {
         }
         let allocation = known(machine, &self.to, size)?.ok_or(Status::INVALID_VALUE)?;
         let _held = allocation.hold();
+        if allocation.kind == Kind::Registered {
+            host::check(self.to.address, extent(&self.to, size)?, Access::Write)?;
+        }
         let len = usize::try_from(size[0]).map_err(|_| Status::INVALID_VALUE)?;
         for z in 0..self.depth {
             for y in 0..self.height {

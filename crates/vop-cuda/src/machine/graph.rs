@@ -227,6 +227,8 @@ pub struct Instance {
     /// The flags that the program gave.
     pub flags: u64,
     steps: Mutex<Vec<InstanceStep>>,
+    /// Its last launch: a launch runs behind the ones before, in whatever stream.
+    last: Mutex<Option<Ticket>>,
     _kept: Vec<Arc<Kept>>,
 }
 
@@ -262,7 +264,7 @@ impl Instance {
     /// Nodes come after one another in a circle.
     pub fn new(graph: &Graph, flags: u64) -> Answer<Arc<Instance>> {
         let (handle, steps, kept) = (handles::next(), Mutex::new(steps(graph)?), graph.kept().clone());
-        let instance = Arc::new(Instance { handle, flags, steps, _kept: kept });
+        let instance = Arc::new(Instance { handle, flags, steps, last: Mutex::default(), _kept: kept });
         machine()?.handles.set(instance.handle, Arc::clone(&instance));
         Ok(instance)
     }
@@ -332,7 +334,14 @@ impl Instance {
         for event in waits {
             event.let_wait(stream)?;
         }
-        let ticket = stream.give(Work::All(all.into()))?;
+        let ticket = if stream.is_capturing() {
+            stream.give(Work::All(all.into()))?
+        } else {
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let ticket = stream.give_after(last.iter().cloned().collect(), Work::All(all.into()))?;
+            *last = Some(ticket.clone());
+            ticket
+        };
         for (event, mark) in recorded {
             event.record_now(mark, Ticket::clone(&ticket));
         }

@@ -79,6 +79,8 @@ impl Settings {
         launch.cores = Some(cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)));
         // A program runs as long as it does: `vop exec` has no limit either unless one is given.
         launch.instructions = number("VOP_CUDA_LIMIT")?.unwrap_or(u64::MAX);
+        // A kernel may wait for the host; one that waits for what nobody writes shall end one day.
+        launch.patience = Duration::from_secs(60);
         if let Some(text) = get("VOP_CUDA_TIMEOUT") {
             let time = duration(&text);
             launch.timeout = Some(time.ok_or_else(|| format!("VOP_CUDA_TIMEOUT is `{text}`: write 500ms or 10s"))?);

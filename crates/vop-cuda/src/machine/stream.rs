@@ -199,7 +199,7 @@ impl Stream {
         if builder.spawn(move || stream.work_off()).is_err() {
             // The system gives no more threads: this one does it.
             self.queue().has_thread = false;
-            while self.work_on_one(true) {}
+            while self.work_on_one(true, None) {}
         }
     }
 
@@ -207,7 +207,7 @@ impl Stream {
     fn work_off(self: Arc<Self>) {
         let mut naps = 0;
         loop {
-            while self.work_on_one(true) {
+            while self.work_on_one(true, None) {
                 naps = 0;
             }
             let mut queue = self.queue();
@@ -232,10 +232,13 @@ impl Stream {
         }
     }
 
-    /// Takes the next item and does it; false if there is none, or another thread has to do it.
-    fn work_on_one(&self, is_own_thread: bool) -> bool {
+    /// Takes the next item and does it; false if there is none, or another thread has to do it, or that of the number `until` is done.
+    ///
+    /// Who waits for an item must not take one behind it: that one may wait for what this thread is in the middle of.
+    fn work_on_one(&self, is_own_thread: bool, until: Option<u64>) -> bool {
         let mut queue = self.queue();
-        if queue.is_running {
+        // The number changes under the lock only.
+        if queue.is_running || until.is_some_and(|number| self.done.load(Ordering::Acquire) >= number) {
             return false;
         }
         match queue.items.front() {
@@ -267,7 +270,7 @@ impl Stream {
     /// Works until the item of this number is done.
     fn work_until(self: &Arc<Self>, number: u64) {
         while self.done.load(Ordering::Acquire) < number {
-            if self.work_on_one(false) {
+            if self.work_on_one(false, Some(number)) {
                 continue;
             }
             let mut queue = self.queue();
@@ -310,6 +313,11 @@ impl Stream {
     pub fn is_over(&self) -> bool {
         let queue = self.queue();
         queue.is_closed && self.done.load(Ordering::Acquire) == queue.given
+    }
+
+    /// Whether it takes no more work.
+    pub fn is_closed(&self) -> bool {
+        self.queue().is_closed
     }
 
     /// Waits until all work is done that was given until now.

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
 #[cfg(unix)]
+use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
 
 use super::refused;
@@ -174,6 +176,9 @@ impl Mapping {
         let inner = len.max(1).checked_next_multiple_of(PAGE)?;
         let align = if inner >= LARGE { LARGE } else { PAGE };
         let bytes = inner.checked_add(2 * GUARD + align)?;
+        if PAGED.load(Ordering::Relaxed) >= MAX_PAGED {
+            return None;
+        }
         let whole = reserve(bytes).or_else(|| {
             RESTING.lock().unwrap_or_else(PoisonError::into_inner).give_back(0, 0);
             reserve(bytes)
@@ -186,6 +191,7 @@ impl Mapping {
             bytes,
             on_heap: None,
         };
+        PAGED.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the pages are the mapping's own.
         unsafe {
             if libc::mprotect(mapping.start.as_ptr().cast(), inner, libc::PROT_READ | libc::PROT_WRITE) != 0 {
@@ -211,6 +217,8 @@ impl Drop for Mapping {
             return;
         }
         #[cfg(unix)]
+        PAGED.fetch_sub(1, Ordering::Relaxed);
+        #[cfg(unix)]
         RESTING.lock().unwrap_or_else(PoisonError::into_inner).take(self.whole, self.bytes);
     }
 }
@@ -222,6 +230,12 @@ fn reserve(bytes: usize) -> Option<NonNull<u8>> {
     let whole = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, RESERVED, -1, 0) };
     if whole == libc::MAP_FAILED { None } else { NonNull::new(whole.cast()) }
 }
+
+/// Mappings that are there. Each makes three of the system's, which allows 65,530 in all, for all of the process.
+#[cfg(unix)]
+static PAGED: AtomicUsize = AtomicUsize::new(0);
+#[cfg(unix)]
+const MAX_PAGED: usize = 1 << 13;
 
 #[cfg(unix)]
 const RESERVED: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
