@@ -180,6 +180,26 @@ unsafe fn add(node: *mut Handle, graph: Handle, after: *const Handle, count: usi
     }
 }
 
+/// Adds a node of the kind that its parameters tell.
+///
+/// # Safety
+/// As for [`add`]; a place for parameters, or null.
+unsafe fn add_any(
+    node: *mut Handle,
+    graph: Handle,
+    after: *const Handle,
+    count: usize,
+    parameters: *mut NodeParameters,
+) -> Answer {
+    // SAFETY: as the caller says.
+    unsafe {
+        let mut found = get(parameters)?;
+        let task = task(&mut found)?;
+        add(node, graph, after, count, task)?;
+        put(parameters, found)
+    }
+}
+
 /// # Safety
 /// The arguments that the structure leads to.
 unsafe fn kernel_work(node: &KernelNodeOld, kernel: Handle) -> Answer<Work> {
@@ -775,10 +795,7 @@ api! {
         // SAFETY: the caller's arguments.
         unsafe {
             refuse_data(data, count)?;
-            let mut found = get(parameters)?;
-            let task = task(&mut found)?;
-            add(node, graph, after, count, task)?;
-            put(parameters, found)
+            add_any(node, graph, after, count, parameters)
         }
     }
 
@@ -790,10 +807,7 @@ api! {
         // SAFETY: the caller's arguments.
         unsafe {
             refuse_data(data, count)?;
-            let mut found = get(parameters)?;
-            let task = task(&mut found)?;
-            add(node, graph, after, count, task)?;
-            put(parameters, found)
+            add_any(node, graph, after, count, parameters)
         }
     }
 
@@ -803,10 +817,7 @@ api! {
     ) {
         // SAFETY: the caller's arguments.
         unsafe {
-            let mut found = get(parameters)?;
-            let task = task(&mut found)?;
-            add(node, graph, after, count, task)?;
-            put(parameters, found)
+            add_any(node, graph, after, count, parameters)
         }
     }
 
