@@ -105,6 +105,13 @@ fn the_readme_is_one_page() {
     assert!(lines <= 160, "README.md has {lines} lines: move something to docs/");
 }
 
+/// The README's first command is `cargo run`, and the package has two targets that could be meant.
+#[test]
+fn cargo_run_is_the_command() {
+    let default = read("crates/vop-cli/Cargo.toml").lines().any(|line| line == "default-run = \"vop\"");
+    assert!(default, "crates/vop-cli/Cargo.toml does not say which target `cargo run` runs");
+}
+
 #[test]
 fn the_picture_of_crates_is_up_to_date() {
     let text = std::fs::read_to_string(xtask::crates::path()).expect("ARCHITECTURE.md can be read");
