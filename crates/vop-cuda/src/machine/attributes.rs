@@ -187,7 +187,7 @@ pub fn attribute(machine: &Machine, device: &Device, number: i32) -> Answer<i32>
         100 => 0,
         101 => 1,
         // Virtual memory management, and handles that other processes can take.
-        102 => 0,
+        102 => 1,
         103..=105 => 0,
         106 => found.blocks,
         107 => 0,

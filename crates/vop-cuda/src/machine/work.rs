@@ -38,7 +38,7 @@ pub enum Work {
     Callback(Callback),
     /// Frees memory.
     Release(Arc<Allocation>),
-    /// Keeps memory of a graph; does nothing.
+    /// Memory of a graph is allocated: it is kept as long as the graph, so that it has the same address in each launch.
     Keep(Arc<Owned>),
     /// Writes a word.
     WriteValue(u64, Value),
@@ -104,8 +104,15 @@ pub struct Callback {
 
 /// Memory that is freed when nobody has it any more.
 pub struct Owned {
-    /// The memory.
-    pub allocation: Arc<Allocation>,
+    allocation: Arc<Allocation>,
+}
+
+impl Owned {
+    /// An allocation becomes a graph's.
+    pub fn new(allocation: &Arc<Allocation>) -> Owned {
+        allocation.is_of_graph.store(true, std::sync::atomic::Ordering::Relaxed);
+        Owned { allocation: Arc::clone(allocation) }
+    }
 }
 
 impl Drop for Owned {
@@ -139,7 +146,7 @@ fn word(machine: &Machine, address: u64, len: u64) -> Answer<Arc<Allocation>> {
 fn write_value(machine: &Machine, address: u64, value: Value) -> Answer {
     let len = if matches!(value, Value::Word(_)) { 4 } else { 8 };
     let allocation = word(machine, address, len)?;
-    let held = allocation.hold();
+    let held = allocation.hold()?;
     let place: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
     // SAFETY: the word is aligned, in an allocation that is held. Others may read it at the same time.
     unsafe {
@@ -165,7 +172,7 @@ fn wait_value(context: &Context, address: u64, value: Value, comparison: Compari
             return Ok(());
         }
         let allocation = word(machine, address, len)?;
-        let held = allocation.hold();
+        let held = allocation.hold()?;
         let place: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
         // SAFETY: as in `write_value`.
         let (is, difference, wanted, mask) = unsafe {
@@ -204,7 +211,12 @@ impl Context {
         let machine = self.machine();
         let is_over = self.is_over();
         let result = match work {
-            Work::Nothing | Work::Record(_) | Work::Wait(_) | Work::Keep(_) => Ok(()),
+            Work::Nothing | Work::Record(_) | Work::Wait(_) => Ok(()),
+            Work::Keep(owned) => {
+                // The program may have freed it since the last launch: it is there again.
+                owned.allocation.is_leaving.store(false, std::sync::atomic::Ordering::Relaxed);
+                Ok(())
+            }
             Work::Pass(mark) => {
                 mark.pass();
                 Ok(())
