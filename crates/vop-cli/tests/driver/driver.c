@@ -477,6 +477,20 @@ static void more_graphs(void) {
     OK(CALL(cuStreamSynchronize, (CUstream), stream));
     OK(to_host(&value, pointer, 4));
     CHECK(value == 77);
+    /* A stream may be destroyed once it has come back to the one that the capture began in, but not before. */
+    for (int joins = 1; joins >= 0; joins--) {
+        CUstream side;
+        OK(CALL(cuStreamCreate, (CUstream *, unsigned), &side, 1));
+        OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
+        OK(CALL(cuEventRecord, (CUevent, CUstream), event, stream));
+        OK(CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), side, event, 0));
+        OK(launch(add, 4, 256, side, arguments(&pointer, &n, &one)));
+        OK(CALL(cuEventRecord, (CUevent, CUstream), event, side));
+        if (joins) OK(CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), stream, event, 0));
+        OK(CALL(cuStreamDestroy_v2, (CUstream), side));
+        GIVES(joins ? 0 : 904, CALL(cuStreamEndCapture, (CUstream, CUgraph *), stream, &graph));
+    }
+    OK(synchronize());
     /* A capture whose stream is destroyed forbids nothing any more. */
     OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
     OK(CALL(cuStreamDestroy_v2, (CUstream), stream));

@@ -399,6 +399,8 @@ pub struct Capture {
     origin: u64,
     is_broken: AtomicBool,
     streams: Mutex<Vec<Weak<Stream>>>,
+    /// The last nodes of streams that were destroyed meanwhile.
+    left: Mutex<Vec<u64>>,
 }
 
 /// A stream's part of a capture.
@@ -473,6 +475,7 @@ impl Capture {
             origin: stream.handle,
             is_broken: AtomicBool::new(false),
             streams: Mutex::new(vec![Arc::downgrade(stream)]),
+            left: Mutex::default(),
         });
         stream.with_capture(|capturing| {
             if capturing.is_some() {
@@ -511,7 +514,7 @@ impl Capture {
         }
         capture.close();
         let streams = std::mem::take(&mut *capture.streams.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut ends = Vec::new();
+        let mut ends = std::mem::take(&mut *capture.left.lock().unwrap_or_else(PoisonError::into_inner));
         for other in streams.iter().filter_map(Weak::upgrade) {
             let taken = other.with_capture(Option::take);
             if other.handle != stream.handle {
@@ -565,11 +568,14 @@ impl Capturing {
         Ok(node)
     }
 
-    /// Breaks the capture, as a stream of this handle is no more; it runs no longer if it began there.
+    /// The stream of this handle is no more. If the capture began there, it is over; else what the stream did last must be joined before the
+    /// end.
     pub fn abandon(&mut self, stream: u64) {
-        self.invalidate();
         if self.capture.origin == stream {
+            self.invalidate();
             self.capture.close();
+        } else {
+            self.capture.left.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.last);
         }
     }
 

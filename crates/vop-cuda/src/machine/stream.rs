@@ -377,8 +377,7 @@ impl Stream {
         self.context.check()
     }
 
-    /// The stream is destroyed, or its device is reset: a capture that goes through it cannot be ended well any more, and breaks no calls if
-    /// it began here.
+    /// The stream is destroyed, or its device is reset: a capture that began here is over, and breaks no calls any more.
     pub fn abandon_capture(&self) {
         if let Some(mut capturing) = self.with_capture(Option::take) {
             capturing.abandon(self.handle);
