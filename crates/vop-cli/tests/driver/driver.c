@@ -435,6 +435,10 @@ static void more_graphs(void) {
     OK(CALL(cuStreamEndCapture, (CUstream, CUgraph *), stream, &graph));
     OK(CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &instance, graph, 0));
     for (int i = 0; i < 2; i++) {
+        if (i) {
+            OK(CALL(cuGraphLaunch, (CUgraphExec, CUstream), instance, stream));
+            OK(CALL(cuMemFreeAsync, (CUdeviceptr, CUstream), own, stream));
+        }
         OK(CALL(cuGraphLaunch, (CUgraphExec, CUstream), instance, stream));
         OK(CALL(cuStreamSynchronize, (CUstream), stream));
         OK(to_host(&value, own, 4));

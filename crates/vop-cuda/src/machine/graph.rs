@@ -348,7 +348,7 @@ impl Instance {
     }
 }
 
-/// The events of a launch, those of graphs within the graph, too.
+/// What a launch does at once: its events, those of graphs within the graph, too, and its memory.
 #[derive(Default)]
 struct Events {
     recorded: Vec<(Arc<Event>, Mark)>,
@@ -356,7 +356,7 @@ struct Events {
 }
 
 impl Events {
-    /// Notes the events of a piece of work. What is left to do for a stream comes back.
+    /// Notes the events of a piece of work, and allocates its memory. What is left to do for a stream comes back.
     fn found(&mut self, work: &Work) -> Work {
         match work {
             Work::Record(event) => {
@@ -367,6 +367,10 @@ impl Events {
             Work::Wait(event) => {
                 self.waits.push(Arc::clone(event));
                 Work::Nothing
+            }
+            Work::Keep(owned) => {
+                owned.allocate_again();
+                work.clone()
             }
             Work::All(all) => Work::All(all.iter().map(|work| self.found(work)).collect()),
             work => work.clone(),

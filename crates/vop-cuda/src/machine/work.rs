@@ -113,6 +113,11 @@ impl Owned {
         allocation.is_of_graph.store(true, std::sync::atomic::Ordering::Relaxed);
         Owned { allocation: Arc::clone(allocation) }
     }
+
+    /// The graph is launched. The program may have freed the memory since the last time: it is there again.
+    pub fn allocate_again(&self) {
+        self.allocation.is_leaving.store(false, std::sync::atomic::Ordering::Relaxed);
+    }
 }
 
 impl Drop for Owned {
@@ -211,12 +216,7 @@ impl Context {
         let machine = self.machine();
         let is_over = self.is_over();
         let result = match work {
-            Work::Nothing | Work::Record(_) | Work::Wait(_) => Ok(()),
-            Work::Keep(owned) => {
-                // The program may have freed it since the last launch: it is there again.
-                owned.allocation.is_leaving.store(false, std::sync::atomic::Ordering::Relaxed);
-                Ok(())
-            }
+            Work::Nothing | Work::Record(_) | Work::Wait(_) | Work::Keep(_) => Ok(()),
             Work::Pass(mark) => {
                 mark.pass();
                 Ok(())
