@@ -45,8 +45,8 @@ pub struct Context {
     pub banks: AtomicI32,
 }
 
-/// `CU_LIMIT_STACK_SIZE` and others.
-const LIMITS: [(u32, usize); 5] = [(0, 1024), (1, 1 << 20), (2, 8 << 20), (3, 2), (4, 2048)];
+/// `CU_LIMIT_STACK_SIZE` and others. The last two, of the second-level cache, have no effect.
+const LIMITS: [(u32, usize); 7] = [(0, 1024), (1, 1 << 20), (2, 8 << 20), (3, 2), (4, 2048), (5, 64), (6, 0)];
 /// More are possible: what a card maps for all threads at once is no matter here.
 const STACK: usize = 1024;
 
