@@ -263,6 +263,8 @@ static void streams(void) {
     OK(CALL(cuStreamAddCallback, (CUstream, void (*)(CUstream, CUresult, void *), void *, unsigned), other, callback, (void *)2, 0));
     usleep(20000);
     CHECK(called == 0);
+    OK(CALL(cuEventSynchronize, (CUevent), begin));
+    usleep(20000);
     *(volatile unsigned *)flag = 1;
     OK(CALL(cuStreamSynchronize, (CUstream), other));
     CHECK(called == 2 && calls[0] == 1 && calls[1] == 2);

@@ -237,8 +237,10 @@ impl Stream {
             let time = if is_light { NAP } else { PATIENCE };
             let (mut queue, timeout) = self.changed.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner);
             queue.is_asleep = false;
-            naps = if timeout.timed_out() && queue.items.is_empty() { naps + 1 } else { 0 };
-            if naps > NAPS && !queue.is_running {
+            // What another thread is at may take long: whoever ends it wakes this one.
+            let has_nothing = queue.items.is_empty() || queue.is_running;
+            naps = if timeout.timed_out() && has_nothing { naps + 1 } else { 0 };
+            if naps > NAPS && queue.items.is_empty() && !queue.is_running {
                 queue.has_thread = false;
                 return;
             }

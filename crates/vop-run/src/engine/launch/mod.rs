@@ -336,6 +336,8 @@ struct Ready<'k> {
 
 /// What the cores did.
 struct Ended<'k> {
+    /// How many cores were to share the blocks.
+    cores: usize,
     kernel: &'k Kernel,
     options: &'k LaunchOptions,
     shape: Shape,
@@ -366,15 +368,20 @@ impl<'k> Ready<'k> {
         };
         let (shape, places) = (launch.shape, Arc::clone(&launch.places));
         drop(launch);
-        Ok(Ended { kernel, options, shape, places, work, common: common.and_then(Arc::into_inner) })
+        Ok(Ended { kernel, options, cores, shape, places, work, common: common.and_then(Arc::into_inner) })
     }
 }
 
 impl Ended<'_> {
     /// What the launch did, in words; and what it knows of memory, for the next one.
     fn finish(self, memory: &mut Memory) -> Result<Report, RunErrors> {
-        let Ended { kernel, options, shape, places, work, common } = self;
-        let result = Report::new(kernel, options, &shape, work, &places, memory, common.as_ref());
+        let Ended { kernel, options, cores, shape, places, work, common } = self;
+        let mut result = Report::new(kernel, options, &shape, work, &places, memory, common.as_ref());
+        if cores > 1
+            && let Ok(report) = &mut result
+        {
+            report.note_order(kernel);
+        }
         if let Some(common) = common {
             memory.end_checks(common);
         }

@@ -71,6 +71,13 @@ impl Report {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }
 
+    /// The launch was to run on several cores, whether or not all of them came in time.
+    pub(super) fn note_order(&mut self, kernel: &Kernel) {
+        let lines = kernel.ordered.iter().filter_map(|statement| Some(kernel.place(*statement)?.line));
+        self.order_dependent = lines.collect();
+        self.order_dependent.dedup();
+    }
+
     /// Sums up what the cores did; what blocks printed goes to memory, in the order of the blocks. Of several failures the one of the
     /// first block is returned, and the errors that checks had found.
     pub(super) fn new(
@@ -83,11 +90,6 @@ impl Report {
         common: Option<&Common>,
     ) -> Result<Report, RunErrors> {
         let mut report = Report { blocks: shape.blocks(), ..Report::default() };
-        if work.len() > 1 {
-            let lines = kernel.ordered.iter().filter_map(|statement| Some(kernel.place(*statement)?.line));
-            report.order_dependent = lines.collect();
-            report.order_dependent.dedup();
-        }
         let mut printed = Vec::new();
         let mut failure: Option<(u64, Failure)> = None;
         let mut observers: Vec<Box<Observer>> = Vec::new();
