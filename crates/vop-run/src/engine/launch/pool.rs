@@ -162,12 +162,13 @@ impl Together {
     /// Takes back what has not been started; returns how many calls that were.
     fn call_off(&mut self) -> usize {
         let before = self.calls.len();
-        self.calls.retain(|(helper, _)| {
-            let is_started = locked(&helper.inbox).call.take().is_none();
-            if !is_started {
+        self.calls.retain(|(helper, call)| {
+            // A helper that is through with this call may have been given one of another launch.
+            let is_there = locked(&helper.inbox).call.take_if(|found| Arc::ptr_eq(found, call)).is_some();
+            if is_there {
                 locked(&self.pool.idle).push(Arc::clone(helper));
             }
-            is_started
+            !is_there
         });
         before - self.calls.len()
     }
@@ -231,4 +232,33 @@ pub(super) fn together<T: Send>(helpers: usize, work: impl Fn() -> T + Sync, abs
     let results = slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
     let results = results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)));
     std::iter::once(own).chain(results).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[test]
+    fn launches_at_the_same_time_share_the_helpers() {
+        let (done, absent) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (launches, helpers) = (500, 3);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for turn in 0..launches {
+                        let work = || {
+                            (0..turn % 50).for_each(|_| std::hint::spin_loop());
+                            done.fetch_add(1, Ordering::Relaxed)
+                        };
+                        let results = together(helpers, work, |count| _ = absent.fetch_add(count, Ordering::Relaxed));
+                        assert!((1..=helpers + 1).contains(&results.len()));
+                    }
+                });
+            }
+        });
+        // Each call was made, or was told of.
+        assert_eq!(done.into_inner() + absent.into_inner(), 4 * launches * (helpers + 1));
+    }
 }
