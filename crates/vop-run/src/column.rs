@@ -119,7 +119,7 @@ pub(crate) struct Operands {
     pub(crate) results: [Slot; 2],
 }
 
-/// A loop over the warps of a file. The mask has a byte for each thread, 0 or 0xff.
+/// A loop over the warps of a file. The mask has a byte for each thread, 0 or 0xff, or is null, which stands for all threads.
 pub(crate) type Loop = unsafe fn(file: &File, operands: &Operands, mask: *const u8);
 
 /// The columns that a block's operations work on: raw pointers, because a result may be one of the sources.

@@ -127,8 +127,8 @@ unsafe fn conjure<F: Copy>() -> F {
 /// The loop over warps. It is written with `while`: an iterator's many small functions would be compiled with each of three thousand loops.
 ///
 /// # Safety
-/// The slots must have been laid out for the file and the types; the mask must have a byte for each thread, 0 or 0xff; a value of `F` must
-/// exist.
+/// The slots must have been laid out for the file and the types; the mask must have a byte for each thread, 0 or 0xff, or be null, which stands
+/// for all threads; a value of `F` must exist.
 #[inline(always)]
 unsafe fn body<A, B, C, E, R, F>(file: &File, operands: &Operands, mask: *const u8)
 where
@@ -155,8 +155,9 @@ where
         let second = file.column::<<R::Second as Lane>::Element>(second);
         let mut warp = 0;
         while warp < file.warps {
-            let active = &*mask.add(warp * WARP).cast::<[u8; WARP]>();
-            if none(active) {
+            let active = mask.wrapping_add(warp * WARP).cast::<[u8; WARP]>();
+            let everyone = mask.is_null() || all(&*active);
+            if !everyone && none(&*active) {
                 warp += 1;
                 continue;
             }
@@ -173,12 +174,12 @@ where
             }
             let (first, second) = (&mut *first.warp(warp), &mut *second.warp(warp));
             // Asked of each warp, not once: the compiler would make two loops of it, each with the whole computation.
-            if all(active) {
+            if everyone {
                 *first = x;
                 *second = y;
             } else {
-                blend(first, &x, active);
-                blend(second, &y, active);
+                blend(first, &x, &*active);
+                blend(second, &y, &*active);
             }
             warp += 1;
         }

@@ -4,10 +4,14 @@
 // A lane's number is an index of several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+use std::mem::MaybeUninit;
+use std::ops::{BitOrAssign, BitXor};
+
 use super::{LaneFault, Reach};
 use crate::code::Access;
 use crate::column::{HALF, WARP, Width, all};
 use crate::engine::findings::AccessKind;
+use crate::engine::launch::MAX_THREADS;
 use crate::engine::shadow::Touch;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
@@ -16,6 +20,8 @@ use crate::memory::{LOCAL_BASE, REGION_BITS, SHARED_BASE, Space};
 /// What the address of an allocation must be a multiple of, so that offsets in it are aligned as addresses are. All are but for what a
 /// caller has registered.
 const ALIGNED: u64 = 16;
+/// Halves of warps of a block, at most.
+pub(super) const HALVES: usize = MAX_THREADS as usize / HALF;
 
 impl Reach {
     /// The memory that an address belongs to; `None` where there is none that the access may reach.
@@ -98,9 +104,9 @@ impl Reach {
         offsets: &mut [u32; WARP],
     ) -> Option<Near> {
         let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
-        let one = first(active);
+        let ones = firsts(active);
         // SAFETY: the caller promises that the base is a column of the access's width in this file.
-        let any = unsafe {
+        let [any, second] = ones.map(|one| unsafe {
             match (access.stride, access.width) {
                 (Some(_), _) => self.line(access, warp, one),
                 // As wide as its register, and wraps as that does.
@@ -110,10 +116,10 @@ impl Reach {
                 (None, Width::Double) => offset.wrapping_add((*self.file.column::<u64>(access.base).warp(warp))[one]),
                 (None, _) => offset,
             }
-        };
+        });
         let Window { start, len, first, on_stack } = self.window(access.space, any, write)?;
-        let any = any - first;
-        if any >> 32 != 0 || first & u64::from(access.bytes - 1) != 0 {
+        let (any, second) = (any - first, second.wrapping_sub(first));
+        if (any | second) >> 32 != 0 || first & u64::from(access.bytes - 1) != 0 {
             return None;
         }
         // From here on, everything is relative to the first byte.
@@ -121,7 +127,10 @@ impl Reach {
         let bytes = access.bytes;
         // Behind the last place where an access may start; nothing fits where it is 0.
         let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
-        let mut check = Check { any: any as u32, limit, bytes, bad: 0, apart: 0, differ: 0 };
+        let any = [any as u32, second as u32];
+        // Where the first threads of both halves would reach if the threads' bytes follow one another.
+        let lines = [0, 1].map(|half| any[half].wrapping_sub((ones[half] % HALF) as u32 * bytes));
+        let mut check = Check { any, lines, limit, bytes, bad: 0, apart: 0, differ: 0 };
         // All is checked in 32 bits, which needs half as many vector registers. A warp that reaches beyond 4 GiB of an allocation is
         // left to `far`.
         // SAFETY: the caller promises that the base is a column of the access's width in this file, and that the CPU has the level.
@@ -167,10 +176,14 @@ impl Reach {
             }
             return Some(Near { start, halves: [0; 2], adjacent: false, flat: false });
         }
-        // The offsets of the first threads of both halves: if adjacent threads reach adjacent bytes and all are active, or all reach the same.
+        // The offsets of the first threads of both halves: of a whole row, if the active threads reach their places in it, or of what all reach.
+        let fits = |half: usize| {
+            let end = u64::from(lines[half]) + u64::from(bytes) * (HALF as u64 - 1);
+            lines[half] <= any[half] && end < u64::from(limit)
+        };
         let flat = check.differ == 0;
-        let halves = [check.any, if flat { check.any } else { check.any.wrapping_add(HALF as u32 * bytes) }];
-        Some(Near { start, halves, adjacent: check.apart == 0, flat })
+        let adjacent = check.apart == 0 && !flat && fits(0) && fits(1);
+        Some(Near { start, halves: if flat { any } else { lines }, adjacent, flat })
     }
 
     /// The address of a thread of a warp, where samples give the base. It is exact: the block's samples have been checked for lines that
@@ -230,66 +243,71 @@ impl Reach {
     }
 
     /// The memory of all threads of the block, if all are active and in each half of a warp each thread reaches just behind the one
-    /// before it.
+    /// before it. `own` is for the addresses of the halves, where samples do not have them.
     ///
     /// # Safety
     /// As for [`Reach::near`]; the mask must have a byte for each thread.
     #[inline(always)]
-    pub(super) unsafe fn rows(&self, access: &Access, mask: *const u8, write: bool) -> Option<Rows> {
+    pub(super) unsafe fn rows<'a>(
+        &'a self,
+        access: &Access,
+        mask: *const u8,
+        write: bool,
+        own: &'a mut MaybeUninit<[u64; HALVES]>,
+    ) -> Option<Rows<'a>> {
         let bytes = u64::from(access.bytes);
         let alike = access.width == Width::Double && access.stride.is_none_or(|stride| stride as u32 == access.bytes);
         if !alike || access.in_frame || self.shadow.is_some() || !matches!(access.space, Space::Generic | Space::Global)
         {
             return None;
         }
-        // SAFETY: the caller promises a mask for each warp; the base is a column of doubles or of samples of doubles, as checked above.
-        let (firsts, first) = unsafe {
-            for warp in 0..self.file.warps {
-                if !all(&*mask.add(warp * WARP).cast::<[u8; WARP]>()) {
+        let halves = self.lanes / HALF;
+        // SAFETY: the caller promises a mask for each warp; the base is a column of doubles or of samples of doubles, as checked above. A block
+        // has no more halves than `own`.
+        let firsts = unsafe {
+            let everyone = |warp: usize| all(&*mask.add(warp * WARP).cast::<[u8; WARP]>());
+            if access.stride.is_some() {
+                if !(0..self.file.warps).all(everyone) {
                     return None;
                 }
-            }
-            if access.stride.is_some() {
-                let firsts = self.file.column_of_samples::<u64>(access.base).cast_const();
-                (firsts, (*firsts).wrapping_add(access.offset))
+                std::slice::from_raw_parts(self.file.column_of_samples::<u64>(access.base).cast_const(), halves)
             } else {
                 let base = self.file.column::<u64>(access.base);
-                let first = (*base.warp(0))[0];
+                let own = own.as_mut_ptr().cast::<u64>();
                 for warp in 0..self.file.warps {
                     let base = &*base.warp(warp);
-                    let start = first.wrapping_add(warp as u64 * WARP as u64 * bytes);
                     let mut broken = 0;
-                    for i in 0..WARP {
-                        broken |= base[i] ^ start.wrapping_add(i as u64 * bytes);
+                    for half in 0..WARP / HALF {
+                        let first = base[half * HALF];
+                        own.add(warp * (WARP / HALF) + half).write(first);
+                        for i in 0..HALF {
+                            broken |= base[half * HALF + i] ^ first.wrapping_add(i as u64 * bytes);
+                        }
                     }
-                    if broken != 0 {
+                    if broken != 0 || !everyone(warp) {
                         return None;
                     }
                 }
-                (std::ptr::null(), first.wrapping_add(access.offset))
+                std::slice::from_raw_parts(own.cast_const(), halves)
             }
         };
-        let (index, start) = self.find(first)?;
+        let (index, start) = self.find(firsts[0].wrapping_add(access.offset))?;
         let region = self.region(index)?;
-        let from_start = first - start;
-        let (mut greatest, mut all) = (from_start, from_start);
-        if firsts.is_null() {
-            greatest = from_start.wrapping_add((self.lanes - HALF) as u64 * bytes);
-        } else {
-            for half in 0..self.lanes / HALF {
-                // SAFETY: there is a sample for each half.
-                let address = unsafe { *firsts.add(half) }.wrapping_add(access.offset);
-                // What is before the start is beyond every end.
-                greatest = greatest.max(address.wrapping_sub(start));
-                all |= address.wrapping_sub(start);
-            }
+        let from_start = |first: u64| first.wrapping_add(access.offset).wrapping_sub(start);
+        let (mut greatest, mut all, mut broken) = (0, 0, 0);
+        for (half, first) in firsts.iter().enumerate() {
+            // What is before the start is beyond every end.
+            greatest = greatest.max(from_start(*first));
+            all |= from_start(*first);
+            broken |= first.wrapping_sub(firsts[0]) ^ (half as u64 * HALF as u64 * bytes);
         }
         let end = greatest.checked_add(HALF as u64 * bytes)?;
         let odd = (all | start) & (bytes - 1) != 0 || start % ALIGNED != 0;
         if end > region.len || odd || (write && region.read_only) {
             return None;
         }
-        Some(Rows { start: region.start.wrapping_add(from_start as usize), firsts, half: HALF * access.bytes as usize })
+        let start = region.start.wrapping_add(from_start(firsts[0]) as usize);
+        Some(Rows { start, firsts, bytes: access.bytes as usize, is_one: broken == 0 })
     }
 
     /// The shared memory of all threads of the block, if all are active and samples give the base. All is checked at once: a step that
@@ -322,15 +340,78 @@ impl Reach {
         fits.then_some(SharedRows { start: self.shared, firsts: firsts.as_ptr(), offset, stride })
     }
 
+    /// The bytes that all threads reach, where all are active and all addresses are the same; nothing of the stack.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`]; the mask must have a byte for each thread.
+    #[inline(always)]
+    pub(super) unsafe fn same(&self, access: &Access, mask: *const u8, write: bool) -> Option<*mut u8> {
+        if access.stride.is_some() || access.in_frame || self.shadow.is_some() {
+            return None;
+        }
+        // SAFETY: the caller promises a mask for each warp, and that the base is a column of the access's width in this file.
+        let address = unsafe {
+            match access.width {
+                Width::Word => {
+                    let base = self.file.column::<u32>(access.base);
+                    self.all_equal(|warp| base.warp(warp), mask)?.wrapping_add(access.offset as u32).into()
+                }
+                Width::Double => {
+                    let base = self.file.column::<u64>(access.base);
+                    self.all_equal(|warp| base.warp(warp), mask)?.wrapping_add(access.offset)
+                }
+                _ => return None,
+            }
+        };
+        self.bytes_at(access, address, write)
+    }
+
+    /// The value of all threads of a block, if all are active and have the same.
+    ///
+    /// # Safety
+    /// The column and the mask must have an element for each thread.
+    #[inline(always)]
+    unsafe fn all_equal<T: Copy + Default + PartialEq + BitXor<Output = T> + BitOrAssign>(
+        &self,
+        column: impl Fn(usize) -> *mut [T; WARP],
+        mask: *const u8,
+    ) -> Option<T> {
+        // SAFETY: the caller promises elements for each warp.
+        unsafe {
+            let of = |warp: usize| &*column(warp);
+            let first = of(0)[0];
+            // Most that differ do so here.
+            if of(0)[1] != first || of(self.file.warps - 1)[WARP - 1] != first {
+                return None;
+            }
+            for warp in 0..self.file.warps {
+                let mut differ = T::default();
+                for value in of(warp) {
+                    differ |= *value ^ first;
+                }
+                if differ != T::default() || !all(&*mask.add(warp * WARP).cast::<[u8; WARP]>()) {
+                    return None;
+                }
+            }
+            Some(first)
+        }
+    }
+
     /// The bytes that all threads reach, where the address is a constant; nothing of the stack.
     #[inline(always)]
     pub(super) fn constant(&self, access: &Access, write: bool) -> Option<*mut u8> {
         if access.width != Width::None || access.in_frame || self.shadow.is_some() {
             return None;
         }
-        let Window { start, len, first, on_stack } = self.window(access.space, access.offset, write)?;
-        let (at, bytes) = (access.offset - first, u64::from(access.bytes));
-        let fits = !on_stack && bytes <= len && at <= len - bytes && access.offset & (bytes - 1) == 0;
+        self.bytes_at(access, access.offset, write)
+    }
+
+    /// The bytes at an address that all threads reach; nothing of the stack.
+    #[inline(always)]
+    fn bytes_at(&self, access: &Access, address: u64, write: bool) -> Option<*mut u8> {
+        let Window { start, len, first, on_stack } = self.window(access.space, address, write)?;
+        let (at, bytes) = (address - first, u64::from(access.bytes));
+        let fits = !on_stack && bytes <= len && at <= len - bytes && address & (bytes - 1) == 0;
         fits.then(|| start.wrapping_add(at as usize))
     }
 
@@ -456,29 +537,21 @@ pub(super) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
 }
 
 /// Where the halves of a block's warps reach.
-pub(super) struct Rows {
+pub(super) struct Rows<'a> {
     start: *mut u8,
-    /// The addresses of the first threads of the halves; null where each half reaches just behind the one before.
-    firsts: *const u64,
-    /// Bytes of a half.
-    half: usize,
+    /// For each half, what its first thread's address follows from.
+    firsts: &'a [u64],
+    /// Bytes of a thread.
+    bytes: usize,
+    /// Whether each half reaches just behind the one before.
+    is_one: bool,
 }
 
-impl Rows {
-    /// The memory of both halves of a warp.
-    ///
-    /// # Safety
-    /// There must be such a warp.
+impl Rows<'_> {
+    /// The memory of both halves of a warp, which must be there.
     #[inline(always)]
-    pub(super) unsafe fn of(&self, warp: usize) -> [*mut u8; 2] {
-        // SAFETY: where `firsts` is not null it points to a sample for each half, and the caller promises that the warp exists.
-        let at = |half: usize| unsafe {
-            let offset = match self.firsts.is_null() {
-                true => half * self.half,
-                false => (*self.firsts.add(half)).wrapping_sub(*self.firsts) as usize,
-            };
-            self.start.wrapping_add(offset)
-        };
+    pub(super) fn of(&self, warp: usize) -> [*mut u8; 2] {
+        let at = |half: usize| self.start.wrapping_add(self.firsts[half].wrapping_sub(self.firsts[0]) as usize);
         [at(2 * warp), at(2 * warp + 1)]
     }
 
@@ -486,11 +559,11 @@ impl Rows {
     /// long as four blocks.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "x86-64 alone asks for memory ahead"))]
-    pub(super) fn prefetch(&self, warps: usize) {
+    pub(super) fn prefetch(&self) {
         #[cfg(target_arch = "x86_64")]
-        if self.firsts.is_null() {
+        if self.is_one {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let bytes = warps * 2 * self.half;
+            let bytes = self.firsts.len() * HALF * self.bytes;
             for line in (0..bytes).step_by(64) {
                 // SAFETY: a prefetch may be of any address.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(4 * bytes + line).cast()) };
@@ -555,7 +628,7 @@ pub(super) struct Near {
     pub(super) start: *mut u8,
     /// The offsets of the first threads of both halves.
     pub(super) halves: [u32; 2],
-    /// Whether in each half each thread reaches just behind the one before it.
+    /// Whether in each half each active thread reaches its place in a row, which may be reached as a whole.
     pub(super) adjacent: bool,
     /// Whether in each half all reach the same bytes.
     pub(super) flat: bool,
@@ -564,8 +637,10 @@ pub(super) struct Near {
 /// What a warp's offsets are compared with, and what was found. The findings are bits: of truth values the compiler would make 32
 /// comparisons. All is found in one loop, as vectors of offsets that were stored in halves could not be read again for a dozen cycles.
 struct Check {
-    /// The offset of an active thread.
-    any: u32,
+    /// The offsets of an active thread of each half.
+    any: [u32; 2],
+    /// Those of the halves' first threads, if the threads' bytes follow one another.
+    lines: [u32; 2],
     limit: u32,
     bytes: u32,
     bad: u32,
@@ -577,16 +652,20 @@ impl Check {
     /// Checks all threads. `address` gives a thread's offset: its low word, and the bits above, which must be zero.
     #[inline(always)]
     fn all(&mut self, active: &[u8; WARP], offsets: &mut [u32; WARP], address: impl Fn(usize) -> (u32, u32)) {
-        let Check { any, limit, bytes, .. } = *self;
+        let Check { limit, bytes, .. } = *self;
         let (mut bad, mut apart, mut differ) = (0, 0, 0);
-        for i in 0..WARP {
-            let (low, high) = address(i);
-            let mask = active[i] as i8 as u32;
-            let offset = any ^ (any ^ low) & mask;
-            bad |= u32::from(offset >= limit) | offset & (bytes - 1) | high & mask;
-            apart |= offset ^ any.wrapping_add(i as u32 * bytes);
-            differ |= offset ^ any;
-            offsets[i] = offset;
+        for half in 0..WARP / HALF {
+            let (any, line) = (self.any[half], self.lines[half]);
+            for k in 0..HALF {
+                let i = half * HALF + k;
+                let (low, high) = address(i);
+                let mask = active[i] as i8 as u32;
+                let offset = any ^ (any ^ low) & mask;
+                bad |= u32::from(offset >= limit) | offset & (bytes - 1) | high & mask;
+                apart |= (low ^ line.wrapping_add(k as u32 * bytes)) & mask;
+                differ |= offset ^ any;
+                offsets[i] = offset;
+            }
         }
         (self.bad, self.apart, self.differ) = (bad, apart, differ);
     }
@@ -602,13 +681,15 @@ impl Check {
         use std::arch::x86_64::*;
         // SAFETY: a half reads sixteen of the 32 elements of the mask and of the bases, and writes sixteen of the offsets.
         unsafe {
-            let (any, limit) = (_mm512_set1_epi32(self.any as i32), _mm512_set1_epi32(self.limit as i32));
+            let limit = _mm512_set1_epi32(self.limit as i32);
             let odd = _mm512_set1_epi32(self.bytes as i32 - 1);
             let ramp = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            let bytes = _mm512_set1_epi32(self.bytes as i32);
-            let mut line = _mm512_add_epi32(any, _mm512_mullo_epi32(ramp, bytes));
+            // The number of bytes is a power of two.
+            let ramp = _mm512_sll_epi32(ramp, _mm_cvtsi32_si128(self.bytes.trailing_zeros() as i32));
             for half in 0..2 {
                 let at = half * HALF;
+                let any = _mm512_set1_epi32(self.any[half] as i32);
+                let line = _mm512_add_epi32(_mm512_set1_epi32(self.lines[half] as i32), ramp);
                 let mask = _mm_movepi8_mask(_mm_loadu_si128(active.as_ptr().add(at).cast()));
                 let (low, far) = match bases {
                     Bases::Words(base) => {
@@ -626,13 +707,12 @@ impl Check {
                         (_mm512_inserti64x4::<1>(_mm512_castsi256_si512(a), b), u32::from(far_a | far_b))
                     }
                 };
+                self.apart |= u32::from(_mm512_mask_cmpneq_epi32_mask(mask, low, line));
                 let low = _mm512_mask_mov_epi32(any, mask, low);
                 let beyond = _mm512_cmpge_epu32_mask(low, limit) | _mm512_test_epi32_mask(low, odd);
                 self.bad |= u32::from(beyond) | far;
-                self.apart |= u32::from(_mm512_cmpneq_epi32_mask(low, line));
                 self.differ |= u32::from(_mm512_cmpneq_epi32_mask(low, any));
                 _mm512_storeu_si512(offsets.as_mut_ptr().add(at).cast(), low);
-                line = _mm512_add_epi32(line, _mm512_slli_epi32::<4>(bytes));
             }
         }
     }
@@ -646,8 +726,20 @@ enum Bases {
     Doubles(*const u64),
 }
 
-/// The first active lane.
+/// The first active lane of each half, or of the other half where one has none.
 #[inline(always)]
-fn first(active: &[u8; WARP]) -> usize {
-    if active[0] != 0 { 0 } else { active.iter().position(|m| *m != 0).unwrap_or(0) }
+fn firsts(active: &[u8; WARP]) -> [usize; 2] {
+    if active[0] & active[HALF] != 0 {
+        return [0, HALF];
+    }
+    let first = |half: usize| {
+        let [low, high] = [0, 8].map(|at| {
+            let eight = &active[half * HALF + at..][..8];
+            eight.iter().enumerate().fold(0, |word, (k, m)| word | u64::from(*m) << (8 * k))
+        });
+        let lane = if low != 0 { low.trailing_zeros() / 8 } else { 8 + high.trailing_zeros() / 8 };
+        (low | high != 0).then_some(half * HALF + lane as usize)
+    };
+    let any = first(0).or(first(1)).unwrap_or(0);
+    [first(0).unwrap_or(any), first(1).unwrap_or(any)]
 }

@@ -127,10 +127,11 @@ unsafe fn show_to_sanitizers(at: *const u8, bytes: usize) {
     }
 }
 
-/// Copies bytes between the kernel's memory and others with vectors of a register class.
+/// Copies bytes between the kernel's memory and others with vectors of one register. It is named: of a class the compiler may choose one of
+/// the sixteen that only AVX-512 has, which instructions of AVX cannot name, and which it then prints wrongly.
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_copy {
-    ($(#[$feature:meta])* $name:ident, $bytes:literal, $class:ident, $load:literal, $store:literal) => {
+    ($(#[$feature:meta])* $name:ident, $bytes:literal, $register:tt, $load:literal, $store:literal) => {
         /// Copies vectors, each with one load and one store.
         ///
         /// # Safety
@@ -147,7 +148,7 @@ macro_rules! vector_copy {
                         $store,
                         from = in(reg) from.add(i * $bytes),
                         to = in(reg) to.add(i * $bytes),
-                        vector = out($class) _,
+                        out($register) _,
                         options(nostack, preserves_flags),
                     );
                 }
@@ -156,33 +157,33 @@ macro_rules! vector_copy {
     };
 }
 #[cfg(target_arch = "x86_64")]
-vector_copy!(copy_16, 16, xmm_reg, "movdqu {vector}, [{from}]", "movdqu [{to}], {vector}");
+vector_copy!(copy_16, 16, "xmm0", "movdqu xmm0, [{from}]", "movdqu [{to}], xmm0");
 #[cfg(target_arch = "x86_64")]
 vector_copy!(
     #[target_feature(enable = "avx2")]
     copy_16_avx,
     16,
-    xmm_reg,
-    "vmovdqu {vector}, [{from}]",
-    "vmovdqu [{to}], {vector}"
+    "xmm0",
+    "vmovdqu xmm0, [{from}]",
+    "vmovdqu [{to}], xmm0"
 );
 #[cfg(target_arch = "x86_64")]
 vector_copy!(
     #[target_feature(enable = "avx2")]
     copy_32,
     32,
-    ymm_reg,
-    "vmovdqu {vector}, [{from}]",
-    "vmovdqu [{to}], {vector}"
+    "ymm0",
+    "vmovdqu ymm0, [{from}]",
+    "vmovdqu [{to}], ymm0"
 );
 #[cfg(target_arch = "x86_64")]
 vector_copy!(
     #[target_feature(enable = "avx512f")]
     copy_64,
     64,
-    zmm_reg,
-    "vmovdqu64 {vector}, [{from}]",
-    "vmovdqu64 [{to}], {vector}"
+    "zmm0",
+    "vmovdqu64 zmm0, [{from}]",
+    "vmovdqu64 [{to}], zmm0"
 );
 
 /// Copies a row of bytes with the longest vectors of a level that it is a multiple of.
@@ -302,7 +303,7 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
                     }
                 }
                 if rows.stride == 0 {
-                    spread::<M, E, F>(&reach.file, &load.d, warp, start, halves, f);
+                    spread::<M, E, F, LEVEL>(&reach.file, &load.d, warp, start, halves, f);
                     continue;
                 }
                 let Aligned(offsets) = &mut Aligned([0; WARP]);
@@ -311,18 +312,28 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             }
             return Ok(());
         }
-        if let Some(at) = reach.constant(&load.access, false) {
+        let same = match reach.constant(&load.access, false) {
+            None => reach.same(&load.access, mask, false),
+            constant => constant,
+        };
+        if let Some(at) = same {
             for (k, slot) in load.d.iter().enumerate() {
                 let value = f(M::fetch(at.add(k * size_of::<M>()).cast()));
                 for warp in 0..reach.file.warps {
                     let active = &*mask.add(warp * WARP).cast::<[u8; WARP]>();
-                    blend(&mut *reach.file.column::<E>(*slot).warp(warp), &[value; WARP], active);
+                    let to = reach.file.column::<E>(*slot).warp(warp);
+                    if all(active) {
+                        splat::<E, LEVEL>(to.cast(), value, WARP);
+                    } else {
+                        blend(&mut *to, &[value; WARP], active);
+                    }
                 }
             }
             return Ok(());
         }
-        if let Some(rows) = reach.rows(&load.access, mask, false) {
-            rows.prefetch(reach.file.warps);
+        let own = &mut MaybeUninit::uninit();
+        if let Some(rows) = reach.rows(&load.access, mask, false, own) {
+            rows.prefetch();
             let all = (0..reach.file.warps).all(|warp| {
                 let from = rows.of(warp).map(|from| from.cast::<M>().cast_const());
                 take::<M, E, F, LEVEL>(&reach.file, &load.d, warp, from, f)
@@ -365,19 +376,44 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
                 }
                 fill(offsets, halves, load.access.bytes);
             }
+            if adjacent && let [slot] = *load.d {
+                let Aligned(found) = &mut Aligned([M::default(); WARP]);
+                for (half, offset) in halves.into_iter().enumerate() {
+                    let to = found.as_mut_ptr().add(half * HALF);
+                    fetch_row::<M, 1, LEVEL>(start.add(offset as usize).cast(), to.cast());
+                }
+                let values = each(|i| f(found[i]));
+                blend(&mut *reach.file.column::<E>(slot).warp(warp), &values, active);
+                continue;
+            }
             if everyone && flat {
-                spread::<M, E, F>(&reach.file, &load.d, warp, start, halves, f);
+                spread::<M, E, F, LEVEL>(&reach.file, &load.d, warp, start, halves, f);
                 continue;
             }
             if everyone {
                 gathered::<M, E, F, LEVEL>(&reach.file, &load.d, warp, start, offsets, f);
                 continue;
             }
+            #[cfg(target_arch = "x86_64")]
+            if are_pairs::<M, LEVEL>(&load.d) && !flat {
+                for (k, pair) in load.d.chunks_exact(2).enumerate() {
+                    let start = start.add(k * 2 * size_of::<M>());
+                    offsets.iter().for_each(|offset| show_to_sanitizers(start.add(*offset as usize), 8));
+                    let mut found = [Aligned([0u32; WARP]), Aligned([0; WARP])];
+                    let [first, second] = found.each_mut().map(|found| found.0.as_mut_ptr());
+                    gather_pairs(start, offsets, first, second);
+                    for (slot, Aligned(values)) in pair.iter().zip(&found) {
+                        blend(&mut *reach.file.column::<u32>(*slot).warp(warp), values, active);
+                    }
+                }
+                continue;
+            }
             for (k, slot) in load.d.iter().enumerate() {
                 let start = start.add(k * size_of::<M>());
                 let Aligned(found) = &mut Aligned([M::default(); WARP]);
                 if flat {
-                    *found = [M::fetch(start.add(halves[0] as usize).cast()); WARP];
+                    let values = halves.map(|at| M::fetch(start.add(at as usize).cast()));
+                    *found = each(|i| values[i / HALF]);
                 } else {
                     M::gather::<LEVEL>(start, offsets, found);
                 }
@@ -389,12 +425,154 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     Ok(())
 }
 
+/// Writes the same value to elements of a column, half a warp or a whole one. With vectors of the level: the compiler would write element by
+/// element, and vectors that are read from these soon afterwards wait for all of them.
+///
+/// # Safety
+/// The elements must be writable; the CPU must have the level.
+#[inline(always)]
+unsafe fn splat<E: Element, const LEVEL: usize>(to: *mut E, value: E, count: usize) {
+    // SAFETY: the caller promises the elements and the level. An element has four bytes or eight, and any bytes are its value.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let word = match size_of::<E>() {
+                8 => std::mem::transmute_copy::<E, u64>(&value),
+                4 => u64::from(std::mem::transmute_copy::<E, u32>(&value)) * 0x1_0000_0001,
+                _ => unreachable!("columns of loads are words or doubles"),
+            };
+            splat_bytes::<LEVEL>(to.cast(), word, count * size_of::<E>());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        for i in 0..count {
+            to.add(i).write(value);
+        }
+    }
+}
+
+/// Writes a word of eight bytes again and again.
+///
+/// # Safety
+/// The bytes, a multiple of 64, must be writable; the CPU must have the level.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn splat_bytes<const LEVEL: usize>(to: *mut u8, word: u64, bytes: usize) {
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    unsafe fn avx512(to: *mut u8, word: u64, bytes: usize) {
+        let vector = std::arch::x86_64::_mm512_set1_epi64(word as i64);
+        for at in (0..bytes).step_by(64) {
+            // SAFETY: the caller promises the bytes.
+            unsafe { std::arch::x86_64::_mm512_storeu_si512(to.add(at).cast(), vector) };
+        }
+    }
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    unsafe fn avx2(to: *mut u8, word: u64, bytes: usize) {
+        let vector = std::arch::x86_64::_mm256_set1_epi64x(word as i64);
+        for at in (0..bytes).step_by(32) {
+            // SAFETY: the caller promises the bytes.
+            unsafe { std::arch::x86_64::_mm256_storeu_si256(to.add(at).cast(), vector) };
+        }
+    }
+    // SAFETY: the caller promises the bytes and the level; every x86-64 has SSE2.
+    unsafe {
+        match LEVEL {
+            AVX512 => avx512(to, word, bytes),
+            BASELINE => {
+                let vector = std::arch::x86_64::_mm_set1_epi64x(word as i64);
+                for at in (0..bytes).step_by(16) {
+                    std::arch::x86_64::_mm_storeu_si128(to.add(at).cast(), vector);
+                }
+            }
+            _ => avx2(to, word, bytes),
+        }
+    }
+}
+
+/// Reads pairs of words that stand at offsets from a start, two vectors of sixteen of each: a gather of words would take twice as many.
+///
+/// # Safety
+/// The CPU must have AVX-512 F; at 32 offsets two words must be readable, and 32 words writable at both places.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn gather_pairs(start: *const u8, offsets: &[u32; WARP], first: *mut u32, second: *mut u32) {
+    for half in 0..WARP / HALF {
+        // SAFETY: the instructions read sixteen offsets and two words at each of them and write sixteen words at both places, all of which the
+        // caller promises to exist, and change only registers that are declared. Offsets count from the middle of 4 GiB, as the instruction
+        // takes them for signed.
+        unsafe {
+            std::arch::asm!(
+                "vpbroadcastd zmm0, {sign:e}",
+                "vpxord zmm0, zmm0, [{offsets}]",
+                "vextracti64x4 ymm1, zmm0, 1",
+                "kxnorw k1, k1, k1",
+                "kxnorw k2, k2, k2",
+                "vpxord zmm2, zmm2, zmm2",
+                "vpxord zmm3, zmm3, zmm3",
+                "vpgatherdq zmm2{{k1}}, [{middle} + ymm0]",
+                "vpgatherdq zmm3{{k2}}, [{middle} + ymm1]",
+                "vpmovqd [{first}], zmm2",
+                "vpmovqd [{first} + 32], zmm3",
+                "vpsrlq zmm2, zmm2, 32",
+                "vpsrlq zmm3, zmm3, 32",
+                "vpmovqd [{second}], zmm2",
+                "vpmovqd [{second} + 32], zmm3",
+                out("zmm0") _,
+                out("zmm1") _,
+                out("zmm2") _,
+                out("zmm3") _,
+                out("k1") _,
+                out("k2") _,
+                sign = in(reg) 1u32 << 31,
+                offsets = in(reg) offsets.as_ptr().add(half * HALF),
+                middle = in(reg) start.wrapping_add(1 << 31),
+                first = in(reg) first.add(half * HALF),
+                second = in(reg) second.add(half * HALF),
+                options(nostack),
+            );
+        }
+    }
+}
+
+/// The pairs of two columns of words.
+///
+/// # Safety
+/// The CPU must have AVX-512 F.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn pairs(first: &[u32; WARP], second: &[u32; WARP]) -> Aligned<u64> {
+    use std::arch::x86_64::*;
+    let mut pairs = Aligned([0; WARP]);
+    let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    let high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+    for half in 0..WARP / HALF {
+        // SAFETY: the columns have two vectors each, and the pairs have four.
+        unsafe {
+            let [a, b] = [first, second].map(|of| _mm512_loadu_si512(of.as_ptr().add(half * HALF).cast()));
+            let to = pairs.0.as_mut_ptr().add(half * HALF);
+            _mm512_storeu_si512(to.cast(), _mm512_permutex2var_epi32(a, low, b));
+            _mm512_storeu_si512(to.add(HALF / 2).cast(), _mm512_permutex2var_epi32(a, high, b));
+        }
+    }
+    pairs
+}
+
+/// Whether elements of a vector in memory are words that go to columns of words as they are, an even number of them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn are_pairs<M: Raw, const LEVEL: usize>(slots: &[Slot]) -> bool {
+    LEVEL == AVX512 && M::STAYS && size_of::<M>() == 4 && slots.len().is_multiple_of(2)
+}
+
 /// Loads what all threads of each half of a warp reach.
 ///
 /// # Safety
-/// The memory at both offsets must be readable, aligned, for all elements; the slots must be columns of the type.
+/// The memory at both offsets must be readable, aligned, for all elements; the slots must be columns of the type; the CPU must have the
+/// level.
 #[inline(always)]
-unsafe fn spread<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
+unsafe fn spread<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     file: &File,
     d: &[Slot],
     warp: usize,
@@ -406,9 +584,9 @@ unsafe fn spread<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
         // SAFETY: the caller promises the memory and the columns.
         unsafe {
             let [first, second] = halves.map(|at| f(M::fetch(start.add(at as usize + k * size_of::<M>()).cast())));
-            let to = file.column::<E>(*slot).warp(warp).cast::<[E; HALF]>();
-            to.write([first; HALF]);
-            to.add(1).write([second; HALF]);
+            let to = file.column::<E>(*slot).warp(warp).cast::<E>();
+            splat::<E, LEVEL>(to, first, HALF);
+            splat::<E, LEVEL>(to.add(HALF), second, HALF);
         }
     }
 }
@@ -427,6 +605,19 @@ unsafe fn gathered<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>
     offsets: &[u32; WARP],
     f: F,
 ) {
+    #[cfg(target_arch = "x86_64")]
+    if are_pairs::<M, LEVEL>(d) {
+        for (k, pair) in d.chunks_exact(2).enumerate() {
+            // SAFETY: the caller promises the memory and the level. An even number of words are whole pairs.
+            unsafe {
+                let start = start.add(k * 2 * size_of::<M>());
+                offsets.iter().for_each(|offset| show_to_sanitizers(start.add(*offset as usize), 8));
+                let [first, second] = [pair[0], pair[1]].map(|slot| file.column::<u32>(slot).warp(warp));
+                gather_pairs(start, offsets, first.cast(), second.cast());
+            }
+        }
+        return;
+    }
     for (k, slot) in d.iter().enumerate() {
         let Aligned(found) = &mut Aligned([M::default(); WARP]);
         // SAFETY: the caller promises the memory, the columns and the level.
@@ -554,9 +745,10 @@ unsafe fn put<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
 /// although elements are written one after another.
 ///
 /// # Safety
-/// The memory at all offsets must be writable, aligned, for all elements; the slots must be columns of the type.
+/// The memory at all offsets must be writable, aligned, for all elements; the slots must be columns of the type; the CPU must have the
+/// level.
 #[inline(always)]
-unsafe fn scattered<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
+unsafe fn scattered<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
     file: &File,
     sources: &[Slot],
     warp: usize,
@@ -564,6 +756,22 @@ unsafe fn scattered<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
     offsets: &[u32; WARP],
     f: F,
 ) {
+    #[cfg(target_arch = "x86_64")]
+    if are_pairs::<M, LEVEL>(sources) {
+        for (k, pair) in sources.chunks_exact(2).enumerate() {
+            // SAFETY: the caller promises the memory, the columns and the level. An even number of words are whole pairs, whose addresses are
+            // aligned as pairs.
+            unsafe {
+                let start = start.add(k * 2 * size_of::<M>());
+                let [first, second] = [pair[0], pair[1]].map(|slot| &*file.column::<u32>(slot).warp(warp));
+                let Aligned(pairs) = pairs(first, second);
+                for i in 0..WARP {
+                    pairs[i].put(start.add(offsets[i] as usize).cast());
+                }
+            }
+        }
+        return;
+    }
     for (k, slot) in sources.iter().enumerate() {
         // SAFETY: the caller promises the memory and the columns.
         unsafe {
@@ -600,12 +808,13 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
                 }
                 let Aligned(offsets) = &mut Aligned([0; WARP]);
                 fill(offsets, halves, rows.stride);
-                scattered::<M, E, F>(&reach.file, &store.sources, warp, rows.start(), offsets, f);
+                scattered::<M, E, F, LEVEL>(&reach.file, &store.sources, warp, rows.start(), offsets, f);
             }
             return Ok(());
         }
-        if let Some(rows) = reach.rows(&store.access, mask, true) {
-            rows.prefetch(reach.file.warps);
+        let own = &mut MaybeUninit::uninit();
+        if let Some(rows) = reach.rows(&store.access, mask, true, own) {
+            rows.prefetch();
             let all = (0..reach.file.warps).all(|warp| {
                 let to = rows.of(warp).map(|to| to.cast::<M>());
                 put::<M, E, F, LEVEL>(&reach.file, &store.sources, warp, to, f)
@@ -638,7 +847,7 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
             }
             let pointers = match near {
                 Some(near) if everyone => {
-                    scattered::<M, E, F>(&reach.file, &store.sources, warp, near.start, offsets, f);
+                    scattered::<M, E, F, LEVEL>(&reach.file, &store.sources, warp, near.start, offsets, f);
                     continue;
                 }
                 Some(near) => each(|i| near.start.add(offsets[i] as usize) as usize),

@@ -249,7 +249,8 @@ impl<'l> Worker<'l> {
             match &step.op {
                 // SAFETY: the decoder laid the slots out for this file, and a mask has a byte for each of its threads.
                 Op::Compute { run, operands, .. } => unsafe {
-                    run(&self.reach.file, operands, mask);
+                    let all = active as usize == self.reach.lanes;
+                    run(&self.reach.file, operands, if all { std::ptr::null() } else { mask });
                 },
                 Op::Skip { steps, counts } => {
                     self.done.executed += u64::from(*counts) * u64::from(active);

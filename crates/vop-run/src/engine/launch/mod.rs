@@ -361,7 +361,10 @@ impl<'k> Ready<'k> {
             1 => vec![launch.work()],
             _ => {
                 let absent = |others| (0..others).for_each(|_| launch.standstill.leave());
-                pool::together(cores - 1, || launch.work(), absent)
+                let mut work = pool::together(cores - 1, || launch.work(), absent);
+                // A report does not depend on who has come.
+                work.resize_with(cores, Work::default);
+                work
             }
         };
         let (shape, places) = (launch.shape, Arc::clone(&launch.places));
