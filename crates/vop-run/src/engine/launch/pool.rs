@@ -163,11 +163,17 @@ impl Together {
     fn end(&mut self) -> usize {
         let mut called_off = 0;
         for (helper, call) in std::mem::take(&mut self.calls) {
-            if locked(&helper.inbox).call.take().is_some() {
+            // The helper may have done this call, and been asked by another launch since.
+            let mut inbox = locked(&helper.inbox);
+            let is_there = inbox.call.as_ref().is_some_and(|waiting| Arc::ptr_eq(waiting, &call));
+            if is_there {
+                inbox.call = None;
+                drop(inbox);
                 locked(&self.pool.idle).push(helper);
                 called_off += 1;
                 continue;
             }
+            drop(inbox);
             for _ in 0..SPINS {
                 if call.done.load(Ordering::Acquire) {
                     break;
