@@ -539,6 +539,7 @@ pub(super) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
 }
 
 /// Where the halves of a block's warps reach.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "x86-64 alone asks for memory ahead"))]
 pub(super) struct Rows<'a> {
     start: *mut u8,
     /// For each half, what its first thread's address follows from.
