@@ -100,7 +100,14 @@ fn cases() -> Vec<Case> {
 
     let n = 1 << 18;
     let (grid, block) = line(n, 256);
-    cases.push(case("hash", "1000 rounds of integer hashing, 2^18 threads", grid, block, vec![vec![0; 4 * n]], vec![1000]));
+    cases.push(case(
+        "hash",
+        "1000 rounds of integer hashing, 2^18 threads",
+        grid,
+        block,
+        vec![vec![0; 4 * n]],
+        vec![1000],
+    ));
 
     let what = "Mandelbrot, 1024 x 1024, 500 turns";
     cases.push(case("mandelbrot", what, [64, 64, 1], [16, 16, 1], vec![vec![0; 4 << 20]], vec![1024, 500]));
@@ -229,7 +236,9 @@ pub fn bench() {
     let program = Program::read(PTX);
     let (mut product, mut count) = ([1.0; 2], 0);
     let wanted = wanted();
-    for case in cases().into_iter().filter(|case| wanted.as_ref().is_none_or(|names| names.iter().any(|n| n == case.name))) {
+    for case in
+        cases().into_iter().filter(|case| wanted.as_ref().is_none_or(|names| names.iter().any(|n| n == case.name)))
+    {
         let kernel = program.kernel_at(case.name, level).expect("it is legal");
         let [own, other] = time(&case, &program, &kernel, rival.as_ref().zip(compiled));
         let shown = |Least([clock, processors]): Least| format!("{:.1} ({:.1})", clock * 1e3, processors * 1e3);

@@ -61,8 +61,8 @@ fn an_error_of_a_helper_is_that_of_the_first_block() {
     assert!(counts(&Program::read(COUNT).kernel("k").unwrap(), Program::read(COUNT).memory(), 64));
 }
 
-#[cfg(unix)]
-mod unix {
+#[cfg(target_os = "linux")]
+mod linux {
     #![allow(unsafe_code, reason = "processes are forked, and signals masked")]
 
     use super::*;

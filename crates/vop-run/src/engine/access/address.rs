@@ -106,7 +106,7 @@ impl Reach {
         let offset = access.offset.wrapping_add(if access.in_frame { self.frame } else { 0 });
         let ones = firsts(active);
         // SAFETY: the caller promises that the base is a column of the access's width in this file.
-        let [any, second] = ones.map(|one| unsafe {
+        let address = |one: usize| unsafe {
             match (access.stride, access.width) {
                 (Some(_), _) => self.line(access, warp, one),
                 // As wide as its register, and wraps as that does.
@@ -116,7 +116,8 @@ impl Reach {
                 (None, Width::Double) => offset.wrapping_add((*self.file.column::<u64>(access.base).warp(warp))[one]),
                 (None, _) => offset,
             }
-        });
+        };
+        let (any, second) = (address(ones[0]), address(ones[1]));
         let Window { start, len, first, on_stack } = self.window(access.space, any, write)?;
         let (any, second) = (any - first, second.wrapping_sub(first));
         if (any | second) >> 32 != 0 || first & u64::from(access.bytes - 1) != 0 {
@@ -129,7 +130,8 @@ impl Reach {
         let limit = (len + 1).saturating_sub(u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
         let any = [any as u32, second as u32];
         // Where the first threads of both halves would reach if the threads' bytes follow one another.
-        let lines = [0, 1].map(|half| any[half].wrapping_sub((ones[half] % HALF) as u32 * bytes));
+        let before = |half: usize| (ones[half] % HALF) as u32 * bytes;
+        let lines = [any[0].wrapping_sub(before(0)), any[1].wrapping_sub(before(1))];
         let mut check = Check { any, lines, limit, bytes, bad: 0, apart: 0, differ: 0 };
         // All is checked in 32 bits, which needs half as many vector registers. A warp that reaches beyond 4 GiB of an allocation is
         // left to `far`.
@@ -478,7 +480,7 @@ impl Reach {
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "x86-64 alone asks for memory ahead"))]
     pub(super) unsafe fn prefetch(&self, access: &Access) {
         #[cfg(target_arch = "x86_64")]
-        if access.width == Width::Double && self.file.warps > 1 {
+        if access.width == Width::Double && self.file.warps > 1 && access.bytes >= 4 {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             // SAFETY: the caller promises that the base is a column of this width in this file, or of samples; a prefetch may be of any
             // address.
@@ -537,6 +539,7 @@ pub(super) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; WARP] {
 }
 
 /// Where the halves of a block's warps reach.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "x86-64 alone asks for memory ahead"))]
 pub(super) struct Rows<'a> {
     start: *mut u8,
     /// For each half, what its first thread's address follows from.
@@ -590,7 +593,8 @@ impl SharedRows {
     #[inline(always)]
     pub(super) unsafe fn offsets(&self, warp: usize) -> [u32; 2] {
         // SAFETY: the caller promises that the warp exists, and there is a sample for each half.
-        [0, 1].map(|half| unsafe { *self.firsts.add(2 * warp + half) }.wrapping_add(self.offset))
+        let of = |half: usize| unsafe { *self.firsts.add(2 * warp + half) }.wrapping_add(self.offset);
+        [of(0), of(1)]
     }
 
     /// What offsets count from.
@@ -732,14 +736,18 @@ fn firsts(active: &[u8; WARP]) -> [usize; 2] {
     if active[0] & active[HALF] != 0 {
         return [0, HALF];
     }
-    let first = |half: usize| {
-        let [low, high] = [0, 8].map(|at| {
-            let eight = &active[half * HALF + at..][..8];
-            eight.iter().enumerate().fold(0, |word, (k, m)| word | u64::from(*m) << (8 * k))
-        });
-        let lane = if low != 0 { low.trailing_zeros() / 8 } else { 8 + high.trailing_zeros() / 8 };
-        (low | high != 0).then_some(half * HALF + lane as usize)
-    };
-    let any = first(0).or(first(1)).unwrap_or(0);
-    [first(0).unwrap_or(any), first(1).unwrap_or(any)]
+    let (first, second) = (first_of(active, 0), first_of(active, HALF));
+    if first == WARP { [second; 2] } else { [first, if second == WARP { first } else { second }] }
+}
+
+/// The first active lane of the half that starts at a lane; [`WARP`] if there is none.
+#[inline(always)]
+fn first_of(active: &[u8; WARP], start: usize) -> usize {
+    let mut bits = 0u128;
+    let mut lane = 0;
+    while lane < HALF {
+        bits |= u128::from(active[start + lane]) << (8 * lane);
+        lane += 1;
+    }
+    if bits == 0 { WARP } else { start + bits.trailing_zeros() as usize / 8 }
 }

@@ -412,7 +412,8 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
                 let start = start.add(k * size_of::<M>());
                 let Aligned(found) = &mut Aligned([M::default(); WARP]);
                 if flat {
-                    let values = halves.map(|at| M::fetch(start.add(at as usize).cast()));
+                    let of = |at: u32| M::fetch(start.add(at as usize).cast());
+                    let values = [of(halves[0]), of(halves[1])];
                     *found = each(|i| values[i / HALF]);
                 } else {
                     M::gather::<LEVEL>(start, offsets, found);
@@ -583,7 +584,8 @@ unsafe fn spread<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     for (k, slot) in d.iter().enumerate() {
         // SAFETY: the caller promises the memory and the columns.
         unsafe {
-            let [first, second] = halves.map(|at| f(M::fetch(start.add(at as usize + k * size_of::<M>()).cast())));
+            let of = |at: u32| f(M::fetch(start.add(at as usize + k * size_of::<M>()).cast()));
+            let (first, second) = (of(halves[0]), of(halves[1]));
             let to = file.column::<E>(*slot).warp(warp).cast::<E>();
             splat::<E, LEVEL>(to, first, HALF);
             splat::<E, LEVEL>(to.add(HALF), second, HALF);
