@@ -3,6 +3,8 @@
 #include <cassert>
 #include <cstring>
 
+#include <unistd.h>
+
 #include "check.h"
 
 __global__ void bounds(int *values) { values[threadIdx.x] = 1; }
@@ -35,6 +37,11 @@ __global__ void race(int *result) {
     if (threadIdx.x == 0) *result = place >= 0;
 }
 
+// A function of the host that never returns: what the stream was given behind it is never done.
+void never(void *) {
+    for (;;) pause();
+}
+
 int main(int count, char **arguments) {
     const char *fault = count > 1 ? arguments[1] : "none";
     int *values;
@@ -49,7 +56,11 @@ int main(int count, char **arguments) {
     else if (!std::strcmp(fault, "stack")) overflow<<<1, 1>>>(values);
     else if (!std::strcmp(fault, "shape")) trapped<<<1, 2048>>>();
     else if (!std::strcmp(fault, "race")) race<<<1, 64>>>(values);
-    else if (!std::strcmp(fault, "freed")) {
+    else if (!std::strcmp(fault, "never")) {
+        bounds<<<1, 64>>>(values);
+        CHECK(cudaLaunchHostFunc(nullptr, never, nullptr));
+        return 0;
+    } else if (!std::strcmp(fault, "freed")) {
         bounds<<<1, 64>>>(values);
         CHECK(cudaFree(values));
         bounds<<<1, 1>>>(values);

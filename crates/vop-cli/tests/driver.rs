@@ -115,6 +115,7 @@ fn a_program_may_have_threads_forks_and_an_early_end() {
 fn streams_events_graphs_and_textures() {
     run("streams");
     run("graphs");
+    run("more-graphs");
     run("textures");
 }
 
@@ -133,6 +134,13 @@ fn there_may_be_several_devices() {
     }
     if let Some(output) = run_with("basic", &[("VOP_CUDA_DEVICES", "9")]) {
         assert!(String::from_utf8_lossy(&output.stderr).contains("VOP_CUDA_DEVICES must be 1 to 8"), "{output:?}");
+    }
+}
+
+#[test]
+fn memory_is_put_at_addresses() {
+    if let Some(text) = run("mapping") {
+        assert!(text.contains("[V0606]"), "{text}");
     }
 }
 
@@ -169,6 +177,17 @@ fn a_process_reports_what_it_did() {
     let value = report("streams", &[("VOP_CUDA_PROFILE", "1")]).unwrap();
     let statements = value["kernels"][0]["profile"].as_array().unwrap();
     assert!(statements.iter().any(|statement| statement["opcode"] == "st.global.u32"), "{value}");
+}
+
+#[test]
+fn a_report_is_there_however_the_process_ends() {
+    for (which, is_complete) in [("ends-in-callback", true), ("ends-quickly", true), ("ends-at-once", false)] {
+        let Some(value) = report(which, &[]) else { return };
+        assert_eq!(value["complete"], is_complete, "{which}: {value}");
+        let launches = if is_complete { 1 } else { 2 };
+        assert_eq!(value["kernels"][0]["launches"], launches, "{which}: {value}");
+        assert_eq!(value["errors"].as_array().map(Vec::len), Some(launches - 1), "{which}: {value}");
+    }
 }
 
 #[test]

@@ -190,14 +190,14 @@ fn faults() {
     let program = program.to_str().unwrap();
     // The fault, what is printed before, the error and what the report on it says.
     let sticky = [
-        ("bounds", "cudaErrorIllegalAddress", "faults.cu:8"),
-        ("null", "cudaErrorIllegalAddress", "faults.cu:10"),
-        ("misaligned", "cudaErrorMisalignedAddress", "faults.cu:12"),
+        ("bounds", "cudaErrorIllegalAddress", "faults.cu:10"),
+        ("null", "cudaErrorIllegalAddress", "faults.cu:12"),
+        ("misaligned", "cudaErrorMisalignedAddress", "faults.cu:14"),
         ("assert", "cudaErrorAssert", "values[0] == 42"),
-        ("trap", "cudaErrorLaunchFailure", "faults.cu:16"),
-        ("endless", "cudaErrorLaunchTimeout", "faults.cu:19"),
-        ("stack", "cudaErrorHardwareStackError", "stack"),
-        ("freed", "cudaErrorIllegalAddress", "faults.cu:8"),
+        ("trap", "cudaErrorLaunchFailure", "faults.cu:18"),
+        ("endless", "cudaErrorLaunchTimeout", "faults.cu:21"),
+        ("stack", "cudaErrorHardwareStackError", "cudaLimitStackSize"),
+        ("freed", "cudaErrorIllegalAddress", "faults.cu:10"),
     ];
     for (fault, error, words) in sticky {
         let output = run(&["--limit", "1e7", "--timeout", "20s", "--error-exit-code", "42", program, fault]);
@@ -214,10 +214,14 @@ fn faults() {
     let copy = "copy: cudaErrorInvalidValue\nlaunch: cudaErrorInvalidValue\nwait: cudaSuccess\nlast: cudaErrorInvalidValue\n\
                 next: cudaSuccess\n";
     assert_eq!(stdout(&run(&[program, "copy"])), copy);
+    // A program that ends while a stream is stuck does end.
+    let output = run(&[program, "never"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), ""), "{output:?}");
+    assert!(stderr(&output).contains("the program ends while a stream waits"), "{output:?}");
     // What checks find.
     let fine = "launch: cudaSuccess\nwait: cudaSuccess\nlast: cudaSuccess\nnext: cudaSuccess\n";
     for (fault, check, words) in
-        [("race", "races", "faults.cu:33"), ("leak", "leaks", "\nleak: 256 bytes of device memory")]
+        [("race", "races", "faults.cu:35"), ("leak", "leaks", "\nleak: 256 bytes of device memory")]
     {
         let output = run(&["--check", check, "--error-exit-code", "42", program, fault]);
         assert_eq!((stdout(&output).as_str(), output.status.code()), (fine, Some(42)), "{fault}: {}", stderr(&output));
@@ -237,7 +241,8 @@ fn flags() {
     let Some(program) = built("faults", &["-gencode", "arch=compute_75,code=sm_75", "-cudart", "shared"]) else {
         return;
     };
-    let output = run(&[program.to_str().unwrap(), "trap"]);
+    let output = run(&["--error-exit-code", "42", program.to_str().unwrap(), "trap"]);
+    assert_eq!(output.status.code(), Some(42), "{output:?}");
     assert!(stdout(&output).starts_with("launch: cudaErrorNoKernelImageForDevice\n"), "{output:?}");
     assert!(stderr(&output).contains("compile with `-arch=compute_75`"), "{output:?}");
 }

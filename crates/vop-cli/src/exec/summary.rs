@@ -19,6 +19,10 @@ const MAX_REPORT: u64 = 1 << 30;
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Process {
+    /// Its number.
+    process: u32,
+    /// Whether it came to its end in order, so that nothing is missing.
+    complete: bool,
     kernels: Vec<Kernel>,
     /// Faults of kernels.
     errors: Vec<Value>,
@@ -191,6 +195,12 @@ impl Summary {
         }
         for why in &self.unread {
             text.push_str(&format!("a report cannot be read: {why}\n"));
+        }
+        for process in self.processes.iter().filter(|process| !process.complete) {
+            text.push_str(&format!(
+                "process {} ended at once (by a signal, `_exit` or exec): what it did last may be missing\n",
+                process.process
+            ));
         }
         if let Ended::Signal(signal) = self.ended {
             text.push_str(&format!("ended by signal {signal}{}\n", name(signal)));

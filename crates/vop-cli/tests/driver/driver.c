@@ -390,6 +390,229 @@ static void graphs(void) {
     CHECK(kernel.function == add && kernel.grid[0] == 4 && *(unsigned *)kernel.parameters[2] == 1);
 }
 
+static int released;
+
+static void wait_until_released(void *data) {
+    (void)data;
+    while (!__atomic_load_n(&released, __ATOMIC_ACQUIRE)) usleep(1000);
+}
+
+/* Graphs within graphs, their memory and their order; captures that nobody ends. */
+static void more_graphs(void) {
+    start();
+    CUfunction add = function(load(PTX), "add");
+    CUcontext context;
+    CUstream stream, blocking;
+    CUevent event;
+    CUgraph graph, inner, copy;
+    CUgraphNode first, second, third;
+    CUgraphExec instance;
+    unsigned n = N, one = 1, value;
+    CUdeviceptr pointer = allocate(4 * N);
+    OK(CALL(cuCtxGetCurrent, (CUcontext *), &context));
+    OK(CALL(cuStreamCreate, (CUstream *, unsigned), &stream, 1));
+    OK(CALL(cuStreamCreate, (CUstream *, unsigned), &blocking, 0));
+    OK(CALL(cuEventCreate, (CUevent *, unsigned), &event, 0));
+    /* An event of a graph within a graph is recorded by the launch. */
+    OK(CALL(cuGraphCreate, (CUgraph *, unsigned), &inner, 0));
+    OK(CALL(cuGraphAddHostNode, (CUgraphNode *, CUgraph, CUgraphNode *, size_t, void *), &first, inner, NULL, 0,
+            (void *[]){(void *)wait_until_released, NULL}));
+    OK(CALL(cuGraphAddEventRecordNode, (CUgraphNode *, CUgraph, CUgraphNode *, size_t, CUevent), &second, inner, &first, 1, event));
+    OK(CALL(cuGraphCreate, (CUgraph *, unsigned), &graph, 0));
+    OK(CALL(cuGraphAddChildGraphNode, (CUgraphNode *, CUgraph, CUgraphNode *, size_t, CUgraph), &first, graph, NULL, 0, inner));
+    OK(CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &instance, graph, 0));
+    OK(CALL(cuGraphLaunch, (CUgraphExec, CUstream), instance, stream));
+    GIVES(600, CALL(cuEventQuery, (CUevent), event));
+    __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+    OK(CALL(cuEventSynchronize, (CUevent), event));
+    OK(CALL(cuStreamSynchronize, (CUstream), stream));
+    /* Memory of a graph may be freed by the program; the next launch has it again. */
+    CUdeviceptr own;
+    OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
+    OK(CALL(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), &own, 4 * N, stream));
+    OK(CALL(cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), own, 7, N, stream));
+    OK(launch(add, 4, 256, stream, arguments(&own, &n, &one)));
+    OK(CALL(cuStreamEndCapture, (CUstream, CUgraph *), stream, &graph));
+    OK(CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &instance, graph, 0));
+    for (int i = 0; i < 2; i++) {
+        if (i) {
+            OK(CALL(cuGraphLaunch, (CUgraphExec, CUstream), instance, stream));
+            OK(CALL(cuMemFreeAsync, (CUdeviceptr, CUstream), own, stream));
+        }
+        OK(CALL(cuGraphLaunch, (CUgraphExec, CUstream), instance, stream));
+        OK(CALL(cuStreamSynchronize, (CUstream), stream));
+        OK(to_host(&value, own, 4));
+        CHECK(value == 8);
+        if (i) OK(CALL(cuMemFreeAsync, (CUdeviceptr, CUstream), own, stream));
+        else OK(CALL(cuMemFree_v2, (CUdeviceptr), own));
+        GIVES(1, CALL(cuMemFree_v2, (CUdeviceptr), own));
+    }
+    /* An instance takes the values of a graph of the same shape, and of no other. */
+    CUgraph graphs[2];
+    CUgraphNode nodes[2][3];
+    struct {
+        CUdeviceptr to;
+        size_t pitch;
+        unsigned value, element;
+        size_t width, height;
+    } fill = {pointer, 0, 1, 4, N, 1};
+    for (int i = 0; i < 2; i++) {
+        OK(CALL(cuGraphCreate, (CUgraph *, unsigned), &graphs[i], 0));
+        for (int j = 0; j < 3; j++) {
+            fill.value = 10 * i + j;
+            /* One behind another, or the last two behind the first. */
+            CUgraphNode *before = j ? &nodes[i][i ? 0 : j - 1] : NULL;
+            OK(CALL(cuGraphAddMemsetNode, (CUgraphNode *, CUgraph, CUgraphNode *, size_t, void *, CUcontext), &nodes[i][j], graphs[i],
+                    before, j ? 1 : 0, &fill, context));
+        }
+    }
+    struct {
+        int result;
+        CUgraphNode node, from;
+    } updated;
+    OK(CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &instance, graphs[0], 0));
+    GIVES(910, CALL(cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, void *), instance, graphs[1], &updated));
+    OK(CALL(cuGraphClone, (CUgraph *, CUgraph), &copy, graphs[0]));
+    OK(CALL(cuGraphNodeFindInClone, (CUgraphNode *, CUgraphNode, CUgraph), &third, nodes[0][2], copy));
+    fill.value = 77;
+    OK(CALL(cuGraphMemsetNodeSetParams, (CUgraphNode, void *), third, &fill));
+    OK(CALL(cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, void *), instance, copy, &updated));
+    OK(CALL(cuGraphLaunch, (CUgraphExec, CUstream), instance, stream));
+    OK(CALL(cuStreamSynchronize, (CUstream), stream));
+    OK(to_host(&value, pointer, 4));
+    CHECK(value == 77);
+    /* A stream may be destroyed once it has come back to the one that the capture began in, but not before. */
+    for (int joins = 1; joins >= 0; joins--) {
+        CUstream side;
+        OK(CALL(cuStreamCreate, (CUstream *, unsigned), &side, 1));
+        OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
+        OK(CALL(cuEventRecord, (CUevent, CUstream), event, stream));
+        OK(CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), side, event, 0));
+        OK(launch(add, 4, 256, side, arguments(&pointer, &n, &one)));
+        OK(CALL(cuEventRecord, (CUevent, CUstream), event, side));
+        if (joins) OK(CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), stream, event, 0));
+        OK(CALL(cuStreamDestroy_v2, (CUstream), side));
+        GIVES(joins ? 0 : 904, CALL(cuStreamEndCapture, (CUstream, CUgraph *), stream, &graph));
+    }
+    OK(synchronize());
+    /* A capture whose stream is destroyed forbids nothing any more. */
+    OK(CALL(cuStreamBeginCapture_v2, (CUstream, unsigned), stream, 0));
+    OK(CALL(cuStreamDestroy_v2, (CUstream), stream));
+    OK(synchronize());
+    /* Who waits for the default stream waits for what blocking streams have got since. */
+    __atomic_store_n(&released, 0, __ATOMIC_RELEASE);
+    OK(launch(add, 4, 256, NULL, arguments(&pointer, &n, &one)));
+    OK(synchronize());
+    OK(CALL(cuLaunchHostFunc, (CUstream, void (*)(void *), void *), blocking, wait_until_released, NULL));
+    GIVES(600, CALL(cuStreamQuery, (CUstream), NULL));
+    __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+    OK(CALL(cuStreamSynchronize, (CUstream), NULL));
+    OK(CALL(cuStreamQuery, (CUstream), blocking));
+    /* A stream that is given a lot holds the program back, so that it cannot take all memory. */
+    for (int i = 0; i < 20000; i++) {
+        OK(CALL(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), &own, 64, blocking));
+        OK(CALL(cuMemFreeAsync, (CUdeviceptr, CUstream), own, blocking));
+    }
+    OK(CALL(cuStreamSynchronize, (CUstream), blocking));
+}
+
+/* Memory without an address, put at addresses that are reserved: at two at once, side by side, and away again. */
+static void mapping(void) {
+    enum { PIECE = 2 << 20 };
+    start();
+    CUfunction add = function(load(PTX), "add");
+    struct {
+        unsigned kind, handles;
+        struct {
+            unsigned kind;
+            int id;
+        } location;
+        void *windows;
+        unsigned char flags[8];
+    } properties = {1, 0, {1, 0}, NULL, {0}}, found;
+    struct {
+        unsigned kind;
+        int id;
+        unsigned flags;
+    } access = {1, 0, 3};
+    size_t granularity, free_before, free_after, total;
+    OK(CALL(cuMemGetAllocationGranularity, (size_t *, void *, unsigned), &granularity, &properties, 0));
+    CHECK(granularity && PIECE % granularity == 0);
+    CUdeviceptr range, again;
+    unsigned long long memory[2], more, flags;
+    OK(CALL(cuMemGetInfo_v2, (size_t *, size_t *), &free_before, &total));
+    OK(CALL(cuMemAddressReserve, (CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long), &range, 4 * PIECE, 8 * PIECE, 0, 0));
+    CHECK(range % (8 * PIECE) == 0);
+    for (int i = 0; i < 2; i++) {
+        OK(CALL(cuMemCreate, (unsigned long long *, size_t, void *, unsigned long long), &memory[i], PIECE, &properties, 0));
+        OK(CALL(cuMemMap, (CUdeviceptr, size_t, size_t, unsigned long long, unsigned long long), range + i * PIECE, PIECE, 0, memory[i], 0));
+    }
+    OK(CALL(cuMemGetInfo_v2, (size_t *, size_t *), &free_after, &total));
+    CHECK(free_before - free_after == 2 * PIECE);
+    GIVES(1, CALL(cuMemMap, (CUdeviceptr, size_t, size_t, unsigned long long, unsigned long long), range, PIECE, 0, memory[1], 0));
+    GIVES(1, CALL(cuMemCreate, (unsigned long long *, size_t, void *, unsigned long long), &more, 1000, &properties, 0));
+    GIVES(1, CALL(cuMemSetAccess, (CUdeviceptr, size_t, void *, size_t), range, 3 * PIECE, &access, 1));
+    /* One piece at a time gets access, and then they are one. */
+    OK(CALL(cuMemSetAccess, (CUdeviceptr, size_t, void *, size_t), range, PIECE, &access, 1));
+    GIVES(1, CALL(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t), range, 5, 2 * PIECE / 4));
+    OK(CALL(cuMemSetAccess, (CUdeviceptr, size_t, void *, size_t), range + PIECE, PIECE, &access, 1));
+    OK(CALL(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t), range, 5, 2 * PIECE / 4));
+    OK(CALL(cuMemGetAccess, (unsigned long long *, void *, CUdeviceptr), &flags, &properties.location, range + PIECE));
+    CHECK(flags == 3);
+    unsigned n = 2 * PIECE / 4, one = 1, values[2];
+    OK(launch(add, n / 256, 256, NULL, arguments(&range, &n, &one)));
+    OK(to_host(values, range + PIECE - 4, 8));
+    CHECK(values[0] == 6 && values[1] == 6);
+    /* The second piece at another address, too. */
+    OK(CALL(cuMemRetainAllocationHandle, (unsigned long long *, void *), &more, (void *)(uintptr_t)(range + PIECE + 5)));
+    CHECK(more == memory[1]);
+    OK(CALL(cuMemGetAllocationPropertiesFromHandle, (void *, unsigned long long), &found, more));
+    CHECK(found.kind == 1 && found.location.kind == 1 && found.location.id == 0);
+    OK(CALL(cuMemAddressReserve, (CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long), &again, PIECE, 0, 0, 0));
+    OK(CALL(cuMemMap, (CUdeviceptr, size_t, size_t, unsigned long long, unsigned long long), again, PIECE, 0, more, 0));
+    OK(CALL(cuMemSetAccess, (CUdeviceptr, size_t, void *, size_t), again, PIECE, &access, 1));
+    OK(CALL(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t), again, 9, 1));
+    OK(to_host(values, range + PIECE - 4, 8));
+    CHECK(values[0] == 6 && values[1] == 9);
+    /* What is taken away is out of reach; what is left is not. */
+    GIVES(1, CALL(cuMemAddressFree, (CUdeviceptr, size_t), range, 4 * PIECE));
+    OK(CALL(cuMemUnmap, (CUdeviceptr, size_t), range, PIECE));
+    OK(to_host(values, range + PIECE, 4));
+    CHECK(values[0] == 9);
+    OK(CALL(cuMemUnmap, (CUdeviceptr, size_t), again, PIECE));
+    for (int i = 0; i < 2; i++) OK(CALL(cuMemRelease, (unsigned long long), memory[i]));
+    GIVES(1, CALL(cuMemRelease, (unsigned long long), memory[0]));
+    OK(CALL(cuMemUnmap, (CUdeviceptr, size_t), range + PIECE, PIECE));
+    OK(CALL(cuMemGetInfo_v2, (size_t *, size_t *), &free_after, &total));
+    CHECK(free_before == free_after);
+    n = 1;
+    OK(launch(add, 1, 1, NULL, arguments(&range, &n, &one)));
+    GIVES(700, synchronize());
+    OK(CALL(cuMemAddressFree, (CUdeviceptr, size_t), range, 4 * PIECE));
+    OK(CALL(cuMemAddressFree, (CUdeviceptr, size_t), again, PIECE));
+}
+
+static void leave(void *data) { exit((int)(intptr_t)data); }
+
+/* The program ends in a function that a stream calls; without what is registered for its end; and at once, behind a fault. */
+static void ends(const char *how) {
+    start();
+    CUfunction add = function(load(PTX), "add");
+    CUdeviceptr pointer = allocate(4);
+    unsigned n = 1, one = 1;
+    OK(launch(add, 1, 1, NULL, arguments(&pointer, &n, &one)));
+    OK(synchronize());
+    if (!strcmp(how, "in-callback")) {
+        OK(CALL(cuLaunchHostFunc, (CUstream, void (*)(void *), void *), NULL, leave, NULL));
+        for (;;) pause();
+    }
+    if (!strcmp(how, "quickly")) quick_exit(0);
+    n = 100;
+    OK(launch(add, 1, 128, NULL, arguments(&pointer, &n, &one)));
+    GIVES(700, synchronize());
+    _exit(0);
+}
+
 static void linking(void) {
     start();
     const char *definition = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .global .u32 shared_value = 11;\n";
@@ -609,6 +832,9 @@ int main(int count, char **words) {
     else if (!strcmp(which, "forks-before")) forks_before();
     else if (!strcmp(which, "streams")) streams();
     else if (!strcmp(which, "graphs")) graphs();
+    else if (!strcmp(which, "more-graphs")) more_graphs();
+    else if (!strcmp(which, "mapping")) mapping();
+    else if (!strncmp(which, "ends-", 5)) ends(which + 5);
     else if (!strcmp(which, "linking")) linking();
     else if (!strcmp(which, "names")) names();
     else if (!strcmp(which, "textures")) textures();

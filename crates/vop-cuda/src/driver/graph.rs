@@ -256,7 +256,7 @@ fn allocation(node: &AllocateNode) -> Answer<(DevicePointer, Task)> {
     let wanted = Wanted { kind: Kind::Pool, len: node.len as u64, context, flags: 0, pool: 0, by };
     let made = machine.allocate(device, wanted)?;
     let start = made.start;
-    Ok((start, Task::Allocate(start, Work::Keep(Arc::new(Owned { allocation: made })))))
+    Ok((start, Task::Allocate(start, Work::Keep(Arc::new(Owned::new(&made))))))
 }
 
 /// The structure that a kind of node has in `CUgraphNodeParams`.

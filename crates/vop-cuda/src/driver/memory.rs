@@ -11,7 +11,7 @@ use super::types::{DeviceNumber, DevicePointer, Handle, handle, number, put};
 use crate::abi::api;
 use crate::machine::memory::{Allocation, Kind, Wanted};
 use crate::machine::pool::Pool;
-use crate::machine::work::Work;
+use crate::machine::work::{Owned, Work};
 use crate::machine::{Context, Machine, graph, host, machine};
 use crate::status::{Answer, Status};
 
@@ -39,6 +39,9 @@ fn starts_at(machine: &Machine, address: u64, kinds: &[Kind]) -> Answer<Arc<Allo
 fn free(address: u64, kinds: &[Kind]) -> Answer {
     let machine = machine()?;
     let allocation = starts_at(machine, address, kinds)?;
+    if allocation.is_of_graph.load(Ordering::Relaxed) && allocation.is_leaving.load(Ordering::Relaxed) {
+        return Err(Status::INVALID_VALUE);
+    }
     if let Some(context) = Context::current_any() {
         graph::may_wait()?;
         // Kernels of other devices may use it.
@@ -46,6 +49,11 @@ fn free(address: u64, kinds: &[Kind]) -> Answer {
         context.check_sticky()?;
     } else {
         machine.drain();
+    }
+    if allocation.is_of_graph.load(Ordering::Relaxed) {
+        // The next launch of the graph allocates it again, at this address.
+        allocation.is_leaving.store(true, Ordering::Relaxed);
+        return Ok(());
     }
     machine.release(&allocation)
 }
@@ -244,6 +252,9 @@ api! {
         if allocation.is_leaving.swap(true, Ordering::Relaxed) {
             return Err(Status::INVALID_VALUE);
         }
+        if allocation.is_of_graph.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         stream.give(Work::Release(allocation)).map(|_| ())
     }
 
@@ -269,7 +280,7 @@ api! {
 
     /// An attribute of a pool.
     fn cuMemPoolGetAttribute(pool: Handle, attribute: i32, value: *mut c_void) {
-        let is = pool_of(pool)?.attribute(machine()?, attribute)?;
+        let is = pool_of(pool)?.attribute(attribute)?;
         // SAFETY: the caller passes a place for a number of the attribute's size, or null.
         unsafe {
             match Pool::is_switch(attribute) {
@@ -593,10 +604,9 @@ unsafe fn allocate_from(
         by: "cuMemAllocAsync",
     };
     let made = machine.allocate(pool.device, wanted)?;
-    pool.note(machine);
     if stream.is_capturing() {
         let address = made.start;
-        let owned = Arc::new(crate::machine::work::Owned { allocation: Arc::clone(&made) });
+        let owned = Arc::new(Owned::new(&made));
         stream.with_capture(|capturing| match capturing {
             Some(capturing) => capturing.add_task(graph::Task::Allocate(address, Work::Keep(owned))).map(|_| ()),
             None => Err(Status::ILLEGAL_STATE),

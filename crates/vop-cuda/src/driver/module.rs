@@ -128,7 +128,7 @@ impl Log {
             // SAFETY: as the caller says.
             unsafe { self.error.write(&format!("{}\n", refusal.message)) };
         } else {
-            report::say(&format!("vop: error: a module cannot be loaded: {}\n", refusal.message));
+            report::refused(&format!("a module cannot be loaded: {}", refusal.message));
         }
         if refusal.status == Status::NOT_SUPPORTED {
             report::not_supported("a module with something that cannot be run");
@@ -269,7 +269,7 @@ impl Library {
             return Ok(Arc::clone(module));
         }
         let module = Module::load(context, &self.texts).map_err(|refusal| {
-            report::say(&format!("vop: error: a library cannot be loaded: {}\n", refusal.message));
+            report::refused(&format!("a library cannot be loaded: {}", refusal.message));
             refusal.status
         })?;
         modules.insert(context.handle, Arc::clone(&module));

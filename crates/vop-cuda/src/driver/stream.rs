@@ -63,7 +63,7 @@ unsafe fn create(stream: *mut Handle, flags: u32, priority: i32) -> Answer {
 
 fn destroy_stream(stream: Handle) -> Answer {
     let found: Arc<Stream> = machine()?.handles.remove(number(stream)).ok_or(Status::INVALID_HANDLE)?;
-    found.with_capture(|capturing| capturing.iter_mut().for_each(|capturing| capturing.invalidate()));
+    found.abandon_capture();
     found.context.remove_stream(&found);
     Ok(())
 }

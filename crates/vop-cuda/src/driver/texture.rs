@@ -172,7 +172,7 @@ fn view(description: &ViewDescription) -> Answer<View> {
 }
 
 fn refused(error: vop_run::RunError) -> Status {
-    report::say(&format!("vop: error: a texture or surface cannot be made: {error}\n"));
+    report::refused(&format!("a texture or surface cannot be made: {error}"));
     Status::INVALID_VALUE
 }
 

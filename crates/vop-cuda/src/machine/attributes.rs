@@ -187,11 +187,13 @@ pub fn attribute(machine: &Machine, device: &Device, number: i32) -> Answer<i32>
         100 => 0,
         101 => 1,
         // Virtual memory management, and handles that other processes can take.
-        102 => 0,
+        102 => 1,
         103..=105 => 0,
         106 => found.blocks,
         107 => 0,
-        108 | 109 => 0,
+        // Cache that a program can keep, and the part of memory that it keeps: they have no effect.
+        108 => if found.number >= 80 { 32 << 20 } else { 0 },
+        109 => if found.number >= 80 { 128 << 20 } else { 0 },
         110 => 0,
         111 => RESERVED,
         112 => 0,

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use super::module::Module;
 use super::stream::{Role, Stream, Ticket};
@@ -44,8 +45,8 @@ pub struct Context {
     pub banks: AtomicI32,
 }
 
-/// `CU_LIMIT_STACK_SIZE` and others.
-const LIMITS: [(u32, usize); 5] = [(0, 1024), (1, 1 << 20), (2, 8 << 20), (3, 2), (4, 2048)];
+/// `CU_LIMIT_STACK_SIZE` and others. The last two, of the second-level cache, have no effect.
+const LIMITS: [(u32, usize); 7] = [(0, 1024), (1, 1 << 20), (2, 8 << 20), (3, 2), (4, 2048), (5, 64), (6, 0)];
 /// More are possible: what a card maps for all threads at once is no matter here.
 const STACK: usize = 1024;
 
@@ -62,6 +63,7 @@ struct OwnStreams(Vec<(u64, Arc<Stream>)>);
 impl Drop for OwnStreams {
     fn drop(&mut self) {
         for (_, stream) in self.0.drain(..) {
+            stream.abandon_capture();
             stream.context.remove_stream(&stream);
         }
     }
@@ -223,6 +225,16 @@ impl Context {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !other.is_over());
     }
 
+    /// The tickets of all that who waits for a stream waits for.
+    pub fn all_of(&self, stream: &Arc<Stream>) -> Vec<Ticket> {
+        let mut all = vec![stream.last()];
+        if stream.role == Role::Default {
+            let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            all.extend(streams.iter().filter(|other| other.role == Role::Blocking).map(Stream::last));
+        }
+        all
+    }
+
     fn streams(&self) -> Vec<Arc<Stream>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -259,10 +271,17 @@ impl Context {
 
     /// Waits for all that was given until now.
     pub fn drain(&self) {
+        self.tickets().iter().for_each(Ticket::wait);
+    }
+
+    /// Waits for all that was given until now, but not if no kernel has run for so long; false if something is not done then.
+    pub fn drain_patiently(&self, patience: Duration) -> bool {
+        self.tickets().iter().all(|ticket| ticket.wait_patiently(patience))
+    }
+
+    fn tickets(&self) -> Vec<Ticket> {
         let streams = self.streams();
-        let all = streams.iter().chain(self.default.get());
-        let tickets: Vec<Ticket> = all.map(Stream::last).collect();
-        tickets.iter().for_each(Ticket::wait);
+        streams.iter().chain(self.default.get()).map(Stream::last).collect()
     }
 
     /// Waits for all that was given until now.
@@ -350,7 +369,7 @@ impl Context {
         self.flush();
         let streams = std::mem::take(&mut *self.streams.lock().unwrap_or_else(PoisonError::into_inner));
         for stream in streams.iter().chain(self.default.get()) {
-            stream.with_capture(Option::take);
+            stream.abandon_capture();
         }
         for stream in &streams {
             stream.close();

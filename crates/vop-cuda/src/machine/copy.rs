@@ -119,7 +119,7 @@ impl Copy {
         let mut held: Vec<&Allocation> = to.into_iter().chain(from).collect();
         held.sort_by_key(|allocation| allocation.start);
         held.dedup_by_key(|allocation| allocation.start);
-        let _held: Vec<_> = held.into_iter().map(Allocation::hold).collect();
+        let _held = held.into_iter().map(Allocation::hold).collect::<Answer<Vec<_>>>()?;
         let (mut rows, mut width) = (self.height, self.width);
         // Rows without gaps are one.
         if rows > 1 && self.to.pitch == width && self.from.pitch == width {
@@ -209,7 +209,7 @@ impl Fill {
             return Ok(());
         }
         let allocation = known(machine, &self.to, size)?.ok_or(Status::INVALID_VALUE)?;
-        let _held = allocation.hold();
+        let _held = allocation.hold()?;
         if allocation.kind == Kind::Registered {
             host::check(self.to.address, extent(&self.to, size)?, Access::Write)?;
         }

@@ -1,11 +1,11 @@
 //! Graphs: work that is given once and launched often; and the capture of streams, which makes graphs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::ThreadId;
 
-use super::event::Mark;
+use super::event::{Event, Mark};
 use super::stream::{Stream, Ticket};
 use super::work::{HostFunction, Work};
 use super::{handles, machine};
@@ -237,6 +237,8 @@ pub struct Instance {
 pub struct InstanceStep {
     /// The graph's node.
     pub node: u64,
+    /// The steps that it comes after, by their numbers, in order.
+    pub after: Vec<usize>,
     /// What it does.
     pub work: Work,
     /// Whether it does nothing.
@@ -245,16 +247,20 @@ pub struct InstanceStep {
 
 fn steps(graph: &Graph) -> Answer<Vec<InstanceStep>> {
     let nodes = graph.nodes().clone();
+    let order = order(&nodes)?;
+    let numbers: HashMap<u64, usize> = order.iter().enumerate().map(|(number, handle)| (*handle, number)).collect();
     let step = |handle: u64| {
         let node = &nodes[&handle];
+        let mut after: Vec<usize> = node.after.iter().map(|before| numbers[before]).collect();
+        after.sort_unstable();
         let work = match &node.task {
             Task::Work(work) | Task::Allocate(_, work) => work.clone(),
             Task::Free(_) => Work::Nothing,
             Task::Child(child) => Instance::all(child)?,
         };
-        Ok(InstanceStep { node: handle, work, is_disabled: node.is_disabled })
+        Ok(InstanceStep { node: handle, after, work, is_disabled: node.is_disabled })
     };
-    order(&nodes)?.into_iter().map(step).collect()
+    order.into_iter().map(step).collect()
 }
 
 impl Instance {
@@ -292,15 +298,15 @@ impl Instance {
         change(step)
     }
 
-    /// Takes everything from a graph with the same nodes.
+    /// Takes everything from a graph with the same nodes, which come after one another in the same way.
     ///
     /// # Errors
-    /// It has other nodes: [`Status::GRAPH_EXEC_UPDATE_FAILURE`].
+    /// It has other nodes, or another order: [`Status::GRAPH_EXEC_UPDATE_FAILURE`].
     pub fn update(&self, graph: &Graph) -> Answer {
         let new = steps(graph)?;
         let mut old = self.steps();
         let same_kind = |(old, new): (&InstanceStep, &InstanceStep)| {
-            std::mem::discriminant(&old.work) == std::mem::discriminant(&new.work)
+            std::mem::discriminant(&old.work) == std::mem::discriminant(&new.work) && old.after == new.after
         };
         if old.len() != new.len() || !old.iter().zip(&new).all(same_kind) {
             return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
@@ -318,34 +324,57 @@ impl Instance {
     /// # Errors
     /// The stream's capture is broken.
     pub fn launch(&self, stream: &Arc<Stream>) -> Answer {
-        let (mut recorded, mut waits) = (Vec::new(), Vec::new());
-        let mut all = Vec::new();
-        for step in self.steps().iter().filter(|step| !step.is_disabled) {
-            match &step.work {
-                Work::Record(event) => {
-                    let mark = Mark::default();
-                    all.push(Work::Pass(mark.clone()));
-                    recorded.push((Arc::clone(event), mark));
-                }
-                Work::Wait(event) => waits.push(Arc::clone(event)),
-                work => all.push(work.clone()),
-            }
+        let all: Arc<[Work]> =
+            self.steps().iter().filter(|step| !step.is_disabled).map(|step| step.work.clone()).collect();
+        if stream.is_capturing() {
+            // It becomes part of another graph, whose launch will look at its events.
+            return stream.give(Work::All(all)).map(|_| ());
         }
-        for event in waits {
+        let mut events = Events::default();
+        let all: Arc<[Work]> = all.iter().map(|work| events.found(work)).collect();
+        for event in events.waits {
             event.let_wait(stream)?;
         }
-        let ticket = if stream.is_capturing() {
-            stream.give(Work::All(all.into()))?
-        } else {
+        let ticket = {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-            let ticket = stream.give_after(last.iter().cloned().collect(), Work::All(all.into()))?;
+            let ticket = stream.give_after(last.iter().cloned().collect(), Work::All(all))?;
             *last = Some(ticket.clone());
             ticket
         };
-        for (event, mark) in recorded {
+        for (event, mark) in events.recorded {
             event.record_now(mark, Ticket::clone(&ticket));
         }
         Ok(())
+    }
+}
+
+/// What a launch does at once: its events, those of graphs within the graph, too, and its memory.
+#[derive(Default)]
+struct Events {
+    recorded: Vec<(Arc<Event>, Mark)>,
+    waits: Vec<Arc<Event>>,
+}
+
+impl Events {
+    /// Notes the events of a piece of work, and allocates its memory. What is left to do for a stream comes back.
+    fn found(&mut self, work: &Work) -> Work {
+        match work {
+            Work::Record(event) => {
+                let mark = Mark::default();
+                self.recorded.push((Arc::clone(event), mark.clone()));
+                Work::Pass(mark)
+            }
+            Work::Wait(event) => {
+                self.waits.push(Arc::clone(event));
+                Work::Nothing
+            }
+            Work::Keep(owned) => {
+                owned.allocate_again();
+                work.clone()
+            }
+            Work::All(all) => Work::All(all.iter().map(|work| self.found(work)).collect()),
+            work => work.clone(),
+        }
     }
 }
 
@@ -374,6 +403,8 @@ pub struct Capture {
     origin: u64,
     is_broken: AtomicBool,
     streams: Mutex<Vec<Weak<Stream>>>,
+    /// The last nodes of streams that were destroyed meanwhile.
+    left: Mutex<Vec<u64>>,
 }
 
 /// A stream's part of a capture.
@@ -391,27 +422,42 @@ pub struct Joined {
     after: Vec<u64>,
 }
 
-/// The number of captures that run, by mode: a call that may not be made then asks first.
-static GLOBAL_CAPTURES: AtomicU64 = AtomicU64::new(0);
+/// The captures that run, but for relaxed ones: a call that may not be made then asks first.
+static OPEN: Mutex<Vec<Arc<Capture>>> = Mutex::new(Vec::new());
+/// How many there are, so that most calls need no lock.
+static OPEN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// What the thread has said about calls while captures run: `cuThreadExchangeStreamCaptureMode`.
     pub static THREAD_MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-    /// Captures that this thread has begun, but for relaxed ones.
-    static OWN_CAPTURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Whether a call that may wait for the device is allowed while captures run.
+fn with_open<T>(use_it: impl FnOnce(&mut Vec<Arc<Capture>>) -> T) -> T {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let result = use_it(&mut open);
+    OPEN_COUNT.store(open.len(), Ordering::Release);
+    result
+}
+
+/// Whether a call that may wait for the device is allowed while captures run. One that is not breaks them.
 ///
 /// # Errors
 /// A capture runs that it would break.
 pub fn may_wait() -> Answer {
-    let forbidden = match THREAD_MODE.get() {
-        0 => GLOBAL_CAPTURES.load(Ordering::Relaxed) > 0 || OWN_CAPTURES.get() > 0,
-        1 => OWN_CAPTURES.get() > 0,
+    if OPEN_COUNT.load(Ordering::Acquire) == 0 {
+        return Ok(());
+    }
+    let (mode, thread) = (THREAD_MODE.get(), std::thread::current().id());
+    let is_broken = |capture: &&Arc<Capture>| match mode {
+        0 => capture.mode == Mode::Global || capture.thread == thread,
+        1 => capture.thread == thread,
         _ => false,
     };
-    if forbidden { Err(Status::STREAM_CAPTURE_UNSUPPORTED) } else { Ok(()) }
+    let broken = with_open(|open| {
+        let broken = open.iter().filter(is_broken);
+        broken.map(|capture| capture.is_broken.store(true, Ordering::Relaxed)).count()
+    });
+    if broken > 0 { Err(Status::STREAM_CAPTURE_UNSUPPORTED) } else { Ok(()) }
 }
 
 impl Capture {
@@ -433,20 +479,24 @@ impl Capture {
             origin: stream.handle,
             is_broken: AtomicBool::new(false),
             streams: Mutex::new(vec![Arc::downgrade(stream)]),
+            left: Mutex::default(),
         });
         stream.with_capture(|capturing| {
             if capturing.is_some() {
                 return Err(Status::ILLEGAL_STATE);
             }
-            *capturing = Some(Capturing { capture, last });
+            *capturing = Some(Capturing { capture: Arc::clone(&capture), last });
             Ok(())
         })?;
-        match mode {
-            Mode::Global => _ = GLOBAL_CAPTURES.fetch_add(1, Ordering::Relaxed),
-            Mode::ThreadLocal => OWN_CAPTURES.set(OWN_CAPTURES.get() + 1),
-            Mode::Relaxed => {}
+        if mode != Mode::Relaxed {
+            with_open(|open| open.push(capture));
         }
         Ok(())
+    }
+
+    /// It runs no more.
+    fn close(&self) {
+        with_open(|open| open.retain(|other| other.id != self.id));
     }
 
     /// Ends the capture that began in a stream.
@@ -466,13 +516,9 @@ impl Capture {
         if capture.mode != Mode::Relaxed && capture.thread != std::thread::current().id() {
             return Err(Status::STREAM_CAPTURE_WRONG_THREAD);
         }
-        match capture.mode {
-            Mode::Global => _ = GLOBAL_CAPTURES.fetch_sub(1, Ordering::Relaxed),
-            Mode::ThreadLocal => OWN_CAPTURES.set(OWN_CAPTURES.get().saturating_sub(1)),
-            Mode::Relaxed => {}
-        }
+        capture.close();
         let streams = std::mem::take(&mut *capture.streams.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut ends = Vec::new();
+        let mut ends = std::mem::take(&mut *capture.left.lock().unwrap_or_else(PoisonError::into_inner));
         for other in streams.iter().filter_map(Weak::upgrade) {
             let taken = other.with_capture(Option::take);
             if other.handle != stream.handle {
@@ -524,6 +570,17 @@ impl Capturing {
         let node = self.capture.graph.add(task, &self.last)?;
         self.last = vec![node];
         Ok(node)
+    }
+
+    /// The stream of this handle is no more. If the capture began there, it is over; else what the stream did last must be joined before the
+    /// end.
+    pub fn abandon(&mut self, stream: u64) {
+        if self.capture.origin == stream {
+            self.invalidate();
+            self.capture.close();
+        } else {
+            self.capture.left.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.last);
+        }
     }
 
     /// Breaks the capture: it cannot be ended well any more.

@@ -1,5 +1,6 @@
 //! Launches of kernels.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -35,6 +36,14 @@ pub struct Launch {
     caller: Option<Caller>,
     /// The addresses of the arguments, for `cuGraphKernelNodeGetParams`.
     pointers: OnceLock<Vec<usize>>,
+}
+
+/// How many launches run.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a kernel runs in any stream.
+pub fn is_any_running() -> bool {
+    RUNNING.load(Ordering::Relaxed) > 0
 }
 
 impl Launch {
@@ -92,20 +101,22 @@ impl Launch {
             // That they fit was checked when the launch was given.
             options.cooperative = Some(grid.iter().map(|n| u64::from(*n)).product());
         }
+        RUNNING.fetch_add(1, Ordering::Relaxed);
         let start = Instant::now();
         let result = self.kernel.launch_shared(grid, block, &arguments, context.device.memory_lock(), &options);
         let elapsed = start.elapsed();
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
         context.print(&context.device.memory().take_printed());
         match result {
             Ok(report) => {
                 *last() = (threads, report.instructions);
-                machine.report.launch(&self.function.name, elapsed, &report);
+                machine.report.launch(machine, &self.function.name, elapsed, &report);
                 Ok(())
             }
             Err(errors) => {
                 let first = errors.0.first();
                 let status = first.map_or(Status::LAUNCH_FAILED, Status::from);
-                machine.report.fault(&self.function.name, elapsed, &errors, status, self.caller.as_ref());
+                machine.report.fault(machine, &self.function.name, elapsed, &errors, status, self.caller.as_ref());
                 Err(status)
             }
         }
@@ -120,7 +131,7 @@ const STACK: usize = 64 << 10;
 
 /// Checks that a launch is possible, before the program goes on.
 fn check(function: &Function, kernel: &Kernel, shape: Shape) -> Answer {
-    let dynamic = function.max_dynamic_shared.load(std::sync::atomic::Ordering::Relaxed);
+    let dynamic = function.max_dynamic_shared.load(Ordering::Relaxed);
     let allowed = (SHARED as usize).saturating_sub(kernel.shared_bytes()).max(dynamic as usize);
     if shape.shared as usize > allowed {
         return Err(Status::INVALID_VALUE);

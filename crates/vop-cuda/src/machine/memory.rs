@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use vop_run::{BufferId, Memory};
 
+use super::mapping;
+use super::pool::Pool;
+use super::settings::MAX_DEVICES;
 use super::{Device, Machine};
 use crate::status::{Answer, Status};
 
@@ -24,6 +27,8 @@ pub enum Kind {
     Host,
     /// Memory of the program that it has registered.
     Registered,
+    /// Memory of a device that the program has put at addresses which it had reserved.
+    Mapped,
     /// A variable of a module.
     Variable,
     /// The texels of an array. No pointer of the program's leads there.
@@ -40,6 +45,7 @@ impl Kind {
     fn word(self) -> &'static str {
         match self {
             Kind::Device | Kind::Pool => "device memory",
+            Kind::Mapped => "mapped device memory",
             Kind::Managed => "managed memory",
             Kind::Host => "host memory",
             Kind::Registered => "registered host memory",
@@ -70,21 +76,34 @@ pub struct Allocation {
     pub pool: u64,
     /// What it is called in messages.
     pub name: String,
+    /// What each device may do, if the program has said so.
+    pub access: Option<[u8; MAX_DEVICES]>,
     /// The devices whose kernels reach it, with its place in their memory. Variables and arrays are freed by their owners.
     buffers: Mutex<Vec<(usize, BufferId)>>,
-    /// Whether a stream was told to free it.
+    /// Whether the program has freed it, or told a stream to. A graph's memory is there until the graph has gone.
     pub is_leaving: AtomicBool,
-    /// Copies hold it for reading, so that freeing waits for them.
-    in_use: RwLock<()>,
+    /// Whether it belongs to a graph.
+    pub is_of_graph: AtomicBool,
+    /// Whether it is there. Copies hold this for reading, so that freeing waits for them.
+    is_there: RwLock<bool>,
 }
 
 /// An allocation that stays there as long as this does.
-pub struct Held<'a>(#[allow(dead_code, reason = "it is held")] RwLockReadGuard<'a, ()>);
+pub struct Held<'a>(#[allow(dead_code, reason = "it is held")] RwLockReadGuard<'a, bool>);
 
 impl Allocation {
     /// Keeps it from being freed. Nothing that waits for the program may happen while it is held.
-    pub fn hold(&self) -> Held<'_> {
-        Held(self.in_use.read().unwrap_or_else(PoisonError::into_inner))
+    ///
+    /// # Errors
+    /// [`Status::INVALID_VALUE`] if another thread has freed it since it was found.
+    pub fn hold(&self) -> Answer<Held<'_>> {
+        let is_there = self.is_there.read().unwrap_or_else(PoisonError::into_inner);
+        if *is_there { Ok(Held(is_there)) } else { Err(Status::INVALID_VALUE) }
+    }
+
+    /// Whether it is memory of a device that kernels of others reach once these may reach the device.
+    fn is_reached_by_peers(&self, device: &Device) -> bool {
+        self.device == device.ordinal && !self.kind.is_host() && self.kind != Kind::Mapped
     }
 
     /// Whether all of a range is in it.
@@ -167,13 +186,36 @@ impl Space {
         name: String,
         buffers: Vec<(usize, BufferId)>,
     ) -> Arc<Allocation> {
+        self.add_with(wanted, start, device, name, buffers, None)
+    }
+
+    fn add_with(
+        &self,
+        wanted: Wanted<'_>,
+        start: u64,
+        device: usize,
+        name: String,
+        buffers: Vec<(usize, BufferId)>,
+        access: Option<[u8; MAX_DEVICES]>,
+    ) -> Arc<Allocation> {
         let Wanted { kind, len, context, flags, pool, .. } = wanted;
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let (buffers, in_use) = (Mutex::new(buffers), RwLock::new(()));
-        let is_leaving = AtomicBool::new(false);
-        let made =
-            Allocation { start, len, kind, device, context, number, flags, pool, name, buffers, is_leaving, in_use };
-        let made = Arc::new(made);
+        let made = Arc::new(Allocation {
+            start,
+            len,
+            kind,
+            device,
+            context,
+            number,
+            flags,
+            pool,
+            name,
+            access,
+            buffers: Mutex::new(buffers),
+            is_leaving: AtomicBool::new(false),
+            is_of_graph: AtomicBool::new(false),
+            is_there: RwLock::new(true),
+        });
         self.by_address.write().unwrap_or_else(PoisonError::into_inner).insert(start, Arc::clone(&made));
         made
     }
@@ -219,7 +261,16 @@ impl Machine {
                 }
             }
         }
-        Ok(self.space.add(wanted, start as u64, device.ordinal, name, buffers))
+        let made = self.space.add(wanted, start as u64, device.ordinal, name, buffers);
+        if let Some(pool) = self.pool_of(&made) {
+            pool.take(made.len);
+        }
+        Ok(made)
+    }
+
+    /// The pool that an allocation is from, if it is still there.
+    fn pool_of(&self, allocation: &Allocation) -> Option<Arc<Pool>> {
+        if allocation.pool == 0 { None } else { self.handles.get(allocation.pool) }
     }
 
     /// Makes memory of the program known to all devices.
@@ -241,10 +292,30 @@ impl Machine {
         if !overlaps.is_empty() {
             return Err(Status::HOST_MEMORY_ALREADY_REGISTERED);
         }
+        let access = if read_only { mapping::READ } else { mapping::READ_WRITE };
+        // SAFETY: as the caller says.
+        unsafe { self.take_up(device, start, &[access; MAX_DEVICES], wanted) }
+    }
+
+    /// Makes memory known that another owns, to the devices that may read it, or read and write it.
+    ///
+    /// # Errors
+    /// [`Status::INVALID_VALUE`] if the engine cannot take it up.
+    ///
+    /// # Safety
+    /// It stays mapped until [`Machine::release`].
+    pub unsafe fn take_up(
+        &self,
+        device: &Device,
+        start: u64,
+        access: &[u8; MAX_DEVICES],
+        wanted: Wanted<'_>,
+    ) -> Answer<Arc<Allocation>> {
         let name = self.space.name(&wanted);
         let mut buffers = Vec::new();
-        for each in &self.devices {
+        for each in self.devices.iter().filter(|each| access[each.ordinal] != 0) {
             let pointer = std::ptr::with_exposed_provenance_mut(start as usize);
+            let read_only = access[each.ordinal] == mapping::READ;
             // SAFETY: as the caller says.
             match unsafe { each.memory().register(&name, pointer, wanted.len, read_only) } {
                 Ok(added) => buffers.push((each.ordinal, added)),
@@ -254,7 +325,8 @@ impl Machine {
                 }
             }
         }
-        Ok(self.space.add(wanted, start, device.ordinal, name, buffers))
+        let access = (wanted.kind == Kind::Mapped).then_some(*access);
+        Ok(self.space.add_with(wanted, start, device.ordinal, name, buffers, access))
     }
 
     /// Makes a variable of a module known, whose memory is the module's.
@@ -277,7 +349,11 @@ impl Machine {
         };
         let removed = removed.ok_or(Status::INVALID_VALUE)?;
         // Copies that are running end first.
-        let _alone = removed.in_use.write().unwrap_or_else(PoisonError::into_inner);
+        let mut is_there = removed.is_there.write().unwrap_or_else(PoisonError::into_inner);
+        *is_there = false;
+        if let Some(pool) = self.pool_of(&removed) {
+            pool.give_back(removed.len);
+        }
         let mut buffers = removed.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         free_all(self, &buffers);
         buffers.clear();
@@ -290,9 +366,7 @@ impl Machine {
     /// [`Status::OUT_OF_MEMORY`] if the engine cannot take it up.
     pub fn reach(&self, device: &Device, other: &Device) -> Answer {
         device.set_reaches(other.ordinal, true);
-        for allocation in
-            self.space.filtered(|allocation| allocation.device == other.ordinal && !allocation.kind.is_host())
-        {
+        for allocation in self.space.filtered(|allocation| allocation.is_reached_by_peers(other)) {
             let mut buffers = allocation.buffers.lock().unwrap_or_else(PoisonError::into_inner);
             if buffers.is_empty() || buffers.iter().any(|(known, _)| *known == device.ordinal) {
                 continue;
@@ -308,9 +382,7 @@ impl Machine {
     /// Ends what [`Machine::reach`] began.
     pub fn reach_no_more(&self, device: &Device, other: &Device) {
         device.set_reaches(other.ordinal, false);
-        for allocation in
-            self.space.filtered(|allocation| allocation.device == other.ordinal && !allocation.kind.is_host())
-        {
+        for allocation in self.space.filtered(|allocation| allocation.is_reached_by_peers(other)) {
             let mut buffers = allocation.buffers.lock().unwrap_or_else(PoisonError::into_inner);
             let (gone, left) = buffers.iter().partition(|(known, _)| *known == device.ordinal);
             *buffers = left;

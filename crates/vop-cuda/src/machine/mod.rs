@@ -18,6 +18,7 @@ pub mod handles;
 pub mod host;
 mod join;
 pub mod launch;
+pub mod mapping;
 pub mod memory;
 pub mod module;
 pub mod pool;
@@ -29,11 +30,13 @@ mod tests;
 pub mod work;
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::time::Duration;
 
 pub use context::Context;
 use handles::Handles;
+use mapping::Reservations;
 use memory::Space;
 use pool::Pool;
 use report::Report;
@@ -50,6 +53,8 @@ pub struct Machine {
     pub devices: Vec<Device>,
     /// What addresses are.
     pub space: Space,
+    /// Addresses that are reserved, and what is mapped there.
+    pub reservations: Reservations,
     /// What handles are.
     pub handles: Handles,
     /// What is told at the end.
@@ -64,6 +69,8 @@ pub struct Device {
     /// Bytes of its memory.
     pub total: u64,
     memory: Mutex<Memory>,
+    /// Bytes of memory without an address.
+    physical: AtomicU64,
     /// The devices whose memory its kernels reach: a bit each.
     reaches: AtomicU32,
     primary: Mutex<Primary>,
@@ -102,7 +109,16 @@ pub fn start() -> Answer<&'static Machine> {
             Err(Status::INVALID_VALUE)
         }
     });
-    made.as_ref().map_err(|status| *status)
+    let machine = made.as_ref().map_err(|status| *status)?;
+    // A process that is killed has used CUDA all the same.
+    static FIRST: Once = Once::new();
+    FIRST.call_once(|| machine.report.save(machine));
+    Ok(machine)
+}
+
+/// The machine, at the end of the process: whoever ends it.
+fn machine_at_end() -> Option<&'static Machine> {
+    MACHINE.get()?.as_ref().ok().filter(|_| !IS_FORKED.load(Ordering::Relaxed))
 }
 
 thread_local! {
@@ -142,6 +158,7 @@ impl Machine {
             settings,
             devices,
             space: Space::default(),
+            reservations: Reservations::default(),
             handles: Handles::default(),
             report: Report::default(),
             contexts: Mutex::default(),
@@ -150,8 +167,17 @@ impl Machine {
 
     /// Waits for all that was given to any device until now.
     pub fn drain(&self) {
-        let contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        contexts.iter().for_each(|context| context.drain());
+        self.contexts().iter().for_each(|context| context.drain());
+    }
+
+    /// Waits for all that was given to any device until now, but not if no kernel has run for so long; false if something is not done
+    /// then: it waits for a function of the program, or for a word that nobody writes.
+    pub fn drain_patiently(&self, patience: Duration) -> bool {
+        self.contexts().iter().all(|context| context.drain_patiently(patience))
+    }
+
+    fn contexts(&self) -> Vec<&'static Context> {
+        self.contexts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A device by its number.
@@ -175,6 +201,7 @@ impl Device {
             ordinal,
             total,
             memory: Mutex::new(memory),
+            physical: AtomicU64::new(0),
             reaches: AtomicU32::new(0),
             primary,
             default_pool: OnceLock::new(),
@@ -248,9 +275,10 @@ impl Device {
 
     /// Bytes of its memory that are free.
     pub fn free(&self, machine: &Machine) -> u64 {
-        let taken =
-            machine.space.filtered(|allocation| allocation.device == self.ordinal && !allocation.kind.is_host());
+        // What is mapped is counted once, however often it is.
+        let is_taken = |kind: memory::Kind| !kind.is_host() && kind != memory::Kind::Mapped;
+        let taken = machine.space.filtered(|allocation| allocation.device == self.ordinal && is_taken(allocation.kind));
         let taken: u64 = taken.iter().map(|allocation| allocation.len).sum();
-        self.total.saturating_sub(taken)
+        self.total.saturating_sub(taken + self.physical.load(Ordering::Relaxed))
     }
 }

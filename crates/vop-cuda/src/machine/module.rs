@@ -353,10 +353,8 @@ impl Function {
                 if status == Status::NOT_SUPPORTED {
                     self.context.machine().report.unsupported(&format!("kernel {}", vop_run::demangled(&self.name)));
                 }
-                report::say(&format!(
-                    "vop: error: the kernel `{}` cannot be run\n{errors}\n",
-                    vop_run::demangled(&self.name)
-                ));
+                let text = format!("the kernel `{}` cannot be run\n{errors}", vop_run::demangled(&self.name));
+                report::refused(&text);
                 Err(status)
             }
         });

@@ -1,7 +1,8 @@
 //! Pools: memory that streams allocate and free. Here each allocation is one of the device's; a pool only counts.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Device, Machine, handles};
 use crate::status::{Answer, Status};
@@ -14,15 +15,12 @@ pub struct Pool {
     pub device: &'static Device,
     /// Whether it is the device's own, which cannot be destroyed.
     pub is_default: bool,
-    attributes: Mutex<Attributes>,
-}
-
-#[derive(Default)]
-struct Attributes {
-    /// Those that the program sets, which have no effect.
-    set: HashMap<i32, u64>,
-    /// The most bytes that were in use since it was reset.
-    high: u64,
+    /// Attributes that the program sets, which have no effect.
+    set: Mutex<HashMap<i32, u64>>,
+    /// Bytes that are in use.
+    used: AtomicU64,
+    /// The most bytes that were in use since this was reset.
+    high: AtomicU64,
 }
 
 /// `CU_MEMPOOL_ATTR_…`: reuse (three switches), the threshold of giving back, and counts of bytes.
@@ -37,25 +35,25 @@ impl Pool {
     /// A pool of a device.
     pub fn new(machine: &Machine, device: &'static Device, is_default: bool) -> Arc<Pool> {
         let handle = handles::next();
-        let pool = Arc::new(Pool { handle, device, is_default, attributes: Mutex::default() });
+        let (set, used, high) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let pool = Arc::new(Pool { handle, device, is_default, set, used, high });
         machine.handles.set(handle, Arc::clone(&pool));
         pool
     }
 
-    fn used(&self, machine: &Machine) -> u64 {
-        machine
-            .space
-            .filtered(|allocation| allocation.pool == self.handle)
-            .iter()
-            .map(|allocation| allocation.len)
-            .sum()
+    /// So many bytes were allocated.
+    pub fn take(&self, len: u64) {
+        let used = self.used.fetch_add(len, Ordering::Relaxed) + len;
+        self.high.fetch_max(used, Ordering::Relaxed);
     }
 
-    /// Something was allocated.
-    pub fn note(&self, machine: &Machine) {
-        let used = self.used(machine);
-        let mut attributes = self.attributes.lock().unwrap_or_else(PoisonError::into_inner);
-        attributes.high = attributes.high.max(used);
+    /// So many bytes were freed.
+    pub fn give_back(&self, len: u64) {
+        self.used.fetch_sub(len, Ordering::Relaxed);
+    }
+
+    fn set(&self) -> MutexGuard<'_, HashMap<i32, u64>> {
+        self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The size of an attribute: switches are 32 bits, counts 64.
@@ -67,15 +65,13 @@ impl Pool {
     ///
     /// # Errors
     /// There is none of this number.
-    pub fn attribute(&self, machine: &Machine, attribute: i32) -> Answer<u64> {
-        let used = self.used(machine);
-        let attributes = self.attributes.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn attribute(&self, attribute: i32) -> Answer<u64> {
         Ok(match attribute {
-            _ if REUSE.contains(&attribute) => attributes.set.get(&attribute).copied().unwrap_or(1),
-            THRESHOLD => attributes.set.get(&attribute).copied().unwrap_or(0),
+            _ if REUSE.contains(&attribute) => self.set().get(&attribute).copied().unwrap_or(1),
+            THRESHOLD => self.set().get(&attribute).copied().unwrap_or(0),
             // What is freed is given back at once.
-            RESERVED_CURRENT | USED_CURRENT => used,
-            RESERVED_HIGH | USED_HIGH => attributes.high.max(used),
+            RESERVED_CURRENT | USED_CURRENT => self.used.load(Ordering::Relaxed),
+            RESERVED_HIGH | USED_HIGH => self.high.load(Ordering::Relaxed),
             _ => return Err(Status::INVALID_VALUE),
         })
     }
@@ -85,12 +81,11 @@ impl Pool {
     /// # Errors
     /// There is none of this number, or it cannot be set.
     pub fn set_attribute(&self, attribute: i32, value: u64) -> Answer {
-        let mut attributes = self.attributes.lock().unwrap_or_else(PoisonError::into_inner);
         match attribute {
-            _ if REUSE.contains(&attribute) || attribute == THRESHOLD => {
-                attributes.set.insert(attribute, value);
+            _ if REUSE.contains(&attribute) || attribute == THRESHOLD => _ = self.set().insert(attribute, value),
+            RESERVED_HIGH | USED_HIGH if value == 0 => {
+                self.high.store(self.used.load(Ordering::Relaxed), Ordering::Relaxed);
             }
-            RESERVED_HIGH | USED_HIGH if value == 0 => attributes.high = 0,
             _ => return Err(Status::INVALID_VALUE),
         }
         Ok(())

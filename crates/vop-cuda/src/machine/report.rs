@@ -6,12 +6,13 @@ use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vop_run::{Finding, RunError, RunErrors, StatementProfile};
+use vop_run::{Finding, RunError, RunErrorKind, RunErrors, StatementProfile};
 
 use super::{MACHINE, Machine};
 use crate::status::Status;
@@ -23,7 +24,13 @@ const MAX_KEPT: usize = 1000;
 #[derive(Default)]
 pub struct Report {
     told: Mutex<Told>,
+    /// When it was last written, and how long that took: nothing yet if it was never.
+    saved: Mutex<Option<(Instant, Duration)>>,
 }
+
+/// How long launches are only counted until the report is written again, at least, and how many times as long as writing takes.
+const PAUSE: Duration = Duration::from_millis(250);
+const SHARE: u32 = 50;
 
 #[derive(Default)]
 struct Told {
@@ -158,6 +165,50 @@ impl Report {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Writes what there is to tell until now, for processes that end without a word.
+    pub fn save(&self, machine: &Machine) {
+        if let Some(folder) = &machine.settings.report {
+            let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            let start = Instant::now();
+            self.write(folder, &[], false);
+            *saved = Some((Instant::now(), start.elapsed()));
+        }
+    }
+
+    /// As [`Report::save`], unless it was done just now.
+    fn save_sometimes(&self, machine: &Machine) {
+        // Another thread may be at it.
+        let is_due = self.saved.try_lock().is_ok_and(|saved| {
+            saved.is_some_and(|(when, took)| when.elapsed() > PAUSE.max(took.saturating_mul(SHARE)))
+        });
+        if is_due {
+            self.save(machine);
+        }
+    }
+
+    /// Writes it to a file of the folder.
+    fn write(&self, folder: &Path, leaks: &[String], is_complete: bool) {
+        let name = format!("{}.json", std::process::id());
+        let (path, beside) = (folder.join(&name), folder.join(format!(".{name}")));
+        let text = self.value(leaks, is_complete).to_string();
+        let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
+        // Once is enough: at the end.
+        if let (Err(error), true) = (written, is_complete) {
+            say(&format!("vop: error: the report {} cannot be written: {error}\n", path.display()));
+        }
+    }
+
+    /// Code of the program cannot be used. It is told at once, and counts as an error.
+    pub fn refused(&self, what: &str) {
+        say(&format!("vop: error: {what}\n"));
+        let mut told = self.told();
+        if told.errors.len() < MAX_KEPT {
+            told.errors.push(json!({ "message": what }));
+        } else {
+            told.errors_left_out += 1;
+        }
+    }
+
     /// Something was asked for that is not there.
     pub fn unsupported(&self, what: &str) {
         let mut told = self.told();
@@ -168,8 +219,9 @@ impl Report {
     }
 
     /// A kernel has run.
-    pub fn launch(&self, name: &str, time: Duration, report: &vop_run::Report) {
+    pub fn launch(&self, machine: &Machine, name: &str, time: Duration, report: &vop_run::Report) {
         let mut told = self.told();
+        let known = told.findings.len();
         let kernel = told.kernel(name, time);
         kernel.instructions += report.instructions;
         if let Some(profile) = &report.profile {
@@ -179,10 +231,25 @@ impl Report {
             told.find(name, finding);
         }
         told.findings_left_out += report.findings_left_out;
+        let is_new = told.findings.len() > known;
+        drop(told);
+        if is_new {
+            self.save(machine);
+        } else {
+            self.save_sometimes(machine);
+        }
     }
 
     /// A kernel has failed.
-    pub fn fault(&self, name: &str, time: Duration, errors: &RunErrors, status: Status, caller: Option<&Caller>) {
+    pub fn fault(
+        &self,
+        machine: &Machine,
+        name: &str,
+        time: Duration,
+        errors: &RunErrors,
+        status: Status,
+        caller: Option<&Caller>,
+    ) {
         let mut frames = caller.map_or(Vec::new(), Caller::frames);
         frames.truncate(MAX_FRAMES);
         let shown = vop_run::demangled(name);
@@ -213,10 +280,12 @@ impl Report {
                 told.errors_left_out += 1;
             }
         }
+        drop(told);
+        self.save(machine);
     }
 
     /// All of it, as data.
-    fn value(&self, leaks: &[String]) -> Value {
+    fn value(&self, leaks: &[String], is_complete: bool) -> Value {
         let told = self.told();
         let kernels = told.kernels.iter().map(|(name, kernel)| {
             let profile: Vec<Value> = kernel.profile.iter().map(statement).collect();
@@ -238,6 +307,7 @@ impl Report {
         let kept = &leaks[..leaks.len().min(MAX_KEPT)];
         json!({
             "process": std::process::id(),
+            "complete": is_complete,
             "kernels": kernels.collect::<Vec<_>>(),
             "errors": told.errors,
             "errors_left_out": told.errors_left_out,
@@ -290,10 +360,20 @@ fn message(error: &RunError) -> String {
     if let Some(thread) = error.thread {
         text.push_str(&format!("\n  in {thread}"));
     }
-    if let Some(help) = &error.help {
+    if let Some(help) = help(error) {
         text.push_str(&format!("\n  help: {help}"));
     }
     text
+}
+
+/// What the user can do: by means that a program has.
+fn help(error: &RunError) -> Option<&str> {
+    match error.kind {
+        RunErrorKind::StackOverflow => Some(
+            "check that every recursion and every `alloca` ends; `cudaDeviceSetLimit(cudaLimitStackSize, BYTES)` sets the limit",
+        ),
+        _ => error.help.as_deref(),
+    }
 }
 
 fn as_value(error: &RunError) -> Value {
@@ -301,7 +381,7 @@ fn as_value(error: &RunError) -> Value {
     json!({
         "code": error.kind.code(),
         "message": error.message,
-        "help": error.help,
+        "help": help(error),
         "line": place.map(|place| place.line),
         "text": place.map(|place| &place.text),
         "source": place.and_then(|place| place.source.as_ref()).map(|source| json!({
@@ -367,26 +447,28 @@ extern "C" fn ended() {
 /// From now on the report is made when the process ends; `forked` is called in children of the process.
 pub(super) fn at_exit(forked: fn()) {
     let _ = FORKED.set(forked);
-    // SAFETY: the function stays where it is, as the library is not unloaded.
+    // SAFETY: the functions stay where they are, as the library is not unloaded.
     unsafe {
         libc::pthread_atfork(None, None, Some(in_child));
+        __cxa_at_quick_exit(quickly_ended, std::ptr::null_mut());
     }
 }
 
-/// The process ends, in order.
+unsafe extern "C" {
+    /// What `at_quick_exit` calls, which is no function of the shared library of C.
+    fn __cxa_at_quick_exit(function: extern "C" fn(*mut c_void), library: *mut c_void) -> c_int;
+}
+
+extern "C" fn quickly_ended(_: *mut c_void) {
+    ended();
+}
+
+/// The process ends, in order: after `main`, by `exit` or by `quick_exit`.
 fn end() {
-    let Ok(machine) = super::machine() else { return };
+    let Some(machine) = super::machine_at_end() else { return };
     let leaks: Vec<String> = if machine.settings.leaks { leaks(machine) } else { Vec::new() };
     match &machine.settings.report {
-        Some(folder) => {
-            let name = format!("{}.json", std::process::id());
-            let (path, beside) = (folder.join(&name), folder.join(format!(".{name}")));
-            let text = machine.report.value(&leaks).to_string();
-            let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &path));
-            if let Err(error) = written {
-                say(&format!("vop: error: the report {} cannot be written: {error}\n", path.display()));
-            }
-        }
+        Some(folder) => machine.report.write(folder, &leaks, true),
         None => {
             leaks.iter().for_each(|leak| say(&format!("vop: leak: {leak}\n")));
             for (what, count) in &machine.report.told().unsupported {
@@ -405,6 +487,17 @@ fn leaks(machine: &Machine) -> Vec<String> {
     let is_leaving = |allocation: &super::memory::Allocation| allocation.is_leaving.load(Ordering::Relaxed);
     let all = machine.space.filtered(|allocation| is_leak(allocation.kind) && !is_leaving(allocation));
     all.iter().map(|allocation| allocation.described()).collect()
+}
+
+/// Code of the program cannot be used: see [`Report::refused`].
+pub fn refused(what: &str) {
+    match MACHINE.get() {
+        Some(Ok(machine)) => {
+            machine.report.refused(what);
+            machine.report.save(machine);
+        }
+        _ => say(&format!("vop: error: {what}\n")),
+    }
 }
 
 /// Something that was asked for is not there: the answer, and a line at the end.

@@ -10,10 +10,11 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::graph::Capturing;
+use super::launch;
 use super::work::Work;
 use crate::status::{Answer, Status};
 
@@ -88,10 +89,18 @@ impl Ticket {
     pub fn wait(&self) {
         self.stream.work_until(self.number);
     }
+
+    /// Waits until it is done, but not if no kernel has run for so long; false if it is not done then. The stream's own thread does the
+    /// work: who helps cannot stop.
+    pub fn wait_patiently(&self, patience: Duration) -> bool {
+        self.stream.wait_for_thread(self.number, patience)
+    }
 }
 
 /// Bytes of the stack of a stream's thread, as the program's own threads have: it calls functions of the program.
 const STACK: usize = 8 << 20;
+/// How much work a stream holds back at most. Who gives it more waits until half of that is done, as on a card.
+const MAX_ITEMS: usize = 1024;
 /// How long a thread without work stays, once it sleeps.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long, and how often, it only naps before that.
@@ -179,6 +188,7 @@ impl Stream {
         queue.items.push_back(Item { after, work });
         // Who waits at once starts the thread if it needs it.
         let must_start = wake && !queue.has_thread;
+        let is_full = queue.items.len() > MAX_ITEMS;
         if must_start {
             queue.has_thread = true;
         } else if wake && queue.is_asleep {
@@ -188,6 +198,9 @@ impl Stream {
         drop(queue);
         if must_start {
             self.start();
+        }
+        if is_full {
+            self.work_until(number - (MAX_ITEMS / 2) as u64);
         }
         Ok(Ticket { stream: Arc::clone(self), number })
     }
@@ -297,16 +310,46 @@ impl Stream {
         }
     }
 
+    /// Lets the stream's thread work until the item of this number is done, or no kernel has run for so long; false if it is not done.
+    fn wait_for_thread(self: &Arc<Self>, number: u64, patience: Duration) -> bool {
+        /// How often it looks whether a kernel runs.
+        const LOOK: Duration = Duration::from_millis(100);
+        let mut since = Instant::now();
+        let mut queue = self.queue();
+        while self.done.load(Ordering::Acquire) < number {
+            if launch::is_any_running() {
+                since = Instant::now();
+            }
+            if since.elapsed() > patience {
+                return false;
+            }
+            if !queue.has_thread {
+                queue.has_thread = true;
+                drop(queue);
+                self.start();
+                queue = self.queue();
+                continue;
+            }
+            if queue.is_asleep {
+                queue.is_asleep = false;
+                self.changed.notify_all();
+            }
+            queue.waiting += 1;
+            queue = self.changed.wait_timeout(queue, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            queue.waiting -= 1;
+        }
+        true
+    }
+
     /// The ticket of all work that was given until now.
     pub fn last(self: &Arc<Self>) -> Ticket {
         let number = self.queue().given;
         Ticket { stream: Arc::clone(self), number }
     }
 
-    /// Whether all work is done.
-    pub fn is_idle(&self) -> bool {
-        let queue = self.queue();
-        self.done.load(Ordering::Acquire) == queue.given
+    /// Whether all work is done that [`Stream::synchronize`] waits for.
+    pub fn is_idle(self: &Arc<Self>) -> bool {
+        self.context.all_of(self).iter().all(Ticket::is_done)
     }
 
     /// Whether it gets no more work, and has none.
@@ -320,7 +363,7 @@ impl Stream {
         self.queue().is_closed
     }
 
-    /// Waits until all work is done that was given until now.
+    /// Waits until all work is done that was given until now: for the default stream also that of the streams that it waits for.
     ///
     /// # Errors
     /// A kernel in the context has failed; or the stream is being captured.
@@ -329,9 +372,16 @@ impl Stream {
             self.with_capture(|capturing| capturing.iter_mut().for_each(Capturing::invalidate));
             return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
         }
-        self.last().wait();
+        self.context.all_of(self).iter().for_each(Ticket::wait);
         self.context.flush();
         self.context.check()
+    }
+
+    /// The stream is destroyed, or its device is reset: a capture that began here is over, and breaks no calls any more.
+    pub fn abandon_capture(&self) {
+        if let Some(mut capturing) = self.with_capture(Option::take) {
+            capturing.abandon(self.handle);
+        }
     }
 
     /// The stream will get no more work. What it has is done.

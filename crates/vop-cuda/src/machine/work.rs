@@ -38,7 +38,7 @@ pub enum Work {
     Callback(Callback),
     /// Frees memory.
     Release(Arc<Allocation>),
-    /// Keeps memory of a graph; does nothing.
+    /// Memory of a graph is allocated: it is kept as long as the graph, so that it has the same address in each launch.
     Keep(Arc<Owned>),
     /// Writes a word.
     WriteValue(u64, Value),
@@ -104,8 +104,20 @@ pub struct Callback {
 
 /// Memory that is freed when nobody has it any more.
 pub struct Owned {
-    /// The memory.
-    pub allocation: Arc<Allocation>,
+    allocation: Arc<Allocation>,
+}
+
+impl Owned {
+    /// An allocation becomes a graph's.
+    pub fn new(allocation: &Arc<Allocation>) -> Owned {
+        allocation.is_of_graph.store(true, std::sync::atomic::Ordering::Relaxed);
+        Owned { allocation: Arc::clone(allocation) }
+    }
+
+    /// The graph is launched. The program may have freed the memory since the last time: it is there again.
+    pub fn allocate_again(&self) {
+        self.allocation.is_leaving.store(false, std::sync::atomic::Ordering::Relaxed);
+    }
 }
 
 impl Drop for Owned {
@@ -139,7 +151,7 @@ fn word(machine: &Machine, address: u64, len: u64) -> Answer<Arc<Allocation>> {
 fn write_value(machine: &Machine, address: u64, value: Value) -> Answer {
     let len = if matches!(value, Value::Word(_)) { 4 } else { 8 };
     let allocation = word(machine, address, len)?;
-    let held = allocation.hold();
+    let held = allocation.hold()?;
     let place: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
     // SAFETY: the word is aligned, in an allocation that is held. Others may read it at the same time.
     unsafe {
@@ -165,7 +177,7 @@ fn wait_value(context: &Context, address: u64, value: Value, comparison: Compari
             return Ok(());
         }
         let allocation = word(machine, address, len)?;
-        let held = allocation.hold();
+        let held = allocation.hold()?;
         let place: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
         // SAFETY: as in `write_value`.
         let (is, difference, wanted, mask) = unsafe {

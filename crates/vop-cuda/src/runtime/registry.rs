@@ -97,7 +97,7 @@ impl Binary {
 
 /// Says why an image cannot be used, and gives the error code.
 fn refused(error: &fatbin::Error) -> Status {
-    crate::machine::report::say(&format!("vop: error: device code of the program cannot be used: {error}\n"));
+    crate::machine::report::refused(&format!("device code of the program cannot be used: {error}"));
     match error.kind {
         ErrorKind::Invalid => Status::INVALID_IMAGE,
         ErrorKind::NoCode => Status::NO_BINARY_FOR_GPU,
@@ -268,6 +268,9 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *mut c_void) -> *mut *
 /// Ends the registration of a fat binary's parts.
 pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {}
 
+/// How long streams are waited for at the end while no kernel runs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// Takes a fat binary away: the program ends, or a library that it had loaded is closed.
 pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
     abi::guarded("__cudaUnregisterFatBinary", |_| {
@@ -281,6 +284,14 @@ pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
             // SAFETY: the handle was made by `Box::into_raw`, and was still registered.
             drop(unsafe { Box::from_raw(handle) });
             if let Some(Ok(library)) = removed.library.get() {
+                // At the end of the process nobody is left for what the streams wait for, and all goes with the process.
+                if !crate::machine::machine()?.drain_patiently(PATIENCE) {
+                    crate::machine::report::say(
+                        "vop: warning: the program ends while a stream waits for a function of the program, or for a value in memory; \
+                         what was given to the stream behind that is not done\n",
+                    );
+                    return Ok(());
+                }
                 driver!(cuLibraryUnload((*library as *mut c_void).cast()))?;
             }
         }
