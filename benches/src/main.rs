@@ -1,13 +1,15 @@
 //! The project's speed, each figure beside a rival or a bound measured in the same run.
 //!
-//!     cd benches && cargo run --release [parse|eval|bulk|files|run|run-arithmetic|run-motion|run-memory|run-startup]…
+//!     cd benches && cargo run --release [parse|eval|bulk|files|kernels|run|run-arithmetic|run-motion|run-memory|run-startup]…
 //!
 //! `docs/performance.md` keeps the latest table.
 
 mod bulk;
 mod eval;
 mod files;
+mod kernels;
 mod measure;
+mod opencl;
 mod parse;
 mod run;
 
@@ -26,6 +28,9 @@ fn main() {
     }
     if run("files") {
         files::bench();
+    }
+    if run("kernels") {
+        kernels::bench();
     }
     for (name, bench) in run::BENCHES {
         if run("run") || wanted.iter().any(|wanted| wanted == name) {

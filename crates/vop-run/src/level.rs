@@ -23,9 +23,9 @@ pub(crate) fn index(level: Level) -> usize {
 /// Compiles a function for each index of loops: declares `fn name(level) -> unsafe fn(…) -> …`, which picks one. The body may use the
 /// constant `LEVEL`, the index.
 macro_rules! leveled {
-    ($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
-        fn $name(level: $crate::level::Level) -> unsafe fn($($ty),*) $(-> $result)? {
+        $vis fn $name(level: $crate::level::Level) -> unsafe fn($($ty),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             use $crate::level::Level;
             unsafe fn portable($($arg: $ty),*) $(-> $result)? {

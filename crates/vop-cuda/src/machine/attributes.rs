@@ -192,8 +192,20 @@ pub fn attribute(machine: &Machine, device: &Device, number: i32) -> Answer<i32>
         106 => found.blocks,
         107 => 0,
         // Cache that a program can keep, and the part of memory that it keeps: they have no effect.
-        108 => if found.number >= 80 { 32 << 20 } else { 0 },
-        109 => if found.number >= 80 { 128 << 20 } else { 0 },
+        108 => {
+            if found.number >= 80 {
+                32 << 20
+            } else {
+                0
+            }
+        }
+        109 => {
+            if found.number >= 80 {
+                128 << 20
+            } else {
+                0
+            }
+        }
         110 => 0,
         111 => RESERVED,
         112 => 0,

@@ -11,7 +11,7 @@
 //! | `VOP_CUDA_LIMIT` | thread-instructions of one launch, after which it is taken for an endless loop |
 //! | `VOP_CUDA_TIMEOUT` | the time of one launch, after which it fails: `500ms`, `10s` |
 //! | `VOP_CUDA_MEMORY` | bytes of one device's memory |
-//! | `VOP_CUDA_REPORT` | a folder: at its end the process writes a file `PID.json` there |
+//! | `VOP_CUDA_REPORT` | a folder: the process writes a file `PID.json` there, early and at its end |
 
 use std::path::PathBuf;
 use std::time::Duration;

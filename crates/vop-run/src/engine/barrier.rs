@@ -4,7 +4,7 @@
 
 use super::block::{Failure, Wait, Worker, count, first, subtract, threads, union};
 use crate::code::{Barrier, BarrierKind, Pc};
-use crate::column::{WARP, Width};
+use crate::column::{Area, WARP, Width};
 use crate::error::{RunError, RunErrorKind};
 
 /// The number of barriers of a block.
@@ -47,6 +47,26 @@ impl Arrivals {
 }
 
 impl Worker<'_> {
+    /// Whether all threads of the block that have not ended are at a barrier, so that nobody waits, as at most barriers: then there is
+    /// nothing to do.
+    #[inline(always)]
+    pub(super) fn all_are_at(&self, barrier: &Barrier, active: u32) -> bool {
+        active == self.live.count
+            && barrier.kind == BarrierKind::Sync
+            && barrier.count.is_none()
+            && self.groups.parked.is_empty()
+            && self.reach.shadow.is_none()
+            && barrier.id.area() == Area::Block
+            && self.is_unused(barrier)
+    }
+
+    /// Whether no thread has arrived at a barrier whose number is the same for all threads.
+    fn is_unused(&self, barrier: &Barrier) -> bool {
+        // SAFETY: the decoder laid the number out as a word, and every block has a thread.
+        let id = unsafe { self.reach.file.element(barrier.id, Width::Word, 0) };
+        self.barriers.threads.get(id as usize).is_some_and(Vec::is_empty)
+    }
+
     /// Threads reach a barrier; false if the running group waits now.
     pub(super) fn barrier(&mut self, pc: Pc, barrier: &Barrier, mask: Vec<u8>) -> Result<bool, Failure> {
         let (first, file) = (first(&mask), self.reach.file);

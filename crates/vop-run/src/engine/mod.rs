@@ -12,6 +12,7 @@ mod access;
 mod barrier;
 mod block;
 pub(crate) mod decimal;
+mod fetch;
 pub(crate) mod findings;
 pub(crate) mod launch;
 mod meter;

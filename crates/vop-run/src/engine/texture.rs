@@ -12,7 +12,7 @@ use super::block::{Failure, Worker, threads};
 use super::findings::{AccessKind, Spot};
 use super::shadow::Touch;
 use crate::code::{Order, OrderSemantics, Pc, Scope};
-use crate::column::{Slot, Width};
+use crate::column::{Slot, WARP, Width};
 use crate::error::{RunError, RunErrorKind};
 use crate::memory::{Memory, plural};
 use crate::symbol::shown;
@@ -144,7 +144,22 @@ impl<'l> Worker<'l> {
         self.reach.tell_shadow(self.launch.kernel.steps[pc as usize].statement);
         let mut last = Last::default();
         let mut failed = None;
+        // Threads of warps whose fetches were made together.
+        let mut made = 0..0;
         for thread in threads(mask) {
+            if made.contains(&thread) {
+                continue;
+            }
+            if let Action::Fetch(fetch) = &op.action
+                && thread >= made.end
+            {
+                // The first of a warp that takes part.
+                made = thread / WARP * WARP..(thread / WARP + 1) * WARP;
+                if self.fetch_warp(op, fetch, &mut last, thread, &mask[made.clone()]) {
+                    continue;
+                }
+                made = made.end..made.end;
+            }
             let done = match &op.action {
                 Action::Fetch(fetch) => self.fetch(op, fetch, &mut last, thread),
                 Action::Surface(surface) => self.surface(op, surface, &mut last, thread),
@@ -213,6 +228,68 @@ impl<'l> Worker<'l> {
         let sampling = Sampling { sampled, sampler, start: self.reach.image(&sampled.texels, false)? };
         last.sampling = Some(([handle, other], sampling));
         Ok(sampling)
+    }
+
+    /// Makes the fetches of a warp together, where that is possible: `first` is its first thread that takes part. False if each thread must
+    /// make its own, and find what is wrong.
+    fn fetch_warp(&mut self, op: &TextureOp, fetch: &FetchOp, last: &mut Last<'l>, first: usize, mask: &[u8]) -> bool {
+        let is_common = fetch.layer.is_none()
+            && fetch.offset.is_empty()
+            && fetch.gather.is_none()
+            && fetch.resident.is_none()
+            && fetch.results == Results::Words
+            && matches!(fetch.lod, LodSlots::Base)
+            && self.reach.shadow.is_none();
+        if !is_common {
+            return false;
+        }
+        let (file, warp) = (self.reach.file, first / WARP);
+        let is_same = |slot: Slot| {
+            // SAFETY: handles are words of 64 bits.
+            let handles = unsafe { &*file.column::<u64>(slot).warp(warp) };
+            let wanted = handles[first % WARP];
+            handles.iter().zip(mask).all(|(handle, active)| *handle == wanted || *active == 0)
+        };
+        if !is_same(op.handle.slot) || op.sampler.as_ref().is_some_and(|sampler| !is_same(sampler.slot)) {
+            return false;
+        }
+        let Ok(Sampling { sampled, sampler, start }) = self.sampled(op, last, first) else { return false };
+        let shape = sampled.texels.shape;
+        let how = Fetch::new(sampled, sampler, fetch.geometry);
+        let fits = fetch.geometry.fits(shape) && (shape != Shape::Linear || fetch.whole);
+        if !fits || !super::fetch::is_possible(&how, fetch.whole) {
+            return false;
+        }
+        let mut at = [[0; WARP]; 2];
+        for (at, slot) in at.iter_mut().zip(&fetch.at) {
+            // SAFETY: coordinates are words.
+            *at = unsafe { *file.column::<u32>(*slot).warp(warp) };
+        }
+        let mut out = [[0; WARP]; 4];
+        // SAFETY: the launch's level is the CPU's; the image's memory was found just now.
+        unsafe { super::fetch::fetch(self.launch.kernel.level, &how, fetch.whole, start, &at, &mut out) };
+        #[cfg(debug_assertions)]
+        for lane in threads(mask) {
+            let mut reader = Pointer { start, seen: None };
+            let value = super::fetch::one(&how, fetch.whole, &mut reader, at.map(|at| at[lane]));
+            // Memory that others write at the same time may differ.
+            let again = super::fetch::one(&how, fetch.whole, &mut reader, at.map(|at| at[lane]));
+            let is_equal = |channel: usize| {
+                let [one, other] = [value[channel], out[channel][lane]].map(f32::from_bits);
+                one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()
+            };
+            debug_assert!(value != again || (0..4).all(is_equal), "{value:x?}, {:x?}", out.map(|out| out[lane]));
+        }
+        for (slot, words) in fetch.d.iter().zip(&out) {
+            // SAFETY: results are words. The mask has a byte for each thread.
+            unsafe {
+                let column = &mut *file.column::<u32>(*slot).warp(warp);
+                for lane in 0..WARP {
+                    column[lane] = if mask[lane] == 0 { column[lane] } else { words[lane] };
+                }
+            }
+        }
+        true
     }
 
     fn fetch(&mut self, op: &TextureOp, fetch: &FetchOp, last: &mut Last<'l>, thread: usize) -> Result<(), Fault> {

@@ -11,7 +11,10 @@
 use super::block::{Failure, Wait, Worker, count, union};
 use super::findings::{Absence, What};
 use crate::code::{Collective, CollectiveKind, FromActive, Op, Pc};
-use crate::column::{WARP, Width};
+use crate::column::{Area, File, WARP, Width, all, none};
+#[cfg(target_arch = "x86_64")]
+use crate::level::AVX512;
+use crate::level::leveled;
 
 /// What lanes of a block's warps did, for the check of what they do together.
 #[derive(Debug)]
@@ -96,6 +99,58 @@ impl Worker<'_> {
         self.groups.park(&self.frames, self.running.frame, pc, waiting, Wait::Warp);
         self.gather_warps();
         Ok(others)
+    }
+
+    /// Makes an operation that is a `shfl`, a vote or a barrier, if in each warp all lanes come to it, or none, and those of a warp name the
+    /// same lanes: then nobody waits. Returns whether it has.
+    ///
+    /// # Safety
+    /// The operation must have been decoded for the block's file; the mask must have a byte for each of its threads.
+    pub(super) unsafe fn whole_warps(&mut self, collective: &Collective, mask: *const u8) -> bool {
+        use CollectiveKind::{All, Any, Ballot, ShuffleButterfly, ShuffleDown, ShuffleIndex, ShuffleUp, Sync, Uniform};
+        let (kind, file) = (collective.kind, self.reach.file);
+        let shuffles = matches!(kind, ShuffleUp | ShuffleDown | ShuffleButterfly | ShuffleIndex);
+        if !shuffles && !matches!(kind, All | Any | Uniform | Ballot | Sync)
+            || self.warp_watch.is_some()
+            || self.reach.shadow.is_some()
+        {
+            return false;
+        }
+        // SAFETY: the caller promises the mask; the decoder laid the lanes out as words.
+        let active = |warp: usize| unsafe { &*mask.add(warp * WARP).cast::<[u8; WARP]>() };
+        let alike = |warp: usize| match collective.members {
+            Some(slot) if slot.area() != Area::Block => {
+                // SAFETY: as above.
+                let members = unsafe { &*file.column::<u32>(slot).warp(warp) };
+                members.iter().fold(0, |differ, lanes| differ | (lanes ^ members[0])) == 0
+            }
+            _ => true,
+        };
+        if !(0..file.warps).all(|warp| none(active(warp)) || all(active(warp)) && alike(warp)) {
+            return false;
+        }
+        let shuffle = shuffle(self.launch.kernel.level);
+        for warp in (0..file.warps).filter(|warp| all(active(*warp))) {
+            // SAFETY: the decoder laid the operands out for the widths that this kind takes, and decoded for a level that this CPU has.
+            unsafe {
+                if shuffles {
+                    shuffle(&file, collective, warp);
+                    continue;
+                }
+                let votes = || bits(&*file.column::<u8>(collective.sources[0]).warp(warp));
+                let predicate = |value: bool| {
+                    *file.column::<u8>(collective.d).warp(warp) = [u8::from(value).wrapping_neg(); WARP];
+                };
+                match kind {
+                    All => predicate(votes() == u32::MAX),
+                    Any => predicate(votes() != 0),
+                    Uniform => predicate(matches!(votes(), 0 | u32::MAX)),
+                    Ballot => *file.column::<u32>(collective.d).warp(warp) = [votes(); WARP],
+                    _ => {}
+                }
+            }
+        }
+        true
     }
 
     /// The lanes that a lane names; none where the instruction takes those that are there.
@@ -252,7 +307,9 @@ impl Worker<'_> {
         let [_, b, c] = collective.sources;
         for lane in (0..WARP).filter(|lane| lanes >> lane & 1 != 0) {
             let thread = warp * WARP + lane;
-            let (from, _) = source_lane(collective.kind, lane as u64, value(b, lane) & 31, value(c, lane));
+            let (from, _) =
+                source_lane(collective.kind, lane as u32, value(b, lane) as u32 & 31, value(c, lane) as u32);
+            let from = from as usize;
             if lanes >> from & 1 == 0 {
                 self.reach.findings.add(statement, thread, What::MissingLane(from));
             }
@@ -318,8 +375,9 @@ impl Worker<'_> {
                 pw = Width::Predicate;
                 let mut missing = 0;
                 for lane in 0..WARP {
-                    let (from, inside) =
-                        source_lane(kind, lane as u64, value(b, Width::Word, lane) & 31, value(c, Width::Word, lane));
+                    let [b, c] = [b, c].map(|slot| value(slot, Width::Word, lane) as u32);
+                    let (from, inside) = source_lane(kind, lane as u32, b & 31, c);
+                    let from = from as usize;
                     d[lane] = if on(from) { values[from] } else { 0 };
                     p[lane] = inside;
                     missing |= u32::from(!on(from)) << lane;
@@ -341,7 +399,13 @@ impl Worker<'_> {
 
 /// A warp's part of a mask, as bits.
 fn bits(mask: &[u8]) -> u32 {
-    mask[..WARP].iter().enumerate().fold(0, |bits, (lane, m)| bits | u32::from(m & 1) << lane)
+    let eights = mask[..WARP].chunks_exact(8).enumerate();
+    eights.fold(0, |bits, (i, eight)| {
+        let eight = eight.iter().enumerate().fold(0, |word, (k, m)| word | u64::from(*m) << (8 * k));
+        // The multiplication moves the lowest bits of eight bytes to the highest byte.
+        let eight = (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits | (eight as u32) << (8 * i)
+    })
 }
 
 /// Writes a warp's part of a mask from bits.
@@ -351,12 +415,13 @@ fn set(mask: &mut [u8], bits: u32) {
     }
 }
 
-/// The lane that `shfl` reads, and whether it is within the segment (manual, "shfl.sync").
-fn source_lane(kind: CollectiveKind, lane: u64, b: u64, c: u64) -> (usize, bool) {
+/// The lane that `shfl` reads, and whether it is within the segment (manual, "shfl.sync"). `b` is a lane.
+#[inline(always)]
+fn source_lane(kind: CollectiveKind, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let (clamp, segment) = (c & 31, c >> 8 & 31);
     let max_lane = (lane & segment) | (clamp & !segment);
     let (from, inside) = match kind {
-        CollectiveKind::ShuffleUp => (lane.wrapping_sub(b), lane as i64 - b as i64 >= max_lane as i64),
+        CollectiveKind::ShuffleUp => (lane.wrapping_sub(b), lane as i32 - b as i32 >= max_lane as i32),
         CollectiveKind::ShuffleDown => (lane + b, lane + b <= max_lane),
         CollectiveKind::ShuffleButterfly => (lane ^ b, lane ^ b <= max_lane),
         _ => {
@@ -364,5 +429,89 @@ fn source_lane(kind: CollectiveKind, lane: u64, b: u64, c: u64) -> (usize, bool)
             (from, from <= max_lane)
         }
     };
-    ((if inside { from } else { lane }) as usize & 31, inside)
+    ((if inside { from } else { lane }) & 31, inside)
+}
+
+leveled! {
+    /// A `shfl` of all lanes of a warp. The operation must have been laid out for the file, which must have the warp.
+    fn shuffle(file: &File, collective: &Collective, warp: usize) {
+        // SAFETY: callers promise an operation that was laid out for the file.
+        unsafe {
+            match collective.kind {
+                CollectiveKind::ShuffleUp => shuffle_as::<0, LEVEL>(file, collective, warp),
+                CollectiveKind::ShuffleDown => shuffle_as::<1, LEVEL>(file, collective, warp),
+                CollectiveKind::ShuffleButterfly => shuffle_as::<2, LEVEL>(file, collective, warp),
+                _ => shuffle_as::<3, LEVEL>(file, collective, warp),
+            }
+        }
+    }
+}
+
+/// A `shfl` of one kind.
+///
+/// # Safety
+/// The operation must have been laid out for the file, which must have the warp; the CPU must have the level.
+#[inline(always)]
+unsafe fn shuffle_as<const KIND: usize, const LEVEL: usize>(file: &File, collective: &Collective, warp: usize) {
+    let kind = const {
+        match KIND {
+            0 => CollectiveKind::ShuffleUp,
+            1 => CollectiveKind::ShuffleDown,
+            2 => CollectiveKind::ShuffleButterfly,
+            _ => CollectiveKind::ShuffleIndex,
+        }
+    };
+    // SAFETY: the decoder laid `shfl`'s sources and first result out as words, and its second result as predicates.
+    unsafe {
+        let [a, b, c] = collective.sources.map(|slot| *file.column::<u32>(slot).warp(warp));
+        let (mut from, mut p) = ([0u32; WARP], [0u8; WARP]);
+        let mut lane = 0;
+        while lane < WARP {
+            let (source, inside) = source_lane(kind, lane as u32, b[lane] & 31, c[lane]);
+            (from[lane], p[lane]) = (source, u8::from(inside).wrapping_neg());
+            lane += 1;
+        }
+        let d = &mut *file.column::<u32>(collective.d).warp(warp);
+        permute::<LEVEL>(&a, &from, d);
+        *file.column::<u8>(collective.p).warp(warp) = p;
+    }
+}
+
+/// The values of the lanes that `from` names, each below 32.
+///
+/// # Safety
+/// The CPU must have the level.
+#[inline(always)]
+unsafe fn permute<const LEVEL: usize>(a: &[u32; WARP], from: &[u32; WARP], d: &mut [u32; WARP]) {
+    #[cfg(target_arch = "x86_64")]
+    if LEVEL == AVX512 {
+        // SAFETY: the caller promises the level.
+        unsafe { permute_avx512(a, from, d) };
+        return;
+    }
+    let mut lane = 0;
+    while lane < WARP {
+        d[lane] = a[from[lane] as usize % WARP];
+        lane += 1;
+    }
+}
+
+/// [`permute`] in two instructions.
+///
+/// # Safety
+/// The CPU must have AVX-512 F.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn permute_avx512(a: &[u32; WARP], from: &[u32; WARP], d: &mut [u32; WARP]) {
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_permutex2var_epi32, _mm512_storeu_si512};
+    // SAFETY: each array has two vectors of sixteen words.
+    unsafe {
+        let halves = |of: &[u32; WARP]| [0, WARP / 2].map(|at| _mm512_loadu_si512(of.as_ptr().add(at).cast()));
+        let [low, high] = halves(a);
+        for (i, from) in halves(from).into_iter().enumerate() {
+            let values = _mm512_permutex2var_epi32(low, from, high);
+            _mm512_storeu_si512(d.as_mut_ptr().add(i * WARP / 2).cast(), values);
+        }
+    }
 }

@@ -125,7 +125,7 @@ struct Taps {
 }
 
 /// Of the products of three weights.
-const SCALE: f64 = 1.0 / (1u32 << 24) as f64;
+pub(crate) const SCALE: f64 = 1.0 / (1u32 << 24) as f64;
 
 /// The greatest whole number that is not above a number, of numbers that fit: without a call, which `f64::floor` is on CPUs without SSE4.1.
 #[inline(always)]
@@ -343,7 +343,7 @@ impl<'s> Fetch<'s> {
 
     /// What channels hold that a texel has not: 0, and the fourth 1.
     #[inline]
-    fn absent(&self) -> Value {
+    pub(crate) fn absent(&self) -> Value {
         [0, 0, 0, if self.floats { 1f32.to_bits() } else { 1 }]
     }
 

@@ -165,11 +165,12 @@ impl Reach {
             for i in 0..WARP {
                 offsets[i] = self.in_stack(offsets[i] as usize, warp * WARP + i) as u32;
             }
-            return Some(Near { start, halves: [0; 2], adjacent: false, equal: false });
+            return Some(Near { start, halves: [0; 2], adjacent: false, flat: false });
         }
-        // The offsets of the first threads of both halves, if adjacent threads reach adjacent bytes and all are active.
-        let halves = [check.any, check.any.wrapping_add(HALF as u32 * bytes)];
-        Some(Near { start, halves, adjacent: check.apart == 0, equal: check.differ == 0 })
+        // The offsets of the first threads of both halves: if adjacent threads reach adjacent bytes and all are active, or all reach the same.
+        let flat = check.differ == 0;
+        let halves = [check.any, if flat { check.any } else { check.any.wrapping_add(HALF as u32 * bytes) }];
+        Some(Near { start, halves, adjacent: check.apart == 0, flat })
     }
 
     /// The address of a thread of a warp, where samples give the base. It is exact: the block's samples have been checked for lines that
@@ -225,7 +226,7 @@ impl Reach {
         if !adjacent {
             fill(offsets, halves, stride);
         }
-        Some(Near { start, halves, adjacent, equal: stride == 0 && first == second })
+        Some(Near { start, halves, adjacent, flat: stride == 0 })
     }
 
     /// The memory of all threads of the block, if all are active and in each half of a warp each thread reaches just behind the one
@@ -289,6 +290,48 @@ impl Reach {
             return None;
         }
         Some(Rows { start: region.start.wrapping_add(from_start as usize), firsts, half: HALF * access.bytes as usize })
+    }
+
+    /// The shared memory of all threads of the block, if all are active and samples give the base. All is checked at once: a step that
+    /// reads shared memory takes little more than the moves.
+    ///
+    /// # Safety
+    /// As for [`Reach::near`]; the mask must have a byte for each thread.
+    #[inline(always)]
+    pub(super) unsafe fn shared_rows(&self, access: &Access, mask: *const u8) -> Option<SharedRows> {
+        // A stride is at most 2^20, and negative ones are rare.
+        let stride = u32::try_from(access.stride?).ok()?;
+        if access.space != Space::Shared || access.width != Width::Word || access.in_frame || self.shadow.is_some() {
+            return None;
+        }
+        let (halves, offset) = (self.lanes / HALF, access.offset as u32);
+        // SAFETY: the caller promises a mask for each warp; there is a sample of a word for each half.
+        let (firsts, everyone) = unsafe {
+            let firsts = self.file.column_of_samples::<u32>(access.base).cast_const();
+            let everyone = (0..self.file.warps).all(|warp| all(&*mask.add(warp * WARP).cast::<[u8; WARP]>()));
+            (std::slice::from_raw_parts(firsts, halves), everyone)
+        };
+        let (mut greatest, mut any) = (0, stride);
+        for first in firsts {
+            let at = first.wrapping_add(offset);
+            greatest = greatest.max(at);
+            any |= at;
+        }
+        let end = u64::from(greatest) + u64::from(stride) * (HALF as u64 - 1) + u64::from(access.bytes);
+        let fits = everyone && end <= self.shared_len && any & (access.bytes - 1) == 0;
+        fits.then_some(SharedRows { start: self.shared, firsts: firsts.as_ptr(), offset, stride })
+    }
+
+    /// The bytes that all threads reach, where the address is a constant; nothing of the stack.
+    #[inline(always)]
+    pub(super) fn constant(&self, access: &Access, write: bool) -> Option<*mut u8> {
+        if access.width != Width::None || access.in_frame || self.shadow.is_some() {
+            return None;
+        }
+        let Window { start, len, first, on_stack } = self.window(access.space, access.offset, write)?;
+        let (at, bytes) = (access.offset - first, u64::from(access.bytes));
+        let fits = !on_stack && bytes <= len && at <= len - bytes && access.offset & (bytes - 1) == 0;
+        fits.then(|| start.wrapping_add(at as usize))
     }
 
     /// Checks a warp's access thread by thread: pointers, or the first thread whose access fails. Tells the shadow memory, if there is one,
@@ -456,6 +499,33 @@ impl Rows {
     }
 }
 
+/// Where the halves of a block's warps reach in shared memory.
+pub(super) struct SharedRows {
+    start: *mut u8,
+    /// For each half, what its first thread's address follows from.
+    firsts: *const u32,
+    offset: u32,
+    /// Bytes from one thread of a half to the next.
+    pub(super) stride: u32,
+}
+
+impl SharedRows {
+    /// The offsets of the first threads of both halves of a warp.
+    ///
+    /// # Safety
+    /// There must be such a warp.
+    #[inline(always)]
+    pub(super) unsafe fn offsets(&self, warp: usize) -> [u32; 2] {
+        // SAFETY: the caller promises that the warp exists, and there is a sample for each half.
+        [0, 1].map(|half| unsafe { *self.firsts.add(2 * warp + half) }.wrapping_add(self.offset))
+    }
+
+    /// What offsets count from.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start
+    }
+}
+
 /// The offsets of threads that are `stride` bytes apart in each half.
 #[inline(always)]
 pub(super) fn fill(offsets: &mut [u32; WARP], halves: [u32; 2], stride: u32) {
@@ -487,8 +557,8 @@ pub(super) struct Near {
     pub(super) halves: [u32; 2],
     /// Whether in each half each thread reaches just behind the one before it.
     pub(super) adjacent: bool,
-    /// Whether all reach the same bytes.
-    pub(super) equal: bool,
+    /// Whether in each half all reach the same bytes.
+    pub(super) flat: bool,
 }
 
 /// What a warp's offsets are compared with, and what was found. The findings are bits: of truth values the compiler would make 32

@@ -8,8 +8,9 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::address::{Aligned, Near, each, fill};
+use super::atomic::{AtomicLoop, atomic_loop};
 use super::{Reach, WarpFault};
-use crate::code::{Load, MemoryWidth, OrderSemantics, Store};
+use crate::code::{Atomic, Load, MemoryWidth, OrderSemantics, Store};
 use crate::column::{Element, File, HALF, Slot, WARP, all, blend, none};
 use crate::engine::findings::AccessKind;
 use crate::engine::shadow::Touch;
@@ -288,8 +289,38 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
     mask: *const u8,
     f: F,
 ) -> Result<(), WarpFault> {
-    // SAFETY: the caller promises what `rows` asks for, and `rows` checks the memory of all warps.
+    // SAFETY: the caller promises what `rows` and the others ask for, and they check the memory of all warps.
     unsafe {
+        if let Some(rows) = reach.shared_rows(&load.access, mask) {
+            let start = rows.start();
+            for warp in 0..reach.file.warps {
+                let halves = rows.offsets(warp);
+                if rows.stride == load.access.bytes {
+                    let from = halves.map(|offset| start.add(offset as usize).cast::<M>().cast_const());
+                    if take::<M, E, F, LEVEL>(&reach.file, &load.d, warp, from, f) {
+                        continue;
+                    }
+                }
+                if rows.stride == 0 {
+                    spread::<M, E, F>(&reach.file, &load.d, warp, start, halves, f);
+                    continue;
+                }
+                let Aligned(offsets) = &mut Aligned([0; WARP]);
+                fill(offsets, halves, rows.stride);
+                gathered::<M, E, F, LEVEL>(&reach.file, &load.d, warp, start, offsets, f);
+            }
+            return Ok(());
+        }
+        if let Some(at) = reach.constant(&load.access, false) {
+            for (k, slot) in load.d.iter().enumerate() {
+                let value = f(M::fetch(at.add(k * size_of::<M>()).cast()));
+                for warp in 0..reach.file.warps {
+                    let active = &*mask.add(warp * WARP).cast::<[u8; WARP]>();
+                    blend(&mut *reach.file.column::<E>(*slot).warp(warp), &[value; WARP], active);
+                }
+            }
+            return Ok(());
+        }
         if let Some(rows) = reach.rows(&load.access, mask, false) {
             rows.prefetch(reach.file.warps);
             let all = (0..reach.file.warps).all(|warp| {
@@ -313,7 +344,7 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
             let everyone = all(active);
             let Aligned(offsets) = &mut Aligned([0; WARP]);
             let near = reach.of_warp::<LEVEL>(&load.access, warp, active, false, offsets);
-            let Some(Near { start, halves, adjacent, equal }) = near else {
+            let Some(Near { start, halves, adjacent, flat }) = near else {
                 let strong = reach.shadow.is_some() && load.access.order.semantics != OrderSemantics::Weak;
                 // The base may be the destination.
                 let seen = if strong { reach.addresses(&load.access, warp) } else { [0; WARP] };
@@ -334,25 +365,76 @@ unsafe fn load<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
                 }
                 fill(offsets, halves, load.access.bytes);
             }
+            if everyone && flat {
+                spread::<M, E, F>(&reach.file, &load.d, warp, start, halves, f);
+                continue;
+            }
+            if everyone {
+                gathered::<M, E, F, LEVEL>(&reach.file, &load.d, warp, start, offsets, f);
+                continue;
+            }
             for (k, slot) in load.d.iter().enumerate() {
                 let start = start.add(k * size_of::<M>());
                 let Aligned(found) = &mut Aligned([M::default(); WARP]);
-                if equal {
+                if flat {
                     *found = [M::fetch(start.add(halves[0] as usize).cast()); WARP];
                 } else {
                     M::gather::<LEVEL>(start, offsets, found);
                 }
                 let values = each(|i| f(found[i]));
-                let to = &mut *reach.file.column::<E>(*slot).warp(warp);
-                if everyone {
-                    *to = values;
-                } else {
-                    blend(to, &values, active);
-                }
+                blend(&mut *reach.file.column::<E>(*slot).warp(warp), &values, active);
             }
         }
     }
     Ok(())
+}
+
+/// Loads what all threads of each half of a warp reach.
+///
+/// # Safety
+/// The memory at both offsets must be readable, aligned, for all elements; the slots must be columns of the type.
+#[inline(always)]
+unsafe fn spread<M: Raw, E: Element, F: Fn(M) -> E + Copy>(
+    file: &File,
+    d: &[Slot],
+    warp: usize,
+    start: *const u8,
+    halves: [u32; 2],
+    f: F,
+) {
+    for (k, slot) in d.iter().enumerate() {
+        // SAFETY: the caller promises the memory and the columns.
+        unsafe {
+            let [first, second] = halves.map(|at| f(M::fetch(start.add(at as usize + k * size_of::<M>()).cast())));
+            let to = file.column::<E>(*slot).warp(warp).cast::<[E; HALF]>();
+            to.write([first; HALF]);
+            to.add(1).write([second; HALF]);
+        }
+    }
+}
+
+/// Loads what the threads of a warp reach at offsets.
+///
+/// # Safety
+/// The memory at all offsets must be readable, aligned, for all elements; the slots must be columns of the type; the CPU must have the
+/// level.
+#[inline(always)]
+unsafe fn gathered<M: Raw, E: Element, F: Fn(M) -> E + Copy, const LEVEL: usize>(
+    file: &File,
+    d: &[Slot],
+    warp: usize,
+    start: *const u8,
+    offsets: &[u32; WARP],
+    f: F,
+) {
+    for (k, slot) in d.iter().enumerate() {
+        let Aligned(found) = &mut Aligned([M::default(); WARP]);
+        // SAFETY: the caller promises the memory, the columns and the level.
+        unsafe {
+            M::gather::<LEVEL>(start.add(k * size_of::<M>()), offsets, found);
+            *file.column::<E>(*slot).warp(warp) = each(|i| f(found[i]));
+        }
+    }
 }
 
 /// Loads a warp's vectors that stand one behind another in each half; false if they are of another length than one, two or four.
@@ -468,6 +550,32 @@ unsafe fn put<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
     true
 }
 
+/// Stores what all threads of a warp write at offsets. Vectors either are the same bytes or have none in common, so the last thread's stays
+/// although elements are written one after another.
+///
+/// # Safety
+/// The memory at all offsets must be writable, aligned, for all elements; the slots must be columns of the type.
+#[inline(always)]
+unsafe fn scattered<M: Raw, E: Element, F: Fn(E) -> M + Copy>(
+    file: &File,
+    sources: &[Slot],
+    warp: usize,
+    start: *mut u8,
+    offsets: &[u32; WARP],
+    f: F,
+) {
+    for (k, slot) in sources.iter().enumerate() {
+        // SAFETY: the caller promises the memory and the columns.
+        unsafe {
+            let from = &*file.column::<E>(*slot).warp(warp);
+            let start = start.add(k * size_of::<M>());
+            for i in 0..WARP {
+                f(from[i]).put(start.add(offsets[i] as usize).cast());
+            }
+        }
+    }
+}
+
 /// Stores for all active threads.
 ///
 /// # Safety
@@ -479,8 +587,23 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
     mask: *const u8,
     f: F,
 ) -> Result<(), WarpFault> {
-    // SAFETY: the caller promises what `rows` asks for, and `rows` checks the memory of all warps.
+    // SAFETY: the caller promises what `rows` and `shared_rows` ask for, and they check the memory of all warps.
     unsafe {
+        if let Some(rows) = reach.shared_rows(&store.access, mask) {
+            for warp in 0..reach.file.warps {
+                let halves = rows.offsets(warp);
+                if rows.stride == store.access.bytes {
+                    let to = halves.map(|offset| rows.start().add(offset as usize).cast::<M>());
+                    if put::<M, E, F, LEVEL>(&reach.file, &store.sources, warp, to, f) {
+                        continue;
+                    }
+                }
+                let Aligned(offsets) = &mut Aligned([0; WARP]);
+                fill(offsets, halves, rows.stride);
+                scattered::<M, E, F>(&reach.file, &store.sources, warp, rows.start(), offsets, f);
+            }
+            return Ok(());
+        }
         if let Some(rows) = reach.rows(&store.access, mask, true) {
             rows.prefetch(reach.file.warps);
             let all = (0..reach.file.warps).all(|warp| {
@@ -514,6 +637,10 @@ unsafe fn store<M: Raw, E: Element, F: Fn(E) -> M + Copy, const LEVEL: usize>(
                 fill(offsets, halves, store.access.bytes);
             }
             let pointers = match near {
+                Some(near) if everyone => {
+                    scattered::<M, E, F>(&reach.file, &store.sources, warp, near.start, offsets, f);
+                    continue;
+                }
                 Some(near) => each(|i| near.start.add(offsets[i] as usize) as usize),
                 None => {
                     let pointers = reach.far(&store.access, warp, active, AccessKind::Write)?;
@@ -597,6 +724,7 @@ type StoreLoop = unsafe fn(&mut Reach, &Store, *const u8) -> Result<(), WarpFaul
 pub(in crate::engine) struct Moves {
     loads: [LoadLoop; MemoryWidth::COUNT],
     stores: [StoreLoop; MemoryWidth::COUNT],
+    atomics: AtomicLoop,
 }
 
 impl Moves {
@@ -605,6 +733,7 @@ impl Moves {
         Moves {
             loads: [load_8(level), load_16(level), load_32(level), load_64(level)],
             stores: [store_8(level), store_16(level), store_32(level), store_64(level)],
+            atomics: atomic_loop(level),
         }
     }
 
@@ -636,6 +765,21 @@ impl Moves {
     ) -> Result<(), WarpFault> {
         // SAFETY: the caller's promise is the loop's.
         unsafe { self.stores[store.memory as usize](reach, store, mask) }
+    }
+
+    /// An atomic for all active threads.
+    ///
+    /// # Safety
+    /// As for [`Moves::load`].
+    #[inline(always)]
+    pub(in crate::engine) unsafe fn atomic(
+        &self,
+        reach: &mut Reach,
+        atomic: &Atomic,
+        mask: *const u8,
+    ) -> Result<(), WarpFault> {
+        // SAFETY: the caller's promise is the loop's.
+        unsafe { (self.atomics)(reach, atomic, mask) }
     }
 }
 

@@ -29,7 +29,6 @@ use crate::memory::{
     region_index, short_allocation,
 };
 
-pub(super) use atomic::atomic;
 pub(super) use bytes::Moves;
 
 /// Places of allocations that a core remembers.

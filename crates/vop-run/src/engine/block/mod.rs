@@ -25,7 +25,7 @@ mod samples;
 mod stack;
 mod storage;
 
-use super::access::{Moves, Reach, atomic};
+use super::access::{Moves, Reach};
 use super::barrier::Arrivals;
 use super::launch::Launch;
 use super::meter::{self, Meter};
@@ -301,7 +301,7 @@ impl<'l> Worker<'l> {
                     over += u64::from(active) * ATOMIC;
                     self.reach.tell_shadow(step.statement);
                     // SAFETY: the decoder made the atomic for this file, and a mask has a byte for each of its threads.
-                    let result = unsafe { atomic(&mut self.reach, a, mask) };
+                    let result = unsafe { self.moves.atomic(&mut self.reach, a, mask) };
                     if let Err(fault) = result {
                         return Err(self.access_failed(fault, pc));
                     }
@@ -310,6 +310,17 @@ impl<'l> Worker<'l> {
                     self.done.video += u64::from(active);
                     // SAFETY: the decoder laid the slots out as words of this file, and a mask has a byte for each of its threads.
                     unsafe { launch.video(&self.reach.file, video, mask) };
+                }
+                Op::Barrier(barrier) if self.all_are_at(barrier, active) => {
+                    self.reach.changes += 1;
+                    self.meter.over += std::mem::take(&mut over) + self.reach.lanes as u64 * 2;
+                    self.look_if_due()?;
+                }
+                // SAFETY: the decoder laid the operation out for this file, and a mask has a byte for each of its threads.
+                Op::Warp(collective) if unsafe { self.whole_warps(collective, mask) } => {
+                    let (lanes, groups) = (self.reach.lanes as u64, self.groups.parked.len() as u64);
+                    self.meter.over += std::mem::take(&mut over) + 8 * lanes + lanes * (groups / 4);
+                    self.look_if_due()?;
                 }
                 Op::Return | Op::Exit
                     if active == self.running.active && self.groups.parked.is_empty() && self.running.frame == 0 =>

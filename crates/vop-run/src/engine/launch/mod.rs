@@ -10,6 +10,7 @@ mod arguments;
 mod cooperative;
 mod crew;
 mod options;
+mod pool;
 mod report;
 
 use std::sync::atomic::AtomicU64;
@@ -354,23 +355,14 @@ impl<'k> Ready<'k> {
         if let Some(error) = launch.ended_from_outside() {
             return Err(error.into());
         }
-        let work: Vec<Work> = if cores == 1 {
-            launch.standstill.start(1);
-            vec![launch.work()]
-        } else {
-            std::thread::scope(|scope| {
-                launch.standstill.start(cores.min(MAX_CORES));
-                // If the system refuses a thread, its blocks go to the others.
-                let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || launch.work()).ok();
-                let others: Vec<_> = (1..cores.min(MAX_CORES)).map_while(spawn).collect();
-                (others.len() + 1..cores.min(MAX_CORES)).for_each(|_| launch.standstill.leave());
-                let own = launch.work();
-                let others = others.into_iter().map(|other| match other.join() {
-                    Ok(work) => work,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                });
-                std::iter::once(own).chain(others).collect()
-            })
+        let cores = cores.min(MAX_CORES);
+        launch.standstill.start(cores);
+        let work = match cores {
+            1 => vec![launch.work()],
+            _ => {
+                let absent = |others| (0..others).for_each(|_| launch.standstill.leave());
+                pool::together(cores - 1, || launch.work(), absent)
+            }
         };
         let (shape, places) = (launch.shape, Arc::clone(&launch.places));
         drop(launch);
