@@ -247,6 +247,27 @@ fn flags() {
     assert!(stderr(&output).contains("compile with `-arch=compute_75`"), "{output:?}");
 }
 
+/// Programs of the driver API that nvcc links have no runtime, though they have device code, which is empty.
+#[test]
+fn programs_of_the_driver_api() {
+    let Some((nvcc, folder)) = nvcc() else { return };
+    let (source, program) = (folder.path().join("driver.cpp"), folder.path().join("driver"));
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_vop-cuda"), folder.path().join("libcuda.so")).unwrap();
+    std::fs::write(&source, "extern \"C\" int cuInit(unsigned);\nint main() { return cuInit(0); }\n").unwrap();
+    let output = Command::new(nvcc)
+        .args(["-arch=compute_75", "-cudart", "shared", "-L"])
+        .arg(folder.path())
+        .arg(&source)
+        .args(["-lcuda", "-o"])
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let output = run(&[program.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(stderr(&output).contains("no launches"), "{output:?}");
+}
+
 /// The names of the functions of a library, of one version of them.
 fn symbols(library: &Path, version: &str) -> Option<BTreeSet<String>> {
     let output = Command::new("nm").args(["-D", "--defined-only"]).arg(library).output().ok()?;

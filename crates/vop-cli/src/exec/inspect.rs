@@ -29,6 +29,8 @@ struct Program {
     rpath: Option<String>,
     /// Whether it holds device code.
     has_device_code: bool,
+    /// Whether it has the text that the static runtime finds the driver's private tables by.
+    finds_driver: bool,
     /// Whether it takes the functions that register device code from a library.
     asks_runtime: bool,
 }
@@ -70,7 +72,9 @@ pub(super) fn refuse_unfit(path: &Path) -> Result<(), Failure> {
             "{name} needs {other}, and vop has libcudart.so.12 and libcudart.so.13; build it with CUDA 12 or 13"
         )));
     }
-    if program.has_device_code && !program.asks_runtime && !program.needed.iter().any(|name| runtime(&name)) {
+    // nvcc puts an empty piece of device code into programs of the driver API, too, which have no runtime.
+    let has_own_runtime = program.has_device_code && program.finds_driver;
+    if has_own_runtime && !program.asks_runtime && !program.needed.iter().any(|name| runtime(&name)) {
         return Err(Failure::Misuse(format!(
             "{name} has the CUDA runtime linked statically, and that asks the driver by tables that are not public; link it with \
              `nvcc -cudart shared` (CMake: CUDA_RUNTIME_LIBRARY Shared)"
@@ -172,10 +176,15 @@ fn read(path: &Path) -> Option<Program> {
                     name.is_some_and(|name| name == "__cudaRegisterFatBinary")
                 });
             }
-            _ if string(&names, section.name).is_some_and(|name| name == ".nv_fatbin") => {
-                program.has_device_code = true;
-            }
-            _ => {}
+            _ => match string(&names, section.name).as_deref() {
+                Some(".nv_fatbin") => program.has_device_code = true,
+                Some(".rodata") => {
+                    let text = b"cuGetExportTable\0";
+                    let content = content(section).unwrap_or_default();
+                    program.finds_driver = content.windows(text.len()).any(|bytes| bytes == text);
+                }
+                _ => {}
+            },
         }
     }
     Some(program)
@@ -217,7 +226,7 @@ mod tests {
     fn this_test_is_a_program_without_device_code() {
         let program = std::env::current_exe().ok().and_then(|path| read(&path)).expect("an ELF file");
         assert!(program.needed.iter().any(|name| name.starts_with("libc.so")), "{program:?}");
-        assert!(!program.has_device_code && !program.asks_runtime);
+        assert!(!program.has_device_code && !program.asks_runtime && !program.finds_driver);
         assert_eq!(read(Path::new(file!())), None);
     }
 }

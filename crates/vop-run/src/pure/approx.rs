@@ -244,7 +244,8 @@ mod tests {
         }
         // Where the logarithm is small, it is as exact.
         for i in 1..1000 {
-            for a in [1.0 + f64::from(i) * f64::from(f32::EPSILON), 1.0 - f64::from(i) * f64::from(f32::EPSILON) / 2.0] {
+            for a in [1.0 + f64::from(i) * f64::from(f32::EPSILON), 1.0 - f64::from(i) * f64::from(f32::EPSILON) / 2.0]
+            {
                 assert!(close(logarithm(a), (a - 1.0).ln_1p() * std::f64::consts::LOG2_E), "lg2 {a:e}");
             }
         }

@@ -159,15 +159,22 @@ struct Together {
 }
 
 impl Together {
-    /// Takes back what has not been started and waits for the rest; returns how many were taken back.
-    fn end(&mut self) -> usize {
-        let mut called_off = 0;
-        for (helper, call) in std::mem::take(&mut self.calls) {
-            if locked(&helper.inbox).call.take().is_some() {
-                locked(&self.pool.idle).push(helper);
-                called_off += 1;
-                continue;
+    /// Takes back what has not been started; returns how many calls that were.
+    fn call_off(&mut self) -> usize {
+        let before = self.calls.len();
+        self.calls.retain(|(helper, _)| {
+            let is_started = locked(&helper.inbox).call.take().is_none();
+            if !is_started {
+                locked(&self.pool.idle).push(Arc::clone(helper));
             }
+            is_started
+        });
+        before - self.calls.len()
+    }
+
+    /// Waits for what was started.
+    fn wait(&mut self) {
+        for (_, call) in self.calls.drain(..) {
             for _ in 0..SPINS {
                 if call.done.load(Ordering::Acquire) {
                     break;
@@ -178,13 +185,13 @@ impl Together {
                 std::thread::park();
             }
         }
-        called_off
     }
 }
 
 impl Drop for Together {
     fn drop(&mut self) {
-        self.end();
+        self.call_off();
+        self.wait();
     }
 }
 
@@ -215,10 +222,12 @@ pub(super) fn together<T: Send>(helpers: usize, work: impl Fn() -> T + Sync, abs
         absent(refused);
     }
     let own = work();
-    let called_off = others.end();
+    // Those that came may be waiting to hear that the others will not.
+    let called_off = others.call_off();
     if called_off > 0 {
         absent(called_off);
     }
+    others.wait();
     let results = slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
     let results = results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)));
     std::iter::once(own).chain(results).collect()
