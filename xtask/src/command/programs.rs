@@ -1,6 +1,6 @@
 //! `cargo xtask programs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write;
@@ -308,12 +308,13 @@ impl Nvcc {
         }
         let runtime = runtime.ok_or_else(|| format!("{}: there is no libcudart.so", toolkit.display()))?;
         link(&runtime, &libraries.join("libcudart.so"))?;
-        let driver = libraries.join("libcuda.so");
-        if !driver.exists() {
-            let empty = libraries.join("empty.c");
-            std::fs::write(&empty, "")?;
+        let (driver, source) = (libraries.join("libcuda.so"), libraries.join("driver.c"));
+        if !source.exists() {
+            let header = toolkit.join("include/cuda.h");
+            let text = std::fs::read_to_string(&header).map_err(|error| format!("{}: {error}", header.display()))?;
+            std::fs::write(&source, driver_functions(&text))?;
             let mut gcc = Command::new("gcc");
-            gcc.args(["-shared", "-Wl,-soname,libcuda.so.1", "-o"]).arg(&driver).arg(&empty);
+            gcc.args(["-w", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o"]).arg(&driver).arg(&source);
             output(&mut gcc)?;
         }
         Ok(Nvcc { path: nvcc, libraries })
@@ -331,11 +332,6 @@ impl Nvcc {
         let mut main = nvcc();
         main.args(["-cudart", "shared", "-O2"]).args(&program.sources);
         main.arg("-L").arg(&self.libraries).args(&program.libraries);
-        // The driver's functions are found when the program starts.
-        main.args(["-Xlinker", "--unresolved-symbols=ignore-in-object-files"]);
-        if program.libraries.iter().any(|library| library == "-lcuda") {
-            main.args(["-Xlinker", "--no-as-needed", "-lcuda"]);
-        }
         main.arg("-o").arg(to.join("program"));
         commands.push(main);
         for module in &program.modules {
@@ -442,6 +438,17 @@ impl Tools {
     }
 }
 
+/// A library in C with every function that the header of the driver names, so that programs can be linked: they find the real ones when
+/// they start.
+fn driver_functions(header: &str) -> String {
+    let words = header.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let is_function = |word: &&str| {
+        word.strip_prefix("cu").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
+    };
+    let names: BTreeSet<&str> = words.filter(is_function).collect();
+    names.into_iter().map(|name| format!("void {name}(void) {{}}\n")).collect()
+}
+
 /// Makes a link, in the place of one that is there.
 fn link(to: &Path, from: &Path) -> Result<(), Failure> {
     let _ = std::fs::remove_file(from);
@@ -540,7 +547,7 @@ fn report(suite: &Suite, programs: &[&Program], done: &[Done]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Program, judged, refusal, report};
+    use super::{Outcome, Program, driver_functions, judged, refusal, report};
 
     fn program(text: &str) -> Program {
         let table: toml::Table = text.parse().expect("TOML");
@@ -576,6 +583,12 @@ mod tests {
         assert!(read("name = 'p'\nsource = 'x'").contains("`source` is no key"));
         assert_eq!(read("name = 'p'\nsources = 'x'"), "program `p`: `sources` is not a list of texts");
         assert!(read("name = 'p'\nmodules = [['a.cu', 'a.ptx']]").contains("`modules` is not"));
+    }
+
+    #[test]
+    fn the_driver_has_the_functions_of_its_header() {
+        let header = "#define cuMemAlloc cuMemAlloc_v2\ntypedef int CUresult, cuuint64_t;\nCUresult CUDAAPI cuMemAlloc(size_t n);\n";
+        assert_eq!(driver_functions(header), "void cuMemAlloc(void) {}\nvoid cuMemAlloc_v2(void) {}\n");
     }
 
     #[test]
