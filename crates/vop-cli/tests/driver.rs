@@ -122,6 +122,7 @@ fn streams_events_graphs_and_textures() {
 #[test]
 fn modules_are_linked_and_functions_found_by_name() {
     run("linking");
+    run("managed-variable");
     if let Some(text) = run("names") {
         assert_eq!(text, "vop: not supported: cuGreenCtxCreate, asked for 2 times\n");
     }

@@ -72,7 +72,7 @@ pub(super) fn refuse_unfit(path: &Path) -> Result<(), Failure> {
             "{name} needs {other}, and vop has libcudart.so.12 and libcudart.so.13; build it with CUDA 12 or 13"
         )));
     }
-    // nvcc puts an empty piece of device code into programs of the driver API, too, which have no runtime.
+    // nvcc puts device code into programs of the driver API, too, which have no runtime: often only a header.
     let has_own_runtime = program.has_device_code && program.finds_driver;
     if has_own_runtime && !program.asks_runtime && !program.needed.iter().any(|name| runtime(&name)) {
         return Err(Failure::Misuse(format!(
@@ -177,7 +177,7 @@ fn read(path: &Path) -> Option<Program> {
                 });
             }
             _ => match string(&names, section.name).as_deref() {
-                Some(".nv_fatbin") => program.has_device_code = true,
+                Some(".nv_fatbin") => program.has_device_code = section.size > FATBIN_HEADER,
                 Some(".rodata") => {
                     let text = b"cuGetExportTable\0";
                     let content = content(section).unwrap_or_default();
@@ -194,6 +194,8 @@ const DYNAMIC: u32 = 6;
 const DYNAMIC_SYMBOLS: u32 = 11;
 const DT_NEEDED: u64 = 1;
 const DT_RPATH: u64 = 15;
+/// Bytes of the header of a fat binary, behind which its entries stand.
+const FATBIN_HEADER: u64 = 16;
 
 fn number<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()

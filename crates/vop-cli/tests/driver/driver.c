@@ -518,6 +518,25 @@ static void more_graphs(void) {
     OK(CALL(cuStreamSynchronize, (CUstream), blocking));
 }
 
+/* A managed variable is the host's, too. */
+static void managed_variable(void) {
+    const char *text = ".version 8.0\n.target sm_75\n.address_size 64\n.global .u32 plain = 1;\n"
+                       ".visible .global .attribute(.managed) .align 4 .u32 both = 10;\n";
+    start();
+    CUmodule module = load(text);
+    CUdeviceptr pointer, plain;
+    OK(CALL(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), &pointer, NULL, module, "both"));
+    OK(CALL(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), &plain, NULL, module, "plain"));
+    unsigned managed;
+    void *host;
+    OK(CALL(cuPointerGetAttribute, (void *, int, CUdeviceptr), &managed, 8, pointer));
+    OK(CALL(cuPointerGetAttribute, (void *, int, CUdeviceptr), &host, 4, pointer));
+    CHECK(managed == 1 && *(unsigned *)host == 10);
+    OK(CALL(cuPointerGetAttribute, (void *, int, CUdeviceptr), &managed, 8, plain));
+    CHECK(managed == 0);
+    GIVES(1, CALL(cuMemFree_v2, (CUdeviceptr), pointer));
+}
+
 /* Memory without an address, put at addresses that are reserved: at two at once, side by side, and away again. */
 static void mapping(void) {
     enum { PIECE = 2 << 20 };
@@ -836,6 +855,7 @@ int main(int count, char **words) {
     else if (!strcmp(which, "graphs")) graphs();
     else if (!strcmp(which, "more-graphs")) more_graphs();
     else if (!strcmp(which, "mapping")) mapping();
+    else if (!strcmp(which, "managed-variable")) managed_variable();
     else if (!strncmp(which, "ends-", 5)) ends(which + 5);
     else if (!strcmp(which, "linking")) linking();
     else if (!strcmp(which, "names")) names();

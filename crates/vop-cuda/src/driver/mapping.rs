@@ -35,7 +35,7 @@ pub struct AllocationProperties {
     handle_types: u32,
     location: Location,
     windows: *const std::ffi::c_void,
-    /// Compression, RDMA and usage, which have no effect.
+    /// Compression in the first byte, RDMA and usage, which have no effect.
     flags: [u8; 8],
 }
 
@@ -96,7 +96,11 @@ api! {
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: the caller's arguments.
-        unsafe { put(memory, machine.create(machine.device(device(properties)?)?, len as u64)?.handle) }
+        unsafe {
+            let device = machine.device(device(properties)?)?;
+            let [compression, ..] = get(properties)?.flags;
+            put(memory, machine.create(device, len as u64, compression)?.handle)
+        }
     }
 
     /// The program holds memory no more. It is there as long as it is mapped.
@@ -153,9 +157,12 @@ api! {
 
     /// The properties of memory.
     fn cuMemGetAllocationPropertiesFromHandle(properties: *mut AllocationProperties, memory: u64) {
-        let location = Location { kind: 1, id: physical(memory)?.device.ordinal as DeviceNumber };
+        let memory = physical(memory)?;
+        let location = Location { kind: 1, id: memory.device.ordinal as DeviceNumber };
+        let mut flags = [0; 8];
+        flags[0] = memory.compression;
         let found =
-            AllocationProperties { kind: 1, handle_types: 0, location, windows: std::ptr::null(), flags: [0; 8] };
+            AllocationProperties { kind: 1, handle_types: 0, location, windows: std::ptr::null(), flags };
         // SAFETY: the caller's argument.
         unsafe { put(properties, found) }
     }

@@ -619,7 +619,7 @@ unsafe fn allocate_from(
 fn advise(pointer: DevicePointer, len: usize, advice: i32) -> Answer {
     Context::current()?;
     let found = machine()?.space.find_range(pointer, len as u64)?;
-    let is_known = found.is_some_and(|found| found.kind == Kind::Managed);
+    let is_known = found.is_some_and(|found| found.kind.is_managed());
     if is_known && (1..=6).contains(&advice) { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
@@ -627,7 +627,7 @@ unsafe fn put_range(data: *mut c_void, size: usize, attribute: i32, pointer: Dev
     /// `CU_DEVICE_INVALID`.
     const NOWHERE: i32 = -2;
     let found = machine()?.space.find_range(pointer, len as u64)?;
-    found.filter(|found| found.kind == Kind::Managed).ok_or(Status::INVALID_VALUE)?;
+    found.filter(|found| found.kind.is_managed()).ok_or(Status::INVALID_VALUE)?;
     let value = match attribute {
         // Whether it is mostly read; kinds of places.
         1 | 5 | 7 => 0,
@@ -672,7 +672,7 @@ unsafe fn device_at(location: *const [i32; 2], kind: i32) -> Answer<&'static cra
 
 fn prefetch(pointer: DevicePointer, len: usize, stream: Arc<crate::machine::stream::Stream>) -> Answer {
     let found = machine()?.space.find_range(pointer, len as u64)?;
-    found.filter(|found| found.kind == Kind::Managed).ok_or(Status::INVALID_VALUE)?;
+    found.filter(|found| found.kind.is_managed()).ok_or(Status::INVALID_VALUE)?;
     stream.give(Work::Nothing).map(|_| ())
 }
 
@@ -704,7 +704,7 @@ unsafe fn put_attribute(
             // Whether copies are synchronous; a number of the allocation; managed; the device.
             6 => put(data.cast::<u32>(), 0),
             7 => put(data.cast::<u64>(), number(|found| found.number)),
-            8 => put(data.cast::<u32>(), u32::from(found.is_some_and(|found| found.kind == Kind::Managed))),
+            8 => put(data.cast::<u32>(), u32::from(found.is_some_and(|found| found.kind.is_managed()))),
             9 => put(data.cast::<i32>(), found.map_or(-2, |found| found.device as i32)),
             10 | 15 | 21 => put(data.cast::<u32>(), 0),
             11 | 19 => put(data.cast::<u64>(), number(|found| found.start)),

@@ -190,7 +190,14 @@ pub fn attribute(machine: &Machine, device: &Device, number: i32) -> Answer<i32>
         102 => 1,
         103..=105 => 0,
         106 => found.blocks,
-        107 => 0,
+        // Memory that is compressed, which is a wish.
+        107 => {
+            if found.number >= 80 {
+                1
+            } else {
+                0
+            }
+        }
         // Cache that a program can keep, and the part of memory that it keeps: they have no effect.
         108 => {
             if found.number >= 80 {

@@ -25,6 +25,8 @@ pub struct Physical {
     pub device: &'static Device,
     /// Its bytes.
     pub len: u64,
+    /// `CUmemAllocationCompType`, as the program asked for it; it has no effect.
+    pub compression: u8,
     file: OwnedFd,
 }
 
@@ -182,7 +184,7 @@ impl Machine {
     ///
     /// # Errors
     /// The size is not possible; or the device has not so much.
-    pub fn create(&self, device: &'static Device, len: u64) -> Answer<Arc<Physical>> {
+    pub fn create(&self, device: &'static Device, len: u64, compression: u8) -> Answer<Arc<Physical>> {
         check(len)?;
         if len == 0 {
             return Err(Status::INVALID_VALUE);
@@ -203,7 +205,7 @@ impl Machine {
             return Err(Status::OUT_OF_MEMORY);
         }
         device.physical.fetch_add(len, Ordering::Relaxed);
-        let made = Arc::new(Physical { handle: handles::next(), device, len, file });
+        let made = Arc::new(Physical { handle: handles::next(), device, len, compression, file });
         self.handles.set(made.handle, Arc::clone(&made));
         Ok(made)
     }

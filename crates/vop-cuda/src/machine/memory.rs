@@ -31,6 +31,8 @@ pub enum Kind {
     Mapped,
     /// A variable of a module.
     Variable,
+    /// A variable of a module that the host reaches.
+    ManagedVariable,
     /// The texels of an array. No pointer of the program's leads there.
     Array,
 }
@@ -38,7 +40,12 @@ pub enum Kind {
 impl Kind {
     /// Whether the host may use the pointer.
     pub fn is_host(self) -> bool {
-        matches!(self, Kind::Managed | Kind::Host | Kind::Registered)
+        self.is_managed() || matches!(self, Kind::Host | Kind::Registered)
+    }
+
+    /// Whether it is managed memory: the host and all devices reach it.
+    pub fn is_managed(self) -> bool {
+        matches!(self, Kind::Managed | Kind::ManagedVariable)
     }
 
     /// What it is in a message, and in the report of leaks.
@@ -50,6 +57,7 @@ impl Kind {
             Kind::Host => "host memory",
             Kind::Registered => "registered host memory",
             Kind::Variable => "a variable",
+            Kind::ManagedVariable => "a managed variable",
             Kind::Array => "an array",
         }
     }
@@ -330,8 +338,17 @@ impl Machine {
     }
 
     /// Makes a variable of a module known, whose memory is the module's.
-    pub fn add_variable(&self, device: &Device, name: &str, start: u64, len: u64, context: u64) -> Arc<Allocation> {
-        let wanted = Wanted { kind: Kind::Variable, len, context, flags: 0, pool: 0, by: name };
+    pub fn add_variable(
+        &self,
+        device: &Device,
+        name: &str,
+        start: u64,
+        len: u64,
+        context: u64,
+        is_managed: bool,
+    ) -> Arc<Allocation> {
+        let kind = if is_managed { Kind::ManagedVariable } else { Kind::Variable };
+        let wanted = Wanted { kind, len, context, flags: 0, pool: 0, by: name };
         self.space.add(wanted, start, device.ordinal, name.to_owned(), Vec::new())
     }
 

@@ -207,13 +207,13 @@ impl Module {
             let id = program.variable(name)?;
             let len = memory.len_of(id);
             // One that another program defines is empty here.
-            (memory.name(id) == Some(name) && len > 0).then_some((id, len))
+            (memory.name(id) == Some(name) && len > 0).then_some((id, len, is_managed(program, name)))
         });
-        let (id, len) = found.ok_or(Status::NOT_FOUND)?;
+        let (id, len, managed) = found.ok_or(Status::NOT_FOUND)?;
         let start = memory.pointer(id) as u64;
         drop(memory);
         let machine = self.context.machine();
-        let variable = machine.add_variable(self.context.device, name, start, len, self.context.handle);
+        let variable = machine.add_variable(self.context.device, name, start, len, self.context.handle, managed);
         variables.insert(name.to_owned(), Arc::clone(&variable));
         Ok(variable)
     }
@@ -360,4 +360,15 @@ impl Function {
         });
         kernel.clone()
     }
+}
+
+/// Whether a variable is declared with `.attribute(.managed)`, which stands before its name.
+fn is_managed(program: &Program, name: &str) -> bool {
+    let module = program.module();
+    let mut variables = module.scopes().iter().flat_map(|scope| scope.variables());
+    variables.find(|variable| module.slice(&variable.name) == name).is_some_and(|variable| {
+        let before = module.slice(&(0..variable.name.start));
+        let start = before.rfind([';', '{', '}']).unwrap_or(0);
+        before[start..].contains(".managed")
+    })
 }

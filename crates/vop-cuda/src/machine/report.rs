@@ -483,7 +483,7 @@ fn end() {
 
 fn leaks(machine: &Machine) -> Vec<String> {
     use super::memory::Kind;
-    let is_leak = |kind: Kind| !matches!(kind, Kind::Variable | Kind::Registered);
+    let is_leak = |kind: Kind| !matches!(kind, Kind::Variable | Kind::ManagedVariable | Kind::Registered);
     let is_leaving = |allocation: &super::memory::Allocation| allocation.is_leaving.load(Ordering::Relaxed);
     let all = machine.space.filtered(|allocation| is_leak(allocation.kind) && !is_leaving(allocation));
     all.iter().map(|allocation| allocation.described()).collect()
