@@ -60,13 +60,7 @@ leveled! {
         out: &mut [Words; 4],
     ) {
         // SAFETY: as the caller says.
-        unsafe {
-            match fetch.texels.format.bytes() {
-                1 => by_format::<1>(fetch, whole, start, at, out),
-                2 => by_format::<2>(fetch, whole, start, at, out),
-                _ => by_format::<4>(fetch, whole, start, at, out),
-            }
-        }
+        unsafe { by_format(fetch, whole, start, at, out) }
     }
 }
 
@@ -86,39 +80,35 @@ pub(crate) unsafe fn fetch(
     unsafe { leveled_fetch(level)(fetch, whole, start, at, out) }
 }
 
-/// Chooses how channels of so many bytes become words.
+/// Chooses how many bytes channels have, and how they become words.
 #[inline(always)]
-unsafe fn by_format<const BYTES: u64>(
-    fetch: &Fetch<'_>,
-    whole: bool,
-    start: *const u8,
-    at: &[Words; 2],
-    out: &mut [Words; 4],
-) {
+unsafe fn by_format(fetch: &Fetch<'_>, whole: bool, start: *const u8, at: &[Words; 2], out: &mut [Words; 4]) {
     let signed = |value: i32, greatest: f32| (value as f32 / greatest).max(-1.0);
     // As `float` and `integer`, one format each.
     // SAFETY: as the caller says.
     unsafe {
         match (fetch.texels.format, fetch.floats) {
             (Format::U8 | Format::Unorm8, true) => {
-                run::<BYTES>(fetch, whole, start, at, out, |raw| raw as i32 as f32 / 255.0);
+                run::<1>(fetch, whole, start, at, out, |raw| raw as i32 as f32 / 255.0);
             }
             (Format::U16 | Format::Unorm16, true) => {
-                run::<BYTES>(fetch, whole, start, at, out, |raw| raw as i32 as f32 / 65535.0);
+                run::<2>(fetch, whole, start, at, out, |raw| raw as i32 as f32 / 65535.0);
             }
             (Format::S8 | Format::Snorm8, true) => {
-                run::<BYTES>(fetch, whole, start, at, out, |raw| signed(raw as u8 as i8 as i32, 127.0));
+                run::<1>(fetch, whole, start, at, out, |raw| signed(raw as u8 as i8 as i32, 127.0));
             }
             (Format::S16 | Format::Snorm16, true) => {
-                run::<BYTES>(fetch, whole, start, at, out, |raw| signed(raw as u16 as i16 as i32, 32767.0));
+                run::<2>(fetch, whole, start, at, out, |raw| signed(raw as u16 as i16 as i32, 32767.0));
             }
             (Format::S8, false) => {
-                run::<BYTES>(fetch, whole, start, at, out, |raw| f32::from_bits(raw as u8 as i8 as u32));
+                run::<1>(fetch, whole, start, at, out, |raw| f32::from_bits(raw as u8 as i8 as u32));
             }
             (Format::S16, false) => {
-                run::<BYTES>(fetch, whole, start, at, out, |raw| f32::from_bits(raw as u16 as i16 as u32));
+                run::<2>(fetch, whole, start, at, out, |raw| f32::from_bits(raw as u16 as i16 as u32));
             }
-            _ => run::<BYTES>(fetch, whole, start, at, out, f32::from_bits),
+            (Format::U8, _) => run::<1>(fetch, whole, start, at, out, f32::from_bits),
+            (Format::U16, _) => run::<2>(fetch, whole, start, at, out, f32::from_bits),
+            _ => run::<4>(fetch, whole, start, at, out, f32::from_bits),
         }
     }
 }
