@@ -44,8 +44,8 @@ struct Reservation {
     len: u64,
     /// What is mapped, by the address.
     pieces: BTreeMap<u64, Piece>,
-    /// What kernels and copies know, by the address.
-    known: BTreeMap<u64, Arc<Allocation>>,
+    /// What kernels and copies know, by the address, and what devices may do there.
+    known: BTreeMap<u64, (Arc<Allocation>, Access)>,
 }
 
 struct Piece {
@@ -307,16 +307,14 @@ impl Machine {
     /// Makes kernels and copies know what a reservation has now.
     fn know(&self, reservation: &mut Reservation) -> Answer {
         let ranges = reservation.ranges();
-        let is_same = |allocation: &Allocation| {
-            let access = allocation.access.as_ref();
-            ranges
-                .iter()
-                .any(|(start, len, _, new)| (*start, *len) == (allocation.start, allocation.len) && access == Some(new))
+        let is_same = |(allocation, access): &(Arc<Allocation>, Access)| {
+            let known = (allocation.start, allocation.len, *access);
+            ranges.iter().any(|(start, len, _, access)| (*start, *len, *access) == known)
         };
         let gone: Vec<u64> =
             reservation.known.iter().filter(|(_, known)| !is_same(known)).map(|(start, _)| *start).collect();
         for start in gone {
-            if let Some(allocation) = reservation.known.remove(&start) {
+            if let Some((allocation, _)) = reservation.known.remove(&start) {
                 self.release(&allocation)?;
             }
         }
@@ -327,7 +325,7 @@ impl Machine {
             let wanted = Wanted { kind: Kind::Mapped, len, context: 0, flags: 0, pool: 0, by: "cuMemMap" };
             // SAFETY: the range stays mapped: `unmap` releases the allocation, and only then puts other memory there.
             let made = unsafe { self.take_up(&self.devices[device], start, &access, wanted) }?;
-            reservation.known.insert(start, made);
+            reservation.known.insert(start, (made, access));
         }
         Ok(())
     }

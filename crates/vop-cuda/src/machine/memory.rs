@@ -84,8 +84,6 @@ pub struct Allocation {
     pub pool: u64,
     /// What it is called in messages.
     pub name: String,
-    /// What each device may do, if the program has said so.
-    pub access: Option<[u8; MAX_DEVICES]>,
     /// The devices whose kernels reach it, with its place in their memory. Variables and arrays are freed by their owners.
     buffers: Mutex<Vec<(usize, BufferId)>>,
     /// Whether the program has freed it, or told a stream to. A graph's memory is there until the graph has gone.
@@ -194,18 +192,6 @@ impl Space {
         name: String,
         buffers: Vec<(usize, BufferId)>,
     ) -> Arc<Allocation> {
-        self.add_with(wanted, start, device, name, buffers, None)
-    }
-
-    fn add_with(
-        &self,
-        wanted: Wanted<'_>,
-        start: u64,
-        device: usize,
-        name: String,
-        buffers: Vec<(usize, BufferId)>,
-        access: Option<[u8; MAX_DEVICES]>,
-    ) -> Arc<Allocation> {
         let Wanted { kind, len, context, flags, pool, .. } = wanted;
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let made = Arc::new(Allocation {
@@ -218,7 +204,6 @@ impl Space {
             flags,
             pool,
             name,
-            access,
             buffers: Mutex::new(buffers),
             is_leaving: AtomicBool::new(false),
             is_of_graph: AtomicBool::new(false),
@@ -333,8 +318,7 @@ impl Machine {
                 }
             }
         }
-        let access = (wanted.kind == Kind::Mapped).then_some(*access);
-        Ok(self.space.add_with(wanted, start, device.ordinal, name, buffers, access))
+        Ok(self.space.add(wanted, start, device.ordinal, name, buffers))
     }
 
     /// Makes a variable of a module known, whose memory is the module's.
