@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use vop_run::{Arg, Kernel, LaunchOptions, Level, Program};
+use vop_run::{Arg, Kernel, LaunchOptions, Level, MachineCode, Program};
 
 use crate::opencl::{self, Device};
 
@@ -269,7 +269,8 @@ fn time(
     let ids: Vec<_> = case.buffers.iter().map(|bytes| memory.allocate("buffer", bytes)).collect();
     let mut args: Vec<Arg> = ids.iter().map(|id| (*id).into()).collect();
     args.extend(case.words.iter().map(|word| Arg::from(*word)));
-    let options = LaunchOptions::default();
+    let never = std::env::var_os("BENCH_LOOPS").is_some();
+    let options = LaunchOptions::default().with_machine_code(if never { MachineCode::Never } else { MachineCode::WhenItPays });
     let rival = rival.map(|(device, compiled)| {
         let buffers: Vec<opencl::Buffer> = case.buffers.iter().map(|bytes| device.buffer(bytes)).collect();
         let kernel = device.kernel(compiled, case.name, case.grid, case.block, &buffers, &case.words);

@@ -11,6 +11,8 @@ use vop_ptx::module::{Module, Scalar, StatementKind, lex};
 
 use crate::column::{Area, Loop, Operands, Slot, Width};
 use crate::error::{Place, RunError, SourcePlace};
+use crate::jit::Heat;
+use crate::jit::known::Known;
 use crate::level::Level;
 use crate::memory::Space;
 use crate::special::Special;
@@ -31,7 +33,10 @@ pub(crate) enum Op {
         run: Loop,
         operands: Operands,
         linear: Linear,
+        known: Known,
     },
+    /// This step and some after it, which only compute.
+    Run(Run),
     /// Goes on `steps` steps later. The steps between were executed with samples, and `counts` of them count: see [`Sampled`].
     Skip {
         steps: u32,
@@ -90,6 +95,22 @@ pub(crate) enum Op {
     /// `trap`, `brkpt`.
     Trap(&'static str),
 }
+
+/// Steps that only compute, as machine code: see [`jit`](crate::jit).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// For all threads, and for those of a mask.
+    pub(crate) all: RunLoop,
+    pub(crate) some: RunLoop,
+    /// How many steps further execution goes on.
+    pub(crate) steps: u32,
+    /// How many of them count beside this one, and how many the engine would execute.
+    pub(crate) counts: u32,
+    pub(crate) executed: u32,
+}
+
+/// The starts of the areas, the mask and the number of turns, see [`jit`](crate::jit).
+pub(crate) type RunLoop = unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize);
 
 /// Two readings of an instruction: the launch chooses.
 #[derive(Clone, Debug)]
@@ -571,6 +592,7 @@ impl Op {
             Op::Texture(texture) => texture.slots(see),
             Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. }
+            | Op::Run(_)
             | Op::Join
             | Op::Branch(_)
             | Op::Return
@@ -677,6 +699,8 @@ pub struct Kernel {
     /// What [`Kernel::sampled`] is made from, and where it is kept.
     pub(crate) entry: Option<Arc<Entry>>,
     pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
+    /// Its runs as machine code, once they pay.
+    pub(crate) heat: Arc<Heat>,
 }
 
 /// The steps of a kernel's entry before its registers had columns, and which columns they got.

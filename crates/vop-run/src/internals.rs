@@ -3,6 +3,7 @@
 
 use vop_ptx::module::Scalar;
 
+use crate::code::Kernel;
 use crate::column::Width;
 use crate::level::Level;
 use crate::opcode::Opcode;
@@ -67,6 +68,11 @@ impl Instruction {
         debug_assert_eq!(sources.next(), None);
         std::array::from_fn(|i| results.get(i).copied().unwrap_or(0))
     }
+}
+
+/// How many runs of a kernel have been translated to machine code so far, and how many steps are in them.
+pub fn runs(kernel: &Kernel) -> (usize, usize) {
+    kernel.heat.runs()
 }
 
 /// A result of a narrow type in a register of `register` bits, at a level that this CPU has.

@@ -12,6 +12,7 @@
 
 use crate::code::Linear;
 use crate::column::{Area, Element, File, Loop, Operands, Slot, WARP, Width, all, blend, none};
+use crate::jit::known::Known;
 use crate::level::{self, Level};
 
 /// A type that an operand can be read as or a result written from.
@@ -99,12 +100,18 @@ pub(crate) struct Compute {
     /// The widths of the results' columns.
     pub(crate) results: [Width; 2],
     pub(crate) linear: Linear,
+    pub(crate) known: Known,
 }
 
 impl Compute {
     /// The computation with what is known of its result.
     pub(crate) fn linear(self, linear: Linear) -> Compute {
         Compute { linear, ..self }
+    }
+
+    /// The computation with its template.
+    pub(crate) fn known(self, known: Known) -> Compute {
+        Compute { known, ..self }
     }
 
     /// The loop for a level that this CPU has.
@@ -261,6 +268,7 @@ where
         sources: [A::WIDTH, B::WIDTH, C::WIDTH, E::WIDTH],
         results: [<R::First as Lane>::WIDTH, <R::Second as Lane>::WIDTH],
         linear: Linear::No,
+        known: Known::No,
     }
 }
 

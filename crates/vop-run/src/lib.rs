@@ -59,6 +59,7 @@ mod error;
 mod heap;
 #[doc(hidden)]
 pub mod internals;
+mod jit;
 pub mod job;
 mod lanes;
 mod level;
@@ -72,7 +73,7 @@ mod types;
 
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
-pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, Now, Progress, Report, Stop};
+pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, MachineCode, Now, Progress, Report, Stop};
 pub use engine::{Profile, StatementProfile};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use job::{RunOptions, Summary, run_launch_file};

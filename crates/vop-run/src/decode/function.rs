@@ -408,7 +408,7 @@ impl<'b, 'p> Decoder<'b, 'p> {
     pub(super) fn compute(&mut self, compute: &Compute, results: &[Slot], sources: &[Slot]) {
         let operands = self.operands(compute, results, sources);
         let run = compute.at(self.builder.level);
-        self.emit(Op::Compute { run, operands, linear: compute.linear });
+        self.emit(Op::Compute { run, operands, linear: compute.linear, known: compute.known });
     }
 
     /// A step that computes by the manual, or what ptxas's code does.

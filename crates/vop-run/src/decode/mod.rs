@@ -652,6 +652,7 @@ impl Kernel {
             max_threads: None,
             entry: None,
             sampled: Default::default(),
+            heat: Default::default(),
         }
     }
 }

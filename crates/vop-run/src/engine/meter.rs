@@ -156,7 +156,10 @@ impl Worker<'_> {
         }
         match self.meter.look(self.launch, self.done.executed) {
             Some(error) => Err(self.ended(error)),
-            None => Ok(()),
+            None => {
+                self.choose_steps();
+                Ok(())
+            }
         }
     }
 }

@@ -129,6 +129,7 @@ use vop_ptx::module::Scalar;
 
 use crate::code::Linear;
 use crate::column::Width;
+use crate::jit::known::known;
 use crate::lanes::Compute;
 use crate::opcode::Opcode;
 
@@ -351,7 +352,7 @@ pub(crate) fn pure(
     dialect: Dialect,
 ) -> Option<Pure> {
     let name = opcode.name;
-    let linear = linear(opcode);
+    let (linear, known) = (linear(opcode), known(opcode));
     let ty = opcode.take_if(Ty::parse)?;
     let looked_at = std::cell::Cell::new(false);
     let call = Call { opcode, ty, operands, immediates, dialect, looked_at: &looked_at };
@@ -376,7 +377,7 @@ pub(crate) fn pure(
     let mut pure = pure?;
     // A property of one closure: of several, none is the whole instruction.
     if pure.then.is_empty() {
-        pure.compute = pure.compute.linear(linear);
+        pure.compute = pure.compute.linear(linear).known(known);
     }
     Some(Pure { by_immediates: looked_at.get(), ..pure })
 }

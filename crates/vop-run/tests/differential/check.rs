@@ -4,7 +4,7 @@ use super::generator::generate;
 use super::interpreter::Machine;
 use super::printer::ptx;
 use super::program::{Ins, OUT};
-use vop_run::{Arg, Check, LaunchOptions, Level, Program, RunErrorKind};
+use vop_run::{Arg, Check, LaunchOptions, Level, MachineCode, Program, RunErrorKind};
 
 /// Far more than a case executes, with what counts as more: a launch ends.
 const LIMIT: u64 = 1 << 30;
@@ -45,6 +45,7 @@ pub(crate) fn check(seed: u64) -> Result<bool, String> {
             let mut options = LaunchOptions::default()
                 .with_cores(cores)
                 .with_instructions(LIMIT)
+                .with_machine_code(if cores == 1 { MachineCode::Always } else { MachineCode::Never })
                 .with_profile(seed.is_multiple_of(4));
             // Checks change nothing. Threads of these kernels meet in atomics only.
             if cores == 2 && seed.is_multiple_of(3) {

@@ -36,6 +36,7 @@ use super::warp::WarpWatch;
 use crate::code::{Guard, Op, Pc, Step};
 use crate::column::{Area, File, Slot, WARP, Width};
 use crate::error::{RunError, RunErrorKind};
+use crate::jit;
 use crate::level::leveled;
 
 pub(super) use failure::Failure;
@@ -60,6 +61,8 @@ pub(super) struct Worker<'l> {
     samples: Option<Samples<'l>>,
     /// What the block executes, and where operands stand. Places of errors come from the kernel's own steps.
     pub(super) steps: &'l [Step],
+    /// Whether these rely on samples.
+    relies_on_samples: bool,
     pub(super) frames: Frames<'l>,
     pub(super) running: Running,
     pub(super) groups: Groups,
@@ -128,6 +131,7 @@ impl<'l> Worker<'l> {
             storage,
             samples,
             steps: &launch.kernel.steps,
+            relies_on_samples: false,
             frames: Frames::new(launch.kernel),
             running: Running::new(lanes),
             groups: Groups::default(),
@@ -167,8 +171,9 @@ impl<'l> Worker<'l> {
             watch.start();
         }
         storage::set_block_specials(self.launch, &self.reach, self.ctaid, true);
-        let sampled = self.samples.as_ref().and_then(|samples| samples.steps(&mut self.reach, &self.moves));
-        self.steps = sampled.unwrap_or(&self.launch.kernel.steps);
+        self.relies_on_samples =
+            self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves));
+        self.choose_steps();
         self.frames.start();
         self.groups.start();
         self.live.start(self.launch.threads);
@@ -179,6 +184,11 @@ impl<'l> Worker<'l> {
         self.enter(0)?;
         self.clear(0);
         self.advance()
+    }
+
+    /// Takes the steps as machine code, once that pays.
+    pub(super) fn choose_steps(&mut self) {
+        self.steps = self.launch.steps(self.relies_on_samples, &self.reach.file);
     }
 
     /// Runs the block to its end. What it did is left in `done`. Returns false if it has not ended, as it waits for other blocks.
@@ -219,7 +229,7 @@ impl<'l> Worker<'l> {
     #[inline(always)]
     fn execute_here<const OBSERVED: bool>(&mut self) -> Result<(), Failure> {
         let launch = self.launch;
-        let steps = self.steps;
+        let mut steps = self.steps;
         // Loops work on whole warps, whatever threads of them take a step.
         let least = meter::STEP * self.reach.file.warps as u64;
         let mut over = 0;
@@ -256,6 +266,16 @@ impl<'l> Worker<'l> {
                     self.done.executed += u64::from(*counts) * u64::from(active);
                     self.running.pc = pc + steps;
                 }
+                Op::Run(run) => {
+                    let of_all = active as usize == self.reach.lanes;
+                    let turns = self.reach.file.warps * (WARP / jit::LANES);
+                    let (function, mask) = if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
+                    // SAFETY: the steps were translated for this file, and a mask has a byte for each of its threads.
+                    unsafe { function(self.reach.file.bases.as_ptr(), mask, turns) };
+                    self.done.executed += u64::from(run.counts) * u64::from(active);
+                    over += u64::from(run.executed - 1) * least.saturating_sub(u64::from(active));
+                    self.running.pc = pc + run.steps;
+                }
                 Op::Join => {
                     self.running.polls.joins = self.running.polls.joins.wrapping_add(1);
                     if self.groups.any_to_meet() {
@@ -267,6 +287,7 @@ impl<'l> Worker<'l> {
                     }
                     self.meter.over += std::mem::take(&mut over);
                     self.look_if_due()?;
+                    steps = self.steps;
                 }
                 Op::Poll(access) => {
                     if !self.poll(pc, access.as_deref(), active) {

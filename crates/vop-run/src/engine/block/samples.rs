@@ -6,7 +6,7 @@
 
 use super::groups::{Running, count};
 use super::storage::Columns;
-use crate::code::{Claim, Guard, Op, Sampled, Step};
+use crate::code::{Claim, Guard, Op, Sampled};
 use crate::column::{Area, File, HALF, Slot, Width, sample_count, sampled_thread};
 use crate::engine::access::{Moves, Reach};
 use crate::engine::launch::{Launch, MAX_THREADS};
@@ -78,8 +78,8 @@ impl<'l> Samples<'l> {
         reach.file = file;
     }
 
-    /// Computes the samples of a block. Returns the steps that rely on them, if they may.
-    pub(super) fn steps(&self, reach: &mut Reach, moves: &Moves) -> Option<&'l [Step]> {
+    /// Computes the samples of a block. Returns whether what the steps rely on holds.
+    pub(super) fn hold(&self, reach: &mut Reach, moves: &Moves) -> bool {
         self.compute(&self.sampled.each, reach, moves);
         let halves = reach.lanes / HALF;
         // SAFETY: the decoder laid the claims' slots out for samples of these widths.
@@ -101,7 +101,7 @@ impl<'l> Samples<'l> {
                     Claim::Flat(slot) => self.fold_halves::<u8>(slot, halves, |first, last| u64::from(first ^ last)),
                 }
         });
-        (broken == 0).then_some(&self.sampled.steps)
+        broken == 0
     }
 
     /// All bits of what `f` makes of the first and the last sample of each half.

@@ -13,7 +13,7 @@ mod options;
 mod pool;
 mod report;
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,9 +23,10 @@ use super::observer::Observer;
 use super::shadow::{Checks, Common};
 use super::texture::Textures;
 use super::wait::Standstill;
-use crate::code::{Kernel, Sampled, Video};
+use crate::code::{Kernel, Sampled, Step, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
+use crate::jit::{self, Compiled};
 use crate::memory::{Budget, BufferId, Bytes, Layout, Memory, Places};
 use crate::special::Shape;
 use crate::symbol::shown;
@@ -34,7 +35,7 @@ pub use activity::{Activity, Now};
 pub use arguments::Arg;
 pub(crate) use cooperative::WORKSPACE;
 use options::MAX_STACK;
-pub use options::{Check, LaunchOptions, Progress, Stop};
+pub use options::{Check, LaunchOptions, MachineCode, Progress, Stop};
 pub use report::{Finding, Report};
 
 /// Threads of a block, as every target since sm_20 allows.
@@ -52,6 +53,10 @@ pub(super) struct Launch<'k> {
     pub(super) kernel: &'k Kernel,
     /// The steps that blocks execute instead of the kernel's where no observer and no check needs every step.
     pub(super) sampled: Option<&'k Sampled>,
+    /// Whether blocks execute runs as machine code, and the translations: of the kernel's steps, and of those that rely on samples.
+    machine_code: MachineCode,
+    variants: [usize; 2],
+    compiled: [OnceLock<Arc<Compiled>>; 2],
     pub(super) shape: Shape,
     /// The number of threads of a block.
     pub(super) threads: usize,
@@ -103,6 +108,28 @@ impl Launch<'_> {
     pub(super) fn observer(&self) -> Option<Observer> {
         let observes = self.profile || self.trace.is_some();
         observes.then(|| Observer::new(self.kernel, &self.shape, self.profile, self.trace))
+    }
+
+    /// The steps that blocks execute, with or without samples: translated, if that pays by now. `file` is that of a block.
+    pub(super) fn steps(&self, sampled: bool, file: &File) -> &[Step] {
+        let own = match self.sampled {
+            Some(found) if sampled => &found.steps,
+            _ => &self.kernel.steps,
+        };
+        let heat = &self.kernel.heat;
+        let translates = match self.machine_code {
+            MachineCode::Never => false,
+            MachineCode::Always => true,
+            MachineCode::WhenItPays => {
+                self.compiled[usize::from(sampled)].get().is_some()
+                    || heat.is_hot(self.executed.load(Ordering::Relaxed))
+            }
+        };
+        if !translates {
+            return own;
+        }
+        let variant = self.variants[usize::from(sampled)];
+        &self.compiled[usize::from(sampled)].get_or_init(|| heat.compiled(self.kernel, own, variant, file)).steps
     }
 
     /// Names and sizes of the memory that a thread reaches whose stack ends at `top`.
@@ -288,6 +315,12 @@ impl Kernel {
         let launch = Launch {
             kernel: self,
             sampled: if observe || checks.any() { None } else { self.sampled(lines) },
+            machine_code: match options.machine_code {
+                _ if observe || checks.any() || !jit::serves(self.level) => MachineCode::Never,
+                wanted => wanted,
+            },
+            variants: [0, 1 + usize::from(lines)],
+            compiled: Default::default(),
             shape,
             threads: shape.threads(),
             params,
@@ -369,6 +402,7 @@ impl<'k> Ready<'k> {
                 work
             }
         };
+        kernel.heat.add(work.iter().map(|work| work.executed).sum());
         let (shape, places) = (launch.shape, Arc::clone(&launch.places));
         drop(launch);
         Ok(Ended { kernel, options, cores, shape, places, work, common: common.and_then(Arc::into_inner) })

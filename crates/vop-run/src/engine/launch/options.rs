@@ -115,6 +115,21 @@ pub struct LaunchOptions {
     pub progress: Option<Progress>,
     /// Says what is running.
     pub activity: Option<Activity>,
+    /// Whether stretches of a kernel that only compute are translated to machine code. What they compute is the same.
+    pub machine_code: MachineCode,
+}
+
+/// When the engine translates what a kernel only computes to machine code of this CPU: on x86-64 with AVX-512, and where the system lets a
+/// process execute what it wrote. Launches that check or observe are not translated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MachineCode {
+    /// When the kernel has run for about a millisecond.
+    #[default]
+    WhenItPays,
+    /// Before the first block.
+    Always,
+    /// Not at all.
+    Never,
 }
 
 impl Default for LaunchOptions {
@@ -138,6 +153,7 @@ impl Default for LaunchOptions {
             trace: None,
             progress: None,
             activity: None,
+            machine_code: MachineCode::default(),
         }
     }
 }
@@ -241,6 +257,12 @@ impl LaunchOptions {
     #[must_use]
     pub fn with_profile(self, profile: bool) -> LaunchOptions {
         LaunchOptions { profile, ..self }
+    }
+
+    /// Sets [`LaunchOptions::machine_code`].
+    #[must_use]
+    pub fn with_machine_code(self, machine_code: MachineCode) -> LaunchOptions {
+        LaunchOptions { machine_code, ..self }
     }
 
     /// Sets [`LaunchOptions::trace`].

@@ -1,0 +1,985 @@
+//! Templates: a run of steps as a function over the threads of a block, sixteen at a time.
+//!
+//! A word is an element of a `zmm` register, a double takes two of them, a predicate is a bit of a mask register. The function reads a column
+//! when a step first needs it, and writes it after the last step that gives it a value, if anything reads it after the run. Where registers
+//! do not suffice, the value that is needed last goes to its column until then: to the lanes that are active, as every result does.
+//!
+//! A float that is a NaN is any NaN while only float instructions read it, which do not tell one from another; it becomes the NaN of
+//! arithmetic before anything else reads it.
+
+use std::collections::HashMap;
+
+use super::Found;
+use super::assembler::{Assembler, Code, General, Length, Mask, Operand, code};
+use super::known::{Compared, Known, Relation};
+use super::live::Live;
+use crate::code::{Kernel, Op, Step};
+use crate::column::{Area, File, Operands, Slot, WARP, Width};
+
+/// Threads of a turn.
+pub(crate) const LANES: usize = 16;
+/// Vector registers that values stay in; those above are for the templates.
+const VALUES: u8 = 27;
+const T0: u8 = 27;
+const T1: u8 = 28;
+const T2: u8 = 29;
+const T3: u8 = 30;
+const T4: u8 = 31;
+/// Mask registers: those that predicates stay in, two for the templates, and that of the active threads.
+const PREDICATES: std::ops::RangeInclusive<u8> = 1..=4;
+const K0: u8 = 5;
+const K1: u8 = 6;
+const ACTIVE: u8 = 7;
+
+/// The NaN of arithmetic in single precision.
+const NAN: u32 = 0x7fff_ffff;
+
+const MOVE_WORDS: Code = code(1, 2, 0, 0x6f);
+const STORE_WORDS: Code = code(1, 2, 0, 0x7f);
+const MOVE_DOUBLES: Code = code(1, 2, 1, 0x6f);
+const STORE_DOUBLES: Code = code(1, 2, 1, 0x7f);
+const MOVE_BYTES: Code = code(1, 3, 0, 0x6f);
+const STORE_BYTES: Code = code(1, 3, 0, 0x7f);
+const BYTES_TO_MASK: Code = code(2, 2, 0, 0x29);
+const MASK_TO_BYTES: Code = code(2, 2, 0, 0x28);
+const ADD: Code = code(1, 1, 0, 0xfe);
+const SUB: Code = code(1, 1, 0, 0xfa);
+const MUL: Code = code(2, 1, 0, 0x40);
+const AND: Code = code(1, 1, 0, 0xdb);
+const OR: Code = code(1, 1, 0, 0xeb);
+const XOR: Code = code(1, 1, 0, 0xef);
+const TERNARY: Code = code(3, 1, 0, 0x25);
+const SHIFT_LEFT: Code = code(2, 1, 0, 0x47);
+const SHIFT_RIGHT: Code = code(2, 1, 0, 0x45);
+const SHIFT_RIGHT_SIGNED: Code = code(2, 1, 0, 0x46);
+/// Shifts by an immediate: the operation is in place of a register.
+const SHIFT_BY: Code = code(1, 1, 0, 0x72);
+const SHIFT_DOUBLES_BY: Code = code(1, 1, 1, 0x73);
+const MIN: Code = code(2, 1, 0, 0x3b);
+const MAX: Code = code(2, 1, 0, 0x3f);
+const MIN_SIGNED: Code = code(2, 1, 0, 0x39);
+const MAX_SIGNED: Code = code(2, 1, 0, 0x3d);
+const COMPARE: Code = code(3, 1, 0, 0x1e);
+const COMPARE_SIGNED: Code = code(3, 1, 0, 0x1f);
+const COMPARE_DOUBLES: Code = code(3, 1, 1, 0x1e);
+const COMPARE_DOUBLES_SIGNED: Code = code(3, 1, 1, 0x1f);
+const COMPARE_FLOATS: Code = code(1, 0, 0, 0xc2);
+const COMPARE_FLOAT_DOUBLES: Code = code(1, 1, 1, 0xc2);
+const SELECT: Code = code(2, 1, 0, 0x64);
+const SELECT_DOUBLES: Code = code(2, 1, 1, 0x64);
+const ADD_DOUBLES: Code = code(1, 1, 1, 0xd4);
+const SUB_DOUBLES: Code = code(1, 1, 1, 0xfb);
+const MUL_DOUBLES: Code = code(2, 1, 1, 0x40);
+const AND_DOUBLES: Code = code(1, 1, 1, 0xdb);
+const OR_DOUBLES: Code = code(1, 1, 1, 0xeb);
+const XOR_DOUBLES: Code = code(1, 1, 1, 0xef);
+const WIDE: Code = code(1, 1, 1, 0xf4);
+const WIDE_SIGNED: Code = code(2, 1, 1, 0x28);
+const EXTEND: Code = code(2, 1, 0, 0x35);
+const EXTEND_SIGNED: Code = code(2, 1, 0, 0x25);
+const LOW: Code = code(2, 2, 0, 0x35);
+const INSERT: Code = code(3, 1, 1, 0x3a);
+const EXTRACT: Code = code(3, 1, 1, 0x3b);
+const ADD_FLOATS: Code = code(1, 0, 0, 0x58);
+const MUL_FLOATS: Code = code(1, 0, 0, 0x59);
+const SUB_FLOATS: Code = code(1, 0, 0, 0x5c);
+const MIN_FLOATS: Code = code(1, 0, 0, 0x5d);
+const MAX_FLOATS: Code = code(1, 0, 0, 0x5f);
+const DIV_FLOATS: Code = code(1, 0, 0, 0x5e);
+const ROOTS: Code = code(1, 0, 0, 0x51);
+/// a = a * b + c, of the destination a.
+const FUSED_213: Code = code(2, 1, 0, 0xa8);
+/// c = a * b + c, of the destination c.
+const FUSED_231: Code = code(2, 1, 0, 0xb8);
+const FUSED_DOUBLES_213: Code = code(2, 1, 1, 0xa8);
+const ADD_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x58);
+const MUL_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x59);
+const SUB_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x5c);
+const TO_FLOATS_SIGNED: Code = code(1, 0, 0, 0x5b);
+const TO_FLOATS: Code = code(1, 3, 0, 0x7a);
+const FLOATS_TO_DOUBLES: Code = code(1, 0, 0, 0x5a);
+const DOUBLES_TO_FLOATS: Code = code(1, 1, 1, 0x5a);
+// Of masks.
+const MASK_MOVE: Code = code(1, 0, 0, 0x90);
+const MASK_AND: Code = code(1, 0, 0, 0x41);
+const MASK_OR: Code = code(1, 0, 0, 0x45);
+const MASK_XOR: Code = code(1, 0, 0, 0x47);
+const MASK_NOT: Code = code(1, 0, 0, 0x44);
+const MASK_TEST: Code = code(1, 0, 0, 0x98);
+const MASK_JOIN: Code = code(1, 1, 0, 0x4b);
+const MASK_SHIFT: Code = code(3, 1, 1, 0x30);
+
+/// Comparisons of floats, as immediates.
+const UNORDERED: u8 = 3;
+const ORDERED: u8 = 7;
+
+/// An integer that is an immediate of the kernel.
+fn immediate(kernel: &Kernel, slot: Slot) -> Option<u32> {
+    if slot.area() != Area::Block || kernel.specials.iter().any(|(_, at, _)| *at == slot) {
+        return None;
+    }
+    let bytes = kernel.constants.get(slot.offset() as usize..)?;
+    Some(u32::from_le_bytes(*bytes.first_chunk()?))
+}
+
+/// Whether there is a template for an instruction with these operands.
+pub(super) fn can_write(kernel: &Kernel, known: Known, operands: &Operands) -> bool {
+    let constant = |at: usize| immediate(kernel, operands.sources[at]).is_some();
+    match known {
+        Known::No => false,
+        Known::Table => constant(3),
+        Known::FunnelLeft | Known::FunnelRight => constant(2),
+        Known::ShiftLeftDouble | Known::ShiftRightDouble => constant(1),
+        _ => true,
+    }
+}
+
+/// The widths of what an instruction reads and writes.
+fn widths(known: Known) -> (&'static [Width], Width) {
+    use Known::*;
+    use Width::{Double, Predicate, Word};
+    match known {
+        No => (&[], Width::None),
+        Move | Not | Negate | Low8 | Low16 | NegateFloat | AbsoluteFloat | ReciprocalRoot | ToFloat { .. } => {
+            (&[Word], Word)
+        }
+        Add | Subtract | Multiply | And | Or | Xor | ShiftLeft | ShiftRight | ShiftRightSigned | Least | Greatest
+        | LeastSigned | GreatestSigned | AddFloat | SubtractFloat | MultiplyFloat | LeastFloat | GreatestFloat => {
+            (&[Word, Word], Word)
+        }
+        // The constant behind them is not read.
+        FunnelLeft | FunnelRight => (&[Word, Word], Word),
+        MultiplyAdd | Table | FusedFloat => (&[Word, Word, Word], Word),
+        MoveDouble | NotDouble | ShiftLeftDouble | ShiftRightDouble | NegateFloatDouble => (&[Double], Double),
+        AddDouble | SubtractDouble | MultiplyDouble | AndDouble | OrDouble | XorDouble | AddFloatDouble
+        | SubtractFloatDouble | MultiplyFloatDouble => (&[Double, Double], Double),
+        MultiplyAddDouble | FusedFloatDouble => (&[Double, Double, Double], Double),
+        Wide { .. } => (&[Word, Word], Double),
+        WideAdd { .. } => (&[Word, Word, Double], Double),
+        Extend { .. } => (&[Word], Double),
+        Low => (&[Double], Word),
+        Compare(_, Compared::Short { .. } | Compared::Word { .. } | Compared::Float) => (&[Word, Word], Predicate),
+        Compare(..) => (&[Double, Double], Predicate),
+        SelectWord => (&[Word, Word, Predicate], Word),
+        SelectDouble => (&[Double, Double, Predicate], Double),
+        AndPredicate | OrPredicate | XorPredicate => (&[Predicate, Predicate], Predicate),
+        MovePredicate | NotPredicate => (&[Predicate], Predicate),
+    }
+}
+
+/// Whether an instruction does not tell one NaN from another in its sources.
+fn takes_any_nan(known: Known) -> bool {
+    use Known::*;
+    match known {
+        AddFloat | SubtractFloat | MultiplyFloat | FusedFloat | LeastFloat | GreatestFloat | ReciprocalRoot => true,
+        Compare(_, what) => what == Compared::Float,
+        _ => false,
+    }
+}
+
+/// Something that a step of the run reads or writes.
+#[derive(Debug)]
+struct Value {
+    slot: Slot,
+    width: Width,
+    /// The steps of the run that read it, in order.
+    uses: Vec<usize>,
+    /// How many of them are done.
+    used: usize,
+    /// Where it is, if it is in registers: a vector register, two of them, or a mask register.
+    registers: Option<[u8; 2]>,
+    /// Whether its column has it.
+    stored: bool,
+    /// Whether something reads it after the run.
+    lives: bool,
+    /// Whether it may be another NaN than that of arithmetic.
+    any_nan: bool,
+}
+
+/// An instruction of the run: which values it reads, and which it gives.
+#[derive(Debug)]
+struct Line {
+    known: Known,
+    operands: Operands,
+    sources: Vec<usize>,
+    result: usize,
+}
+
+/// Writes functions, one behind another.
+pub(super) struct Writer<'k> {
+    kernel: &'k Kernel,
+    scales: [usize; 6],
+    asm: Assembler,
+    masked: bool,
+    values: Vec<Value>,
+    /// Registers that no value is in, a bit each.
+    free: u32,
+    free_masks: u8,
+    /// The running instruction and its place in the run.
+    at: usize,
+    pinned: Vec<usize>,
+}
+
+/// The general register that holds the start of an area, and how far it goes from one turn to the next.
+fn base(area: Area) -> (General, i32) {
+    match area {
+        Area::Predicates => (General::R8, LANES as i32),
+        Area::Words => (General::R9, 4 * LANES as i32),
+        Area::Doubles => (General::R10, 8 * LANES as i32),
+        Area::Thread => (General::R11, 4 * LANES as i32),
+        Area::Block => (General::Rcx, 0),
+        Area::Samples => (General::Rax, 0),
+    }
+}
+
+const AREAS: [Area; 6] = [Area::Predicates, Area::Words, Area::Doubles, Area::Thread, Area::Block, Area::Samples];
+
+impl<'k> Writer<'k> {
+    pub(super) fn new(kernel: &'k Kernel, file: &File) -> Writer<'k> {
+        Writer {
+            kernel,
+            scales: file.scales,
+            asm: Assembler::default(),
+            masked: false,
+            values: Vec::new(),
+            free: 0,
+            free_masks: 0,
+            at: 0,
+            pinned: Vec::new(),
+        }
+    }
+
+    pub(super) fn code(&self) -> &[u8] {
+        &self.asm.bytes
+    }
+
+    /// The run as a function; where it starts. `None` if a column is too far away.
+    ///
+    /// The function takes the starts of the areas, the mask, and the number of turns, by the System V convention. With a mask, it leaves out
+    /// threads whose byte is zero.
+    pub(super) fn function(&mut self, steps: &[Step], found: &Found, live: &Live, masked: bool) -> Option<usize> {
+        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, live)?);
+        self.masked = masked;
+        self.free = (1 << VALUES) - 1;
+        self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
+        let used: Vec<Area> =
+            AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
+        for area in &used {
+            self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
+        }
+        let turn = self.asm.here();
+        let mut skip = None;
+        if masked {
+            self.asm.evex(MOVE_BYTES, Length::Bits128, T0, 0, Operand::Memory(General::Rsi, 0), Mask::ALL);
+            self.asm.evex(BYTES_TO_MASK, Length::Bits128, ACTIVE, 0, Operand::Register(T0), Mask::ALL);
+            self.asm.vex(MASK_TEST, false, ACTIVE, 0, Operand::Register(ACTIVE));
+            skip = Some(self.asm.jump_if_zero());
+        }
+        for (at, line) in lines.iter().enumerate() {
+            self.at = at;
+            self.line(line);
+        }
+        if let Some(skip) = skip {
+            self.asm.land(skip);
+            self.asm.add(General::Rsi, LANES as i32);
+        }
+        for (register, step) in used.into_iter().map(base).filter(|(_, step)| *step != 0) {
+            self.asm.add(register, step);
+        }
+        self.asm.decrement(General::Rdx);
+        self.asm.jump_back_unless_zero(turn);
+        self.asm.leave();
+        self.asm.end();
+        Some(start)
+    }
+
+    /// The instructions of a run, with their values.
+    fn lines(&mut self, steps: &[Step], found: &Found, live: &Live) -> Option<Vec<Line>> {
+        self.values.clear();
+        // Constants may be read as words and as doubles.
+        let mut current: HashMap<(Slot, bool), usize> = HashMap::new();
+        let mut lines = Vec::new();
+        let mut at = found.start;
+        while at < found.end {
+            let Op::Compute { known, operands, .. } = &steps[at].op else {
+                let Op::Skip { steps, .. } = &steps[at].op else { return None };
+                at += *steps as usize;
+                continue;
+            };
+            let (sources, result) = widths(*known);
+            let mut read = Vec::new();
+            for (slot, width) in operands.sources.iter().zip(sources) {
+                let value = *current.entry((*slot, *width == Width::Double)).or_insert_with(|| {
+                    self.values.push(Value::new(*slot, *width, true));
+                    self.values.len() - 1
+                });
+                self.distance(*slot, *width)?;
+                self.values[value].uses.push(lines.len());
+                read.push(value);
+            }
+            let slot = operands.results[0];
+            self.distance(slot, result)?;
+            self.values.push(Value::new(slot, result, false));
+            current.insert((slot, result == Width::Double), self.values.len() - 1);
+            lines.push(Line { known: *known, operands: *operands, sources: read, result: self.values.len() - 1 });
+            at += 1;
+        }
+        for ((slot, _), value) in current {
+            self.values[value].lives = !self.values[value].stored && live.at(found.end, slot);
+        }
+        Some(lines)
+    }
+
+    /// Where a column is in its area, for the threads of the first turn, if the code can name the place.
+    fn distance(&self, slot: Slot, width: Width) -> Option<i32> {
+        // Special registers of a thread are words.
+        if slot.area() == Area::Thread && width != Width::Word {
+            return None;
+        }
+        let distance = slot.offset() as usize * self.scales[slot.area() as usize];
+        i32::try_from(distance + WARP * 8).ok().map(|distance| distance - WARP as i32 * 8)
+    }
+
+    /// A value in memory; of a double, the half.
+    fn memory(&self, value: usize, half: usize) -> Operand {
+        let Value { slot, width, .. } = self.values[value];
+        // What all threads share is the same in both halves.
+        let half = if base(slot.area()).1 == 0 { 0 } else { half };
+        let distance = self.distance(slot, width).unwrap_or(0);
+        Operand::Memory(base(slot.area()).0, distance + half as i32 * 64)
+    }
+
+    /// Stores a value in its column.
+    fn store(&mut self, value: usize) {
+        let Some([low, high]) = self.values[value].registers else { return };
+        let active = Mask::keeping(if self.masked { ACTIVE } else { 0 });
+        let [first, second] = [0, 1].map(|half| self.memory(value, half));
+        match self.values[value].width {
+            Width::Word => self.asm.evex(STORE_WORDS, Length::Bits512, low, 0, first, active),
+            Width::Double => {
+                self.asm.evex(STORE_DOUBLES, Length::Bits512, low, 0, first, active);
+                let mut upper = active;
+                if self.masked {
+                    self.upper(K1, ACTIVE);
+                    upper = Mask::keeping(K1);
+                }
+                self.asm.evex(STORE_DOUBLES, Length::Bits512, high, 0, second, upper);
+            }
+            Width::Predicate => {
+                self.asm.evex(MASK_TO_BYTES, Length::Bits128, T4, 0, Operand::Register(low), Mask::ALL);
+                self.asm.evex(STORE_BYTES, Length::Bits128, T4, 0, first, active);
+            }
+            Width::None => {}
+        }
+        self.values[value].stored = true;
+    }
+
+    /// The mask of the upper eight threads.
+    fn upper(&mut self, to: u8, from: u8) {
+        self.asm.vex(MASK_SHIFT, false, to, 0, Operand::Register(from));
+        self.asm.immediate(8);
+    }
+
+    /// Registers for a value.
+    fn take(&mut self, width: Width) -> [u8; 2] {
+        if width == Width::Predicate {
+            while self.free_masks == 0 {
+                self.evict(true);
+            }
+            let k = self.free_masks.trailing_zeros() as u8;
+            self.free_masks &= !(1 << k);
+            return [k, k];
+        }
+        let mut one = || {
+            while self.free == 0 {
+                self.evict(false);
+            }
+            let register = self.free.trailing_zeros() as u8;
+            self.free &= !(1 << register);
+            register
+        };
+        let low = one();
+        [low, if width == Width::Double { one() } else { low }]
+    }
+
+    /// Frees the registers of the value that is needed last.
+    fn evict(&mut self, predicate: bool) {
+        let candidates = self.values.iter().enumerate().filter(|(number, value)| {
+            value.registers.is_some() && (value.width == Width::Predicate) == predicate && !self.pinned.contains(number)
+        });
+        let last = candidates.max_by_key(|(_, value)| value.uses.get(value.used).copied().unwrap_or(usize::MAX));
+        let Some((number, _)) = last else { unreachable!("an instruction has three sources at most") };
+        if !self.values[number].stored {
+            self.store(number);
+        }
+        self.release(number);
+    }
+
+    fn release(&mut self, value: usize) {
+        if let Some([low, high]) = self.values[value].registers.take() {
+            match self.values[value].width {
+                Width::Predicate => self.free_masks |= 1 << low,
+                _ => self.free |= 1 << low | 1 << high,
+            }
+        }
+    }
+
+    /// A value in registers.
+    fn read(&mut self, value: usize) -> [u8; 2] {
+        if let Some(registers) = self.values[value].registers {
+            return registers;
+        }
+        let width = self.values[value].width;
+        let registers = self.take(width);
+        self.values[value].registers = Some(registers);
+        let [first, second] = [0, 1].map(|half| self.memory(value, half));
+        match width {
+            Width::Predicate => {
+                self.asm.evex(MOVE_BYTES, Length::Bits128, T4, 0, first, Mask::ALL);
+                self.asm.evex(BYTES_TO_MASK, Length::Bits128, registers[0], 0, Operand::Register(T4), Mask::ALL);
+            }
+            Width::Double => {
+                self.asm.evex(MOVE_DOUBLES, Length::Bits512, registers[0], 0, first, Mask::ALL);
+                self.asm.evex(MOVE_DOUBLES, Length::Bits512, registers[1], 0, second, Mask::ALL);
+            }
+            _ => self.asm.evex(MOVE_WORDS, Length::Bits512, registers[0], 0, first, Mask::ALL),
+        }
+        registers
+    }
+
+    /// A value as the last operand of instructions: in memory, if this is the only step that still reads it.
+    fn operands(&mut self, value: usize) -> [Operand; 2] {
+        let Value { registers, uses, used, .. } = &self.values[value];
+        let last = uses[*used..].iter().all(|step| *step == self.at);
+        if registers.is_none() && last {
+            return [0, 1].map(|half| self.memory(value, half));
+        }
+        self.read(value).map(Operand::Register)
+    }
+
+    /// Eight words of a value, as the last operand; in the given register where they must be moved.
+    fn eight(&mut self, value: usize, half: usize, through: u8) -> Operand {
+        if self.values[value].registers.is_none() {
+            if let Operand::Memory(base, distance) = self.memory(value, 0) {
+                let shared = self::base(self.values[value].slot.area()).1 == 0;
+                return Operand::Memory(base, distance + if shared { 0 } else { half as i32 * 32 });
+            }
+        }
+        let [register, _] = self.read(value);
+        self.eight_of(register, half, through)
+    }
+
+    fn eight_of(&mut self, register: u8, half: usize, through: u8) -> Operand {
+        if half == 0 {
+            return Operand::Register(register);
+        }
+        self.asm.evex(EXTRACT, Length::Bits512, register, 0, Operand::Register(through), Mask::ALL);
+        self.asm.immediate(1);
+        Operand::Register(through)
+    }
+
+    /// An instruction on whole vectors.
+    fn vector(&mut self, code: Code, d: u8, a: u8, b: Operand) {
+        self.asm.evex(code, Length::Bits512, d, a, b, Mask::ALL);
+    }
+
+    /// An instruction on whole vectors with an immediate.
+    fn vector_by(&mut self, code: Code, d: u8, a: u8, b: Operand, by: u8) {
+        self.vector(code, d, a, b);
+        self.asm.immediate(by);
+    }
+
+    /// A copy of a register, or of what an operand names.
+    fn copy(&mut self, d: u8, from: Operand) {
+        self.vector(MOVE_WORDS, d, 0, from);
+    }
+
+    /// A constant in a register: a selection without a mask, as moves read no single element.
+    fn constant(&mut self, select: Code, d: u8, constant: Operand) {
+        self.vector(select, d, d, constant);
+    }
+
+    /// Makes the NaN of arithmetic of every NaN.
+    fn settle(&mut self, value: usize) {
+        if !std::mem::take(&mut self.values[value].any_nan) {
+            return;
+        }
+        let [register, _] = self.read(value);
+        self.vector_by(COMPARE_FLOATS, K0, register, Operand::Register(register), UNORDERED);
+        let nan = self.asm.word(NAN);
+        // A constant that every element reads.
+        self.asm.evex(SELECT, Length::Bits512, register, register, nan, Mask::keeping(K0));
+        self.values[value].stored = false;
+    }
+
+    /// Registers for the result of the instruction.
+    fn result(&mut self, line: &Line) -> [u8; 2] {
+        let registers = self.take(self.values[line.result].width);
+        self.values[line.result].registers = Some(registers);
+        self.pinned.push(line.result);
+        registers
+    }
+
+    /// The same, perhaps those of a source that nothing reads any more: for templates that read their sources in the first instruction.
+    fn result_over(&mut self, line: &Line) -> [u8; 2] {
+        let width = self.values[line.result].width;
+        for source in line.sources.clone() {
+            let value = &self.values[source];
+            let done = value.uses.last() == Some(&self.at) && value.width == width;
+            if done && let Some(registers) = value.registers {
+                // The column is not asked for any more, so that the value may be lost.
+                self.values[source].registers = None;
+                self.values[line.result].registers = Some(registers);
+                self.pinned.push(line.result);
+                return registers;
+            }
+        }
+        self.result(line)
+    }
+
+    /// Writes an instruction.
+    fn line(&mut self, line: &Line) {
+        self.pinned.clear();
+        self.pinned.extend(&line.sources);
+        if !takes_any_nan(line.known) {
+            line.sources.iter().for_each(|source| self.settle(*source));
+        }
+        self.template(line);
+        for source in &line.sources {
+            let value = &mut self.values[*source];
+            while value.uses.get(value.used).is_some_and(|step| *step <= self.at) {
+                value.used += 1;
+            }
+            if value.used == value.uses.len() {
+                self.release(*source);
+            }
+        }
+        let result = &self.values[line.result];
+        if result.lives {
+            self.settle(line.result);
+            self.store(line.result);
+        }
+        if self.values[line.result].uses.is_empty() {
+            self.release(line.result);
+        }
+    }
+
+    /// An instruction of two words or doubles.
+    fn two(&mut self, line: &Line, code: Code) {
+        let double = self.values[line.result].width == Width::Double;
+        let a = self.read(line.sources[0]);
+        let b = self.operands(line.sources[1]);
+        let d = self.result_over(line);
+        self.vector(code, d[0], a[0], b[0]);
+        if double {
+            // The first half of the result may be where the second half of no source is: registers are reused as pairs.
+            self.vector(code, d[1], a[1], b[1]);
+        }
+    }
+
+    /// The same where operands may change places, so that the one in memory comes last.
+    fn two_of_any_order(&mut self, line: &Line, code: Code) {
+        let mut line = Line { sources: line.sources.clone(), ..*line };
+        if self.values[line.sources[0]].registers.is_none() {
+            line.sources.swap(0, 1);
+        }
+        self.two(&line, code);
+    }
+
+    /// An instruction of two floats.
+    fn floats(&mut self, line: &Line, code: Code) {
+        self.two(line, code);
+        self.values[line.result].any_nan = true;
+    }
+
+    /// A shift by the words of another value, or by an immediate.
+    fn shift(&mut self, line: &Line, by_words: Code, operation: u8) {
+        let Some(by) = immediate(self.kernel, line.operands.sources[1]) else { return self.two(line, by_words) };
+        let [a, _] = self.operands(line.sources[0]);
+        let [d, _] = self.result_over(line);
+        self.vector_by(SHIFT_BY, operation, d, a, by.min(255) as u8);
+    }
+
+    fn shift_doubles(&mut self, line: &Line, operation: u8) {
+        let by = immediate(self.kernel, line.operands.sources[1]).unwrap_or(0);
+        let a = self.operands(line.sources[0]);
+        let d = self.result_over(line);
+        for half in 0..2 {
+            self.vector_by(SHIFT_DOUBLES_BY, operation, d[half], a[half], by.min(255) as u8);
+        }
+    }
+
+    /// A word of one value with a constant.
+    fn with_constant(&mut self, line: &Line, code: Code, constant: u32) {
+        let [a, _] = self.read(line.sources[0]);
+        let [d, _] = self.result_over(line);
+        let constant = self.asm.word(constant);
+        self.vector(code, d, a, constant);
+    }
+
+    fn doubles_with_constant(&mut self, line: &Line, code: Code, constant: u64) {
+        let a = self.read(line.sources[0]);
+        let d = self.result_over(line);
+        let constant = self.asm.constant(constant);
+        for half in 0..2 {
+            self.vector(code, d[half], a[half], constant);
+        }
+    }
+
+    /// A shift of the two words of a funnel, by less than 32.
+    fn funnel(&mut self, line: &Line, left: bool) {
+        const LEFT: u8 = 6;
+        const RIGHT: u8 = 2;
+        const ROTATE_LEFT: u8 = 1;
+        const ROTATE_RIGHT: u8 = 0;
+        let by = (immediate(self.kernel, line.operands.sources[2]).unwrap_or(0) & 31) as u8;
+        let [a, b] = [line.sources[0], line.sources[1]];
+        if a == b {
+            let [a, _] = self.operands(a);
+            let [d, _] = self.result_over(line);
+            return self.vector_by(SHIFT_BY, if left { ROTATE_LEFT } else { ROTATE_RIGHT }, d, a, by);
+        }
+        if by == 0 {
+            let [from, _] = self.operands(if left { b } else { a });
+            let [d, _] = self.result(line);
+            return self.copy(d, from);
+        }
+        let ([a, _], [b, _]) = (self.operands(a), self.operands(b));
+        let [d, _] = self.result(line);
+        let (right, up) = if left { (32 - by, by) } else { (by, 32 - by) };
+        self.vector_by(SHIFT_BY, RIGHT, d, a, right);
+        self.vector_by(SHIFT_BY, LEFT, T0, b, up);
+        self.vector(OR, d, d, Operand::Register(T0));
+    }
+
+    /// Products of words as doubles.
+    fn wide(&mut self, line: &Line, signed: bool) {
+        let (extend, multiply) = if signed { (EXTEND_SIGNED, WIDE_SIGNED) } else { (EXTEND, WIDE) };
+        let d = self.result(line);
+        for half in 0..2 {
+            let a = self.eight(line.sources[0], half, T0);
+            self.vector(extend, T1, 0, a);
+            let b = self.eight(line.sources[1], half, T0);
+            self.vector(extend, T2, 0, b);
+            self.vector(multiply, d[half], T1, Operand::Register(T2));
+        }
+        if let Some(c) = line.sources.get(2) {
+            let c = self.operands(*c);
+            for half in 0..2 {
+                self.vector(ADD_DOUBLES, d[half], d[half], c[half]);
+            }
+        }
+    }
+
+    fn fused(&mut self, line: &Line) {
+        let [a, b, c] = [line.sources[0], line.sources[1], line.sources[2]];
+        let [x, _] = self.read(a);
+        let ends = |this: &Writer<'_>, value: usize| {
+            this.values[value].uses.last() == Some(&this.at)
+                && line.sources.iter().filter(|s| **s == value).count() == 1
+        };
+        let in_registers = self.values[c].registers;
+        // A sum goes on in the register that it is in.
+        if let (Some([z, _]), true) = (in_registers, ends(self, c)) {
+            let [y, _] = self.operands(b);
+            self.values[c].registers = None;
+            self.values[line.result].registers = Some([z, z]);
+            self.vector(FUSED_231, z, x, y);
+        } else {
+            let [y, _] = self.read(b);
+            let [z, _] = self.operands(c);
+            let d = if ends(self, a) {
+                self.values[a].registers = None;
+                self.values[line.result].registers = Some([x, x]);
+                x
+            } else {
+                let [d, _] = self.result(line);
+                self.copy(d, Operand::Register(x));
+                d
+            };
+            self.vector(FUSED_213, d, y, z);
+        }
+        self.values[line.result].any_nan = true;
+    }
+
+    /// The smaller or the larger number: of zeros that with the right sign, of a number and a NaN the number.
+    fn extreme(&mut self, line: &Line, code: Code, of_equal: Code) {
+        let ([a, _], [b, _]) = (self.read(line.sources[0]), self.read(line.sources[1]));
+        let [d, _] = self.result(line);
+        self.vector(code, d, a, Operand::Register(b));
+        self.vector_by(COMPARE_FLOATS, K0, b, Operand::Register(b), UNORDERED);
+        self.asm.evex(MOVE_WORDS, Length::Bits512, d, 0, Operand::Register(a), Mask::keeping(K0));
+        self.vector_by(COMPARE_FLOATS, K0, a, Operand::Register(b), 0);
+        self.asm.evex(of_equal, Length::Bits512, d, a, Operand::Register(b), Mask::keeping(K0));
+        self.values[line.result].any_nan = true;
+    }
+
+    /// As `pure::approx` computes it, operation by operation.
+    fn reciprocal_root(&mut self, line: &Line) {
+        let [a, _] = self.read(line.sources[0]);
+        let [d, _] = self.result(line);
+        let one = self.asm.word(1f32.to_bits());
+        self.vector(ROOTS, T0, 0, Operand::Register(a));
+        self.constant(SELECT, T1, one);
+        self.vector(DIV_FLOATS, d, T1, Operand::Register(T0));
+        let [one, half, three_eighths] = [1f64, 0.5, 0.375].map(|x| self.asm.constant(x.to_bits()));
+        let mut mended = [T3, T4];
+        for (half_of, mended) in mended.iter_mut().enumerate() {
+            let wide = self.eight_of(a, half_of, T0);
+            self.vector(FLOATS_TO_DOUBLES, T0, 0, wide);
+            let y = self.eight_of(d, half_of, T1);
+            self.vector(FLOATS_TO_DOUBLES, T1, 0, y);
+            self.vector(MUL_FLOAT_DOUBLES, T2, T1, Operand::Register(T1));
+            self.vector(MUL_FLOAT_DOUBLES, T2, T0, Operand::Register(T2));
+            // error = 1 - wide * y * y
+            self.constant(SELECT_DOUBLES, T0, one);
+            self.vector(SUB_FLOAT_DOUBLES, T0, T0, Operand::Register(T2));
+            self.vector_by(
+                COMPARE_FLOAT_DOUBLES,
+                if half_of == 0 { K0 } else { K1 },
+                T0,
+                Operand::Register(T0),
+                ORDERED,
+            );
+            self.vector(MUL_FLOAT_DOUBLES, T2, T0, three_eighths);
+            self.vector(ADD_FLOAT_DOUBLES, T2, T2, half);
+            self.vector(MUL_FLOAT_DOUBLES, T2, T0, Operand::Register(T2));
+            self.vector(MUL_FLOAT_DOUBLES, T2, T1, Operand::Register(T2));
+            self.vector(ADD_FLOAT_DOUBLES, T2, T1, Operand::Register(T2));
+            self.vector(DOUBLES_TO_FLOATS, *mended, 0, Operand::Register(T2));
+        }
+        self.vector_by(INSERT, T3, T3, Operand::Register(T4), 1);
+        self.asm.vex(MASK_JOIN, true, K0, K1, Operand::Register(K0));
+        self.asm.evex(MOVE_WORDS, Length::Bits512, d, 0, Operand::Register(T3), Mask::keeping(K0));
+        self.values[line.result].any_nan = true;
+    }
+
+    /// Fused multiplication of doubles. A result that is a NaN is the first operand that is one, made quiet: CPUs differ in which it is.
+    fn fused_doubles(&mut self, line: &Line) {
+        let sources: [[u8; 2]; 3] = std::array::from_fn(|i| self.read(line.sources[i]));
+        let d = self.result(line);
+        let [default, quiet] = [0xfff8_0000_0000_0000, 1 << 51].map(|bits| self.asm.constant(bits));
+        for half in 0..2 {
+            let [a, b, c] = sources.map(|registers| registers[half]);
+            let d = d[half];
+            self.copy(d, Operand::Register(a));
+            self.vector(FUSED_DOUBLES_213, d, b, Operand::Register(c));
+            self.vector_by(COMPARE_FLOAT_DOUBLES, K0, d, Operand::Register(d), UNORDERED);
+            self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
+            let usual = self.asm.jump_if_zero();
+            self.asm.evex(SELECT_DOUBLES, Length::Bits512, d, d, default, Mask::keeping(K0));
+            for x in [c, b, a] {
+                self.vector_by(COMPARE_FLOAT_DOUBLES, K1, x, Operand::Register(x), UNORDERED);
+                self.asm.evex(OR_DOUBLES, Length::Bits512, d, x, quiet, Mask::keeping(K1));
+            }
+            self.asm.land(usual);
+        }
+    }
+
+    fn compare(&mut self, line: &Line, relation: Relation, what: Compared) {
+        let integers = match relation {
+            Relation::Equal => 0,
+            Relation::NotEqual => 4,
+            Relation::Less => 1,
+            Relation::LessOrEqual => 2,
+            Relation::Greater => 6,
+            _ => 5,
+        };
+        // Of floats: quiet comparisons.
+        let floats = match relation {
+            Relation::Equal => 0x00,
+            Relation::NotEqual => 0x0c,
+            Relation::Less => 0x11,
+            Relation::LessOrEqual => 0x12,
+            Relation::Greater => 0x1e,
+            Relation::GreaterOrEqual => 0x1d,
+            Relation::EqualOrNan => 0x08,
+            Relation::NotEqualOrNan => 0x04,
+            Relation::LessOrNan => 0x19,
+            Relation::LessOrEqualOrNan => 0x1a,
+            Relation::GreaterOrNan => 0x16,
+            Relation::GreaterOrEqualOrNan => 0x15,
+            Relation::Numbers => ORDERED,
+            Relation::Nan => UNORDERED,
+        };
+        let (code, by) = match what {
+            Compared::Short { signed } | Compared::Word { signed } => {
+                (if signed { COMPARE_SIGNED } else { COMPARE }, integers)
+            }
+            Compared::Double { signed } => (if signed { COMPARE_DOUBLES_SIGNED } else { COMPARE_DOUBLES }, integers),
+            Compared::Float => (COMPARE_FLOATS, floats),
+            Compared::FloatDouble => (COMPARE_FLOAT_DOUBLES, floats),
+        };
+        let mut a = self.read(line.sources[0]);
+        let mut b = self.operands(line.sources[1]);
+        let [d, _] = self.result(line);
+        if let Compared::Short { .. } = what {
+            // The low halves, moved up, are in the same order.
+            const LEFT: u8 = 6;
+            self.vector_by(SHIFT_BY, LEFT, T0, Operand::Register(a[0]), 16);
+            self.vector_by(SHIFT_BY, LEFT, T1, b[0], 16);
+            (a, b) = ([T0; 2], [Operand::Register(T1); 2]);
+        }
+        if matches!(what, Compared::Double { .. } | Compared::FloatDouble) {
+            self.vector_by(code, K0, a[0], b[0], by);
+            self.vector_by(code, K1, a[1], b[1], by);
+            self.asm.vex(MASK_JOIN, true, d, K1, Operand::Register(K0));
+        } else {
+            self.vector_by(code, d, a[0], b[0], by);
+        }
+    }
+
+    fn select(&mut self, line: &Line) {
+        let [k, _] = self.read(line.sources[2]);
+        let no = self.read(line.sources[1]);
+        let yes = self.operands(line.sources[0]);
+        let mask = Mask::keeping(k);
+        let d = self.result(line);
+        if self.values[line.result].width == Width::Word {
+            return self.asm.evex(SELECT, Length::Bits512, d[0], no[0], yes[0], mask);
+        }
+        self.asm.evex(SELECT_DOUBLES, Length::Bits512, d[0], no[0], yes[0], mask);
+        self.upper(K1, k);
+        self.asm.evex(SELECT_DOUBLES, Length::Bits512, d[1], no[1], yes[1], Mask::keeping(K1));
+    }
+
+    fn masks(&mut self, line: &Line, code: Code) {
+        let ([a, _], [b, _]) = (self.read(line.sources[0]), self.read(line.sources[1]));
+        let [d, _] = self.result(line);
+        self.asm.vex(code, true, d, a, Operand::Register(b));
+    }
+
+    fn mask(&mut self, line: &Line, code: Code) {
+        let [a, _] = self.read(line.sources[0]);
+        let [d, _] = self.result(line);
+        self.asm.vex(code, false, d, 0, Operand::Register(a));
+    }
+
+    fn template(&mut self, line: &Line) {
+        use Known::*;
+        // Shifts by an immediate.
+        const RIGHT: u8 = 2;
+        const RIGHT_SIGNED: u8 = 4;
+        const LEFT: u8 = 6;
+        match line.known {
+            No => {}
+            Move => {
+                let [a, _] = self.operands(line.sources[0]);
+                let [d, _] = self.result(line);
+                self.copy(d, a);
+            }
+            MoveDouble => {
+                let a = self.operands(line.sources[0]);
+                let d = self.result(line);
+                (0..2).for_each(|half| self.vector(MOVE_DOUBLES, d[half], 0, a[half]));
+            }
+            MovePredicate => self.mask(line, MASK_MOVE),
+            Add => self.two_of_any_order(line, ADD),
+            Subtract => self.two(line, SUB),
+            Multiply => self.two_of_any_order(line, MUL),
+            MultiplyAdd => {
+                let [a, _] = self.read(line.sources[0]);
+                let ([b, _], [c, _]) = (self.operands(line.sources[1]), self.operands(line.sources[2]));
+                let [d, _] = self.result(line);
+                self.vector(MUL, d, a, b);
+                self.vector(ADD, d, d, c);
+            }
+            And => self.two_of_any_order(line, AND),
+            Or => self.two_of_any_order(line, OR),
+            Xor => self.two_of_any_order(line, XOR),
+            Not => self.with_constant(line, XOR, u32::MAX),
+            ShiftLeft => self.shift(line, SHIFT_LEFT, LEFT),
+            ShiftRight => self.shift(line, SHIFT_RIGHT, RIGHT),
+            ShiftRightSigned => self.shift(line, SHIFT_RIGHT_SIGNED, RIGHT_SIGNED),
+            Least => self.two_of_any_order(line, MIN),
+            Greatest => self.two_of_any_order(line, MAX),
+            LeastSigned => self.two_of_any_order(line, MIN_SIGNED),
+            GreatestSigned => self.two_of_any_order(line, MAX_SIGNED),
+            Negate => {
+                let [a, _] = self.operands(line.sources[0]);
+                let [d, _] = self.result(line);
+                self.vector(XOR, T0, T0, Operand::Register(T0));
+                self.vector(SUB, d, T0, a);
+            }
+            Table => {
+                let table = immediate(self.kernel, line.operands.sources[3]).unwrap_or(0);
+                let [a, _] = self.operands(line.sources[0]);
+                let [b, _] = self.read(line.sources[1]);
+                let [c, _] = self.operands(line.sources[2]);
+                let [d, _] = self.result(line);
+                self.copy(d, a);
+                self.vector_by(TERNARY, d, b, c, table as u8);
+            }
+            FunnelLeft => self.funnel(line, true),
+            FunnelRight => self.funnel(line, false),
+            Low8 => self.with_constant(line, AND, 0xff),
+            Low16 => self.with_constant(line, AND, 0xffff),
+            AddDouble => self.two_of_any_order(line, ADD_DOUBLES),
+            SubtractDouble => self.two(line, SUB_DOUBLES),
+            MultiplyDouble => self.two_of_any_order(line, MUL_DOUBLES),
+            MultiplyAddDouble => {
+                let a = self.read(line.sources[0]);
+                let (b, c) = (self.operands(line.sources[1]), self.operands(line.sources[2]));
+                let d = self.result(line);
+                for half in 0..2 {
+                    self.vector(MUL_DOUBLES, d[half], a[half], b[half]);
+                    self.vector(ADD_DOUBLES, d[half], d[half], c[half]);
+                }
+            }
+            AndDouble => self.two_of_any_order(line, AND_DOUBLES),
+            OrDouble => self.two_of_any_order(line, OR_DOUBLES),
+            XorDouble => self.two_of_any_order(line, XOR_DOUBLES),
+            NotDouble => self.doubles_with_constant(line, XOR_DOUBLES, u64::MAX),
+            ShiftLeftDouble => self.shift_doubles(line, LEFT),
+            ShiftRightDouble => self.shift_doubles(line, RIGHT),
+            Wide { signed } | WideAdd { signed } => self.wide(line, signed),
+            Extend { signed } => {
+                let extend = if signed { EXTEND_SIGNED } else { EXTEND };
+                let d = self.result(line);
+                for half in 0..2 {
+                    let a = self.eight(line.sources[0], half, T0);
+                    self.vector(extend, d[half], 0, a);
+                }
+            }
+            Low => {
+                let a = self.read(line.sources[0]);
+                let [d, _] = self.result(line);
+                self.vector(LOW, a[0], 0, Operand::Register(d));
+                self.vector(LOW, a[1], 0, Operand::Register(T0));
+                self.vector_by(INSERT, d, d, Operand::Register(T0), 1);
+            }
+            AddFloat => self.floats(line, ADD_FLOATS),
+            SubtractFloat => self.floats(line, SUB_FLOATS),
+            MultiplyFloat => self.floats(line, MUL_FLOATS),
+            FusedFloat => self.fused(line),
+            NegateFloat => self.with_constant(line, XOR, 1 << 31),
+            AbsoluteFloat => self.with_constant(line, AND, u32::MAX >> 1),
+            LeastFloat => self.extreme(line, MIN_FLOATS, OR),
+            GreatestFloat => self.extreme(line, MAX_FLOATS, AND),
+            ReciprocalRoot => self.reciprocal_root(line),
+            ToFloat { signed } => {
+                let [a, _] = self.operands(line.sources[0]);
+                let [d, _] = self.result(line);
+                self.vector(if signed { TO_FLOATS_SIGNED } else { TO_FLOATS }, d, 0, a);
+            }
+            // Of two NaNs these take the first, as the instructions do.
+            AddFloatDouble => self.two(line, ADD_FLOAT_DOUBLES),
+            SubtractFloatDouble => self.two(line, SUB_FLOAT_DOUBLES),
+            MultiplyFloatDouble => self.two(line, MUL_FLOAT_DOUBLES),
+            FusedFloatDouble => self.fused_doubles(line),
+            NegateFloatDouble => self.doubles_with_constant(line, XOR_DOUBLES, 1 << 63),
+            Compare(relation, what) => self.compare(line, relation, what),
+            SelectWord | SelectDouble => self.select(line),
+            AndPredicate => self.masks(line, MASK_AND),
+            OrPredicate => self.masks(line, MASK_OR),
+            XorPredicate => self.masks(line, MASK_XOR),
+            NotPredicate => self.mask(line, MASK_NOT),
+        }
+    }
+}
+
+impl Value {
+    fn new(slot: Slot, width: Width, stored: bool) -> Value {
+        Value { slot, width, uses: Vec::new(), used: 0, registers: None, stored, lives: false, any_nan: false }
+    }
+}

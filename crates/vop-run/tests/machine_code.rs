@@ -1,0 +1,281 @@
+//! Runs of steps as machine code compute what their loops do: every template on its own, random runs that need more registers than there
+//! are, and runs that some threads of a block execute.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "random/mod.rs"]
+mod random;
+
+use std::fmt::Write;
+
+use random::Random;
+use vop_run::{Arg, LaunchOptions, Level, MachineCode, Program, internals};
+
+/// Threads of the launches: whole warps, and a half.
+const BLOCK: u32 = 80;
+const BLOCKS: u32 = 5;
+const THREADS: usize = (BLOCK * BLOCKS) as usize;
+/// Doubles that a thread reads.
+const INPUTS: usize = 6;
+
+/// What has a template: an opcode, and the types of its result and its sources by a letter: a word, a double, a predicate, and constants of a
+/// distance and of a table.
+const INSTRUCTIONS: &str = "
+    mov.b32 ww|mov.f32 ww|mov.b64 dd|mov.pred pp|add.u32 www|sub.s32 www|mul.lo.u32 www|mad.lo.s32 wwww|and.b32 www|or.b32 www
+    xor.b32 www|not.b32 ww|shl.b32 www|shl.b32 wwc|shr.u32 www|shr.u32 wwc|shr.s32 www|shr.s32 wwc|min.u32 www|max.u32 www|min.s32 www
+    max.s32 www|neg.s32 ww|lop3.b32 wwwwt|shf.l.wrap.b32 wwwc|shf.r.wrap.b32 wwwc|add.u64 ddd|sub.s64 ddd|mul.lo.u64 ddd|mad.lo.s64 dddd
+    and.b64 ddd|or.b64 ddd|xor.b64 ddd|not.b64 dd|shl.b64 ddc|shr.u64 ddc|mul.wide.u32 dww|mul.wide.s32 dww|mad.wide.u32 dwwd
+    mad.wide.s32 dwwd|cvt.u64.u32 dw|cvt.s64.s32 dw|cvt.u64.s32 dw|cvt.u32.u64 wd|cvt.s32.s64 wd|add.f32 www|sub.rn.f32 www|mul.f32 www
+    fma.rn.f32 wwww|neg.f32 ww|abs.f32 ww|min.f32 www|max.f32 www|rsqrt.approx.f32 ww|cvt.rn.f32.s32 ww|cvt.rn.f32.u32 ww|add.f64 ddd
+    sub.f64 ddd|mul.rn.f64 ddd|fma.rn.f64 dddd|neg.f64 dd|selp.b32 wwwp|selp.f32 wwwp|selp.b64 dddp|selp.f64 dddp|and.pred ppp|or.pred ppp
+    xor.pred ppp|not.pred pp";
+
+fn instructions() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = INSTRUCTIONS
+        .split(['|', '\n'])
+        .filter_map(|text| text.trim().split_once(' '))
+        .map(|(opcode, kinds)| (opcode.to_owned(), kinds.to_owned()))
+        .collect();
+    for (types, letter, operators) in [
+        ("b32 u32 s32", 'w', "eq ne"),
+        ("u32 s32", 'w', "lt le gt ge"),
+        ("u64 s64", 'd', "eq ne lt le gt ge"),
+        ("f32", 'w', "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"),
+        ("f64", 'd', "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"),
+    ] {
+        for ty in types.split(' ') {
+            let of = |operator| (format!("setp.{operator}.{ty}"), format!("p{letter}{letter}"));
+            all.extend(operators.split(' ').map(of));
+        }
+    }
+    all
+}
+
+/// Registers of each kind that a kernel has.
+const REGISTERS: usize = 40;
+
+/// A random operand of a kind.
+fn operand(kind: char, random: &mut Random) -> String {
+    match kind {
+        // Immediates take other places than registers.
+        'w' if random.percent(8) => format!("{:#x}", random.next() as u32),
+        'd' if random.percent(8) => format!("{:#x}", random.next()),
+        'c' => format!("{}", random.below(70)),
+        't' => format!("{:#x}", random.below(256)),
+        'w' => format!("%w{}", random.below(REGISTERS)),
+        'd' => format!("%d{}", random.below(REGISTERS)),
+        _ => format!("%p{}", random.below(REGISTERS)),
+    }
+}
+
+fn instruction((opcode, kinds): &(String, String), random: &mut Random) -> String {
+    let mut kinds = kinds.chars();
+    let result = format!("%{}{}", kinds.next().unwrap(), random.below(REGISTERS));
+    let operands: Vec<String> = kinds
+        .map(|kind| {
+            let text = operand(kind, random);
+            match (opcode.rsplit('.').next().unwrap(), text.strip_prefix("0x")) {
+                // Floats are written as bits.
+                ("f32", Some(bits)) if kind == 'w' => format!("0f{bits:0>8}"),
+                ("f64", Some(bits)) if kind == 'd' => format!("0d{bits:0>16}"),
+                _ => text,
+            }
+        })
+        .collect();
+    format!("{opcode} {result}, {};", operands.join(", "))
+}
+
+/// A kernel that fills its registers from its thread's input, runs a body, and stores all of them.
+fn kernel(body: &str) -> String {
+    let mut text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out) {{\n
+         .reg .b32 %w<{REGISTERS}>, %t<4>; .reg .b64 %d<{REGISTERS}>, %a<4>; .reg .pred %p<{REGISTERS}>, %part;\n
+         mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.s32 %t0, %t0, %t1, %t2;\n
+         ld.param.u64 %a0, [in]; mul.wide.u32 %a1, %t0, {}; add.s64 %a0, %a0, %a1;\n",
+        INPUTS * 8
+    );
+    for register in 0..REGISTERS {
+        let (double, half) = (register % INPUTS, register % 2);
+        writeln!(text, "ld.global.u32 %w{register}, [%a0+{}];", double * 8 + half * 4).unwrap();
+        writeln!(text, "ld.global.u64 %d{register}, [%a0+{}];", double * 8).unwrap();
+        writeln!(text, "setp.lt.u32 %p{register}, %w{register}, {:#x};", 0x1000_0000u32.wrapping_mul(register as u32))
+            .unwrap();
+    }
+    text += body;
+    let each = REGISTERS * 16;
+    writeln!(text, "ld.param.u64 %a0, [out]; mul.wide.u32 %a1, %t0, {each}; add.s64 %a0, %a0, %a1;").unwrap();
+    for register in 0..REGISTERS {
+        writeln!(text, "st.global.u64 [%a0+{}], %d{register};", register * 16).unwrap();
+        writeln!(text, "st.global.u32 [%a0+{}], %w{register};", register * 16 + 8).unwrap();
+        writeln!(text, "selp.u32 %w{register}, 1, 0, %p{register};").unwrap();
+        writeln!(text, "st.global.u32 [%a0+{}], %w{register};", register * 16 + 12).unwrap();
+    }
+    text + "ret;\n}\n"
+}
+
+/// Numbers at which instructions change what they do, and others.
+fn input(random: &mut Random) -> Vec<u8> {
+    const WORDS: [u32; 24] = [
+        0,
+        1,
+        2,
+        31,
+        32,
+        33,
+        63,
+        64,
+        255,
+        0xffff,
+        0x8000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0x8000_0001,
+        u32::MAX,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0001,
+        0xffc1_2345,
+        0x7f80_0001,
+        0x0000_0001,
+        0x0080_0000,
+    ];
+    const DOUBLES: [u64; 14] = [
+        0,
+        1,
+        1 << 31,
+        1 << 32,
+        u64::MAX,
+        1 << 63,
+        0x3ff0_0000_0000_0000,
+        0x7ff0_0000_0000_0000,
+        0xfff0_0000_0000_0000,
+        0x7ff8_0000_0000_0001,
+        0xfff8_0000_0000_0002,
+        0x7ff0_0000_0000_0003,
+        0xfff4_0000_0000_0004,
+        0x8000_0000_0000_0000,
+    ];
+    let mut bytes = Vec::new();
+    for _ in 0..THREADS * INPUTS {
+        let double = match random.below(4) {
+            0 => random.pick(&DOUBLES),
+            1 => u64::from(random.pick(&WORDS)) << 32 | u64::from(random.pick(&WORDS)),
+            // A float near one.
+            2 => {
+                u64::from(0x3f00_0000 | random.next() as u32 >> 7) << 32
+                    | u64::from(0x3e80_0000 | random.next() as u32 >> 7)
+            }
+            _ => random.next(),
+        };
+        bytes.extend(double.to_le_bytes());
+    }
+    bytes
+}
+
+/// What a kernel stores, and how many steps were executed as machine code.
+fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level) -> (Vec<u8>, u64, usize) {
+    let program = Program::read(text);
+    let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let mut memory = program.memory();
+    let input = memory.allocate("in", input);
+    let out = memory.allocate("out", vec![0; THREADS * REGISTERS * 16]);
+    let options = LaunchOptions::default().with_machine_code(machine_code);
+    let args: [Arg; 2] = [input.into(), out.into()];
+    let report = kernel.launch([BLOCKS, 1, 1], [BLOCK, 1, 1], &args, &mut memory, &options).unwrap();
+    (memory.bytes(out).to_vec(), report.instructions, internals::runs(&kernel).1)
+}
+
+/// Both ways; the number of steps in runs.
+fn compare(text: &str, random: &mut Random) -> usize {
+    let input = input(random);
+    let mut steps = 0;
+    for level in Level::available() {
+        let (expected, counted, none) = run(text, &input, MachineCode::Never, level);
+        assert_eq!(none, 0);
+        let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level);
+        if let Some(at) = (0..found.len()).find(|at| found[*at] != expected[*at]) {
+            let (thread, at) = (at / (REGISTERS * 16), at % (REGISTERS * 16));
+            let what = ["the double", "the double", "the word", "the predicate"][at % 16 / 4];
+            panic!("{level:?}: thread {thread}: {what} {} differs\n{text}", at / 16);
+        }
+        assert_eq!(counted, counted_too, "instructions that count\n{text}");
+        steps = steps.max(in_runs);
+    }
+    steps
+}
+
+/// Whether this machine translates anything.
+fn translates() -> bool {
+    let serves = cfg!(all(unix, target_arch = "x86_64")) && Level::available().any(|level| level == Level::Avx512);
+    if !serves {
+        eprintln!("skipped: there is no machine code for this CPU");
+    }
+    serves
+}
+
+#[test]
+fn every_template_computes_what_its_loop_does() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(1);
+    for form in instructions() {
+        // Several of it, so that operands are read from columns and from registers.
+        let body: Vec<String> = (0..24).map(|_| instruction(&form, random)).collect();
+        let steps = compare(&kernel(&body.join("\n")), random);
+        assert!(steps >= 24, "{} has no template: {steps}", form.0);
+    }
+}
+
+#[test]
+fn comparisons_of_short_words_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(2);
+    for operator in ["eq", "ne", "lt", "le", "gt", "ge"] {
+        for ty in ["u16", "s16"] {
+            let mut body = String::from(".reg .b16 %s<8>;\n");
+            (0..8).for_each(|i| writeln!(body, "cvt.u16.u32 %s{i}, %w{};", 3 * i + 1).unwrap());
+            (0..30).for_each(|i| {
+                let operand = |random: &mut Random| format!("%s{}", random.below(8));
+                let other = if i % 3 == 0 { format!("{}", random.below(300) as i32 - 150) } else { operand(random) };
+                writeln!(body, "setp.{operator}.{ty} %p{i}, {}, {other};", operand(random)).unwrap();
+            });
+            assert!(compare(&kernel(&body), random) >= 38);
+        }
+    }
+}
+
+#[test]
+fn random_runs_do() {
+    if !translates() {
+        return;
+    }
+    let all = instructions();
+    let mut steps = 0;
+    for seed in random::seeds(0..40) {
+        let random = &mut Random(seed);
+        let mut body = String::new();
+        for part in 0..3 {
+            // Some threads only, in every other one.
+            if part % 2 == 1 {
+                writeln!(
+                    body,
+                    "and.b32 %t3, %t0, {}; setp.eq.u32 %part, %t3, 0; @%part bra L{part};",
+                    1 + random.below(70)
+                )
+                .unwrap();
+            }
+            for _ in 0..random.below(120) {
+                let form = &all[random.below(all.len())];
+                writeln!(body, "{}", instruction(form, random)).unwrap();
+            }
+            writeln!(body, "L{part}:").unwrap();
+        }
+        steps += compare(&kernel(&body), random);
+    }
+    assert!(steps > 1000, "{steps}");
+}
