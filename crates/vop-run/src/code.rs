@@ -11,8 +11,8 @@ use vop_ptx::module::{Module, Scalar, StatementKind, lex};
 
 use crate::column::{Area, Loop, Operands, Slot, Width};
 use crate::error::{Place, RunError, SourcePlace};
-use crate::jit::Heat;
 use crate::jit::known::Known;
+use crate::jit::{Heat, Site};
 use crate::level::Level;
 use crate::memory::Space;
 use crate::special::Special;
@@ -107,10 +107,15 @@ pub(crate) struct Run {
     /// How many of them count beside this one, and how many the engine would execute.
     pub(crate) counts: u32,
     pub(crate) executed: u32,
+    /// The number of the run among those with loads, if it has any, and the first site that they have.
+    pub(crate) loading: Option<u32>,
+    pub(crate) site: u32,
 }
 
-/// The starts of the areas, the mask and the number of turns, see [`jit`](crate::jit).
-pub(crate) type RunLoop = unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize);
+/// The starts of the areas, the mask, the number of turns and the table of sites; returns how many turns are left. See
+/// [`jit`](crate::jit).
+pub(crate) type RunLoop =
+    unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *const Site) -> usize;
 
 /// Two readings of an instruction: the launch chooses.
 #[derive(Clone, Debug)]

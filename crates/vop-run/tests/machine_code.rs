@@ -15,8 +15,9 @@ use vop_run::{Arg, LaunchOptions, Level, MachineCode, Program, internals};
 const BLOCK: u32 = 80;
 const BLOCKS: u32 = 5;
 const THREADS: usize = (BLOCK * BLOCKS) as usize;
-/// Doubles that a thread reads.
+/// Doubles that a thread reads, and those behind them, for loads from anywhere.
 const INPUTS: usize = 6;
+const BEHIND: usize = 2000;
 
 /// What has a template: an opcode, and the types of its result and its sources by a letter: a word, a double, a predicate, and constants of a
 /// distance and of a table.
@@ -158,7 +159,7 @@ fn input(random: &mut Random) -> Vec<u8> {
         0x8000_0000_0000_0000,
     ];
     let mut bytes = Vec::new();
-    for _ in 0..THREADS * INPUTS {
+    for _ in 0..THREADS * INPUTS + BEHIND {
         let double = match random.below(4) {
             0 => random.pick(&DOUBLES),
             1 => u64::from(random.pick(&WORDS)) << 32 | u64::from(random.pick(&WORDS)),
@@ -187,11 +188,14 @@ fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level) -> (Ve
     (memory.bytes(out).to_vec(), report.instructions, internals::runs(&kernel).1)
 }
 
+/// The levels that have templates.
+const TRANSLATED: [Level; 1] = [Level::Avx512];
+
 /// Both ways; the number of steps in runs.
 fn compare(text: &str, random: &mut Random) -> usize {
     let input = input(random);
     let mut steps = 0;
-    for level in Level::available() {
+    for level in Level::available().filter(|level| TRANSLATED.contains(level)) {
         let (expected, counted, none) = run(text, &input, MachineCode::Never, level);
         assert_eq!(none, 0);
         let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level);
@@ -208,7 +212,7 @@ fn compare(text: &str, random: &mut Random) -> usize {
 
 /// Whether this machine translates anything.
 fn translates() -> bool {
-    let serves = cfg!(all(unix, target_arch = "x86_64")) && Level::available().any(|level| level == Level::Avx512);
+    let serves = cfg!(all(unix, target_arch = "x86_64")) && Level::available().any(|level| TRANSLATED.contains(&level));
     if !serves {
         eprintln!("skipped: there is no machine code for this CPU");
     }
@@ -278,4 +282,123 @@ fn random_runs_do() {
         steps += compare(&kernel(&body), random);
     }
     assert!(steps > 1000, "{steps}");
+}
+
+/// A type in memory, how many elements, and the registers of the result.
+const LOADS: [(&str, u32, char); 13] = [
+    ("u8", 1, 'w'),
+    ("s8", 1, 'w'),
+    ("u16", 2, 'w'),
+    ("s16", 2, 'w'),
+    ("u32", 4, 'w'),
+    ("f32", 4, 'w'),
+    ("u64", 8, 'd'),
+    ("f64", 8, 'd'),
+    ("v2.u32", 8, 'w'),
+    ("v4.u32", 16, 'w'),
+    ("v2.u64", 16, 'd'),
+    ("u8", 1, 'd'),
+    ("s32", 4, 'd'),
+];
+
+/// How threads find an element: samples tell the first ones, the others are computed.
+const INDEXES: [&str; 9] = [
+    // Rows, the same, every third, backwards: of all blocks, and of this one.
+    "mov.u32 %t1, %t2;",
+    "mov.u32 %t1, %ctaid.x;",
+    "mul.lo.u32 %t1, %t2, 3;",
+    "sub.u32 %t1, 100, %t2;",
+    // From a register that is written twice.
+    "mov.u32 %t1, %t0; add.u32 %t1, %t1, 5;",
+    "mov.u32 %t1, 7; and.b32 %t1, %t1, 6;",
+    "mov.u32 %t1, %t0; mul.lo.u32 %t1, %t1, 5;",
+    "mov.u32 %t1, %w3; and.b32 %t1, %t1, 1023;",
+    // Rows with a step in the middle.
+    "setp.lt.u32 %part, %t2, 24; selp.u32 %t1, 500, 3, %part; add.u32 %t1, %t1, %t2;",
+];
+
+/// A kernel that loads in one way, from global and from shared memory, some threads only if there is a condition.
+fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let d = match (ty.split_once('.').map_or("v1", |(vector, _)| vector), kind) {
+        ("v2", 'w') => "{%w5, %w6}",
+        ("v4", 'w') => "{%w5, %w6, %w7, %w8}",
+        ("v2", _) => "{%d5, %d6}",
+        (_, 'w') => "%w5",
+        _ => "%d5",
+    };
+    // Results of narrow types go to 16 bits as well.
+    let body = format!(
+        ".reg .b16 %h; .shared .align 16 .b8 s[{}];\n
+         mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}}; bar.sync 0;\n
+         ld.param.u64 %a2, [in];\n{condition}\n{index}\n
+         mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3; add.u32 %w9, %w9, 1;\n
+         ld.global.{ty} {d}, [%a3+{}]; add.u32 %w10, %w5, %w9; add.u64 %d10, %d5, 1;\n
+         and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
+         ld.shared.{ty} {d}, [%t3+{}]; add.u32 %w12, %w5, %w11; add.u64 %d12, %d5, 1; xor.b32 %w13, %w12, %w6;\n
+         ld.shared.{ty} {d}, [s+16]; add.u32 %w14, %w5, %w11; add.u64 %d14, %d5, 1;\nL:\n",
+        BLOCK * 16,
+        bytes * 16 + beyond,
+        bytes * 32,
+    );
+    kernel(&body)
+}
+
+#[test]
+fn loads_read_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(3);
+    let conditions = [
+        "",
+        "and.b32 %t1, %w2, 1; setp.eq.u32 %part, %t1, 0; @%part bra L;",
+        "setp.gt.u32 %part, %t2, 37; @%part bra L;",
+    ];
+    for load in 0..LOADS.len() {
+        for index in INDEXES {
+            for condition in conditions {
+                let steps = compare(&loads(load, index, condition, 0), random);
+                assert!(steps >= 12, "{} {index}: {steps}", LOADS[load].0);
+            }
+        }
+    }
+}
+
+/// The error of a launch, in words.
+fn error(text: &str, input: &[u8], machine_code: MachineCode) -> String {
+    let program = Program::read(text);
+    let kernel = program.kernel("k").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let mut memory = program.memory();
+    let input = memory.allocate("in", input);
+    let out = memory.allocate("out", vec![0; THREADS * REGISTERS * 16]);
+    let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
+    let args: [Arg; 2] = [input.into(), out.into()];
+    let result = kernel.launch([BLOCKS, 1, 1], [BLOCK, 1, 1], &args, &mut memory, &options);
+    result.map_or_else(|errors| errors.to_string(), |_| String::new())
+}
+
+#[test]
+fn faults_are_those_of_the_loops() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(4);
+    let input = input(random);
+    let mut kinds = [0; 2];
+    for load in 0..LOADS.len() {
+        for index in INDEXES {
+            let end = input.len() as u32 - LOADS[load].1 * 40;
+            for beyond in [1, end, input.len() as u32, u32::MAX / 4] {
+                for condition in ["", "and.b32 %t1, %w2, 3; setp.eq.u32 %part, %t1, 0; @%part bra L;"] {
+                    let text = loads(load, index, condition, beyond);
+                    let expected = error(&text, &input, MachineCode::Never);
+                    assert_eq!(error(&text, &input, MachineCode::Always), expected, "{text}");
+                    kinds[0] += usize::from(expected.contains("aligned") || expected.contains("multiple"));
+                    kinds[1] += usize::from(expected.contains("beyond") || expected.contains("outside"));
+                }
+            }
+        }
+    }
+    assert!(kinds.iter().all(|count| *count > 50), "{kinds:?}");
 }

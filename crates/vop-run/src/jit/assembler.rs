@@ -33,12 +33,27 @@ pub(super) enum General {
     Rax = 0,
     Rcx = 1,
     Rdx = 2,
+    /// These three belong to the caller: a function saves them.
+    Rbx = 3,
+    Rsp = 4,
+    Rbp = 5,
     Rsi = 6,
     Rdi = 7,
     R8 = 8,
     R9 = 9,
     R10 = 10,
     R11 = 11,
+    /// As the three.
+    R12 = 12,
+}
+
+/// Conditions of jumps, as the code has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    Zero = 0x84,
+    NotZero = 0x85,
+    /// Of unsigned numbers.
+    NotBelow = 0x83,
 }
 
 /// The last operand: a vector or mask register by its number, or memory at a general register plus a distance.
@@ -46,8 +61,14 @@ pub(super) enum General {
 pub(super) enum Operand {
     Register(u8),
     Memory(General, i32),
-    /// The constant of this number, which every element of the instruction reads.
+    /// Memory of one element, which every element of the instruction reads.
+    Broadcast(General, i32),
+    /// The constant of this number, likewise.
     Constant(u16),
+    /// The constant vector of this number.
+    Vector(u16),
+    /// Memory at a general register plus, for each element, a word of a vector register, plus a distance.
+    Gathered(General, u8, i32),
 }
 
 /// What an instruction with a mask does with elements outside it.
@@ -81,8 +102,9 @@ pub(super) struct Assembler {
     pub(super) bytes: Vec<u8>,
     /// The constants of the function that is being written: eight bytes each, as words and as doubles read them.
     constants: Vec<u64>,
-    /// Where the code names constants: the place of the distance, and the end of the instruction after it.
-    named: Vec<(usize, usize, u16)>,
+    vectors: Vec<[u32; 16]>,
+    /// Where the code names constants: the place of the distance, the end of the instruction after it, and the constant.
+    named: Vec<(usize, usize, Operand)>,
 }
 
 impl Assembler {
@@ -107,18 +129,35 @@ impl Assembler {
         }) as u16)
     }
 
-    /// The byte that names registers, and the distance of memory.
+    /// A constant vector of words.
+    pub(super) fn vector(&mut self, words: [u32; 16]) -> Operand {
+        let found = self.vectors.iter().position(|vector| *vector == words);
+        Operand::Vector(found.unwrap_or_else(|| {
+            self.vectors.push(words);
+            self.vectors.len() - 1
+        }) as u16)
+    }
+
+    /// The bytes that name registers, and the distance of memory.
     fn operand(&mut self, reg: u8, operand: Operand) {
         let reg = (reg & 7) << 3;
         match operand {
             Operand::Register(rm) => self.put(&[0xc0 | reg | rm & 7]),
-            Operand::Memory(base, distance) => {
+            Operand::Memory(base, distance) | Operand::Broadcast(base, distance) => {
                 self.put(&[0x80 | reg | base as u8 & 7]);
+                // The stack pointer takes a byte for an index, here none.
+                if base == General::Rsp {
+                    self.put(&[0x24]);
+                }
                 self.put(&distance.to_le_bytes());
             }
-            Operand::Constant(number) => {
+            Operand::Gathered(base, index, distance) => {
+                self.put(&[0x84 | reg, (index & 7) << 3 | base as u8 & 7]);
+                self.put(&distance.to_le_bytes());
+            }
+            Operand::Constant(_) | Operand::Vector(_) => {
                 self.put(&[reg | 5, 0, 0, 0, 0]);
-                self.named.push((self.bytes.len() - 4, self.bytes.len(), number));
+                self.named.push((self.bytes.len() - 4, self.bytes.len(), operand));
             }
         }
     }
@@ -128,10 +167,13 @@ impl Assembler {
         let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
         let (b, x) = match operand {
             Operand::Register(rm) => (rm >> 3, rm >> 4),
-            Operand::Memory(base, _) => (base as u8 >> 3, 0),
-            Operand::Constant(_) => (0, 0),
+            Operand::Memory(base, _) | Operand::Broadcast(base, _) => (base as u8 >> 3, 0),
+            Operand::Gathered(base, index, _) => (base as u8 >> 3, index >> 3),
+            Operand::Constant(_) | Operand::Vector(_) => (0, 0),
         };
-        let broadcast = matches!(operand, Operand::Constant(_));
+        // The fifth bit of an index is where that of the second operand is, which a gather has not.
+        let second = if let Operand::Gathered(_, index, _) = operand { index & 16 } else { second };
+        let broadcast = matches!(operand, Operand::Constant(_) | Operand::Broadcast(..));
         let length = match length {
             Length::Bits128 => 0,
             Length::Bits512 => 2,
@@ -155,8 +197,8 @@ impl Assembler {
         let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
         let b = match operand {
             Operand::Register(rm) => rm >> 3,
-            Operand::Memory(base, _) => base as u8 >> 3,
-            Operand::Constant(_) => 0,
+            Operand::Memory(base, _) | Operand::Broadcast(base, _) | Operand::Gathered(base, ..) => base as u8 >> 3,
+            Operand::Constant(_) | Operand::Vector(_) => 0,
         };
         self.put(&[
             0xc4,
@@ -201,10 +243,100 @@ impl Assembler {
         self.put(&(distance as i32).to_le_bytes());
     }
 
-    /// Jumps ahead if the last result was zero.
-    pub(super) fn jump_if_zero(&mut self) -> Jump {
-        self.put(&[0x0f, 0x84, 0, 0, 0, 0]);
+    /// Jumps ahead if the last result was so.
+    pub(super) fn jump_if(&mut self, condition: Condition) -> Jump {
+        self.put(&[0x0f, condition as u8, 0, 0, 0, 0]);
         Jump(self.bytes.len())
+    }
+
+    /// Jumps ahead.
+    pub(super) fn jump(&mut self) -> Jump {
+        self.put(&[0xe9, 0, 0, 0, 0]);
+        Jump(self.bytes.len())
+    }
+
+    /// An instruction of general registers, whose first operand is `reg` or an operation; of 64 bits if it is `wide`.
+    fn general(&mut self, byte: u8, wide: bool, reg: u8, operand: Operand) {
+        let b = match operand {
+            Operand::Register(rm) => rm >> 3,
+            Operand::Memory(base, _) => base as u8 >> 3,
+            _ => 0,
+        };
+        self.put(&[0x40 | u8::from(wide) << 3 | reg >> 3 << 2 | b, byte]);
+        self.operand(reg, operand);
+    }
+
+    /// `mov to, [base + index * (4 or 8) + distance]`, of 32 or 64 bits.
+    pub(super) fn load_element(&mut self, to: General, base: General, index: General, distance: i32, wide: bool) {
+        let rex = 0x40 | u8::from(wide) << 3 | to as u8 >> 3 << 2 | index as u8 >> 3 << 1 | base as u8 >> 3;
+        let scale = if wide { 3 } else { 2 };
+        self.put(&[rex, 0x8b, 0x84 | (to as u8 & 7) << 3, scale << 6 | (index as u8 & 7) << 3 | base as u8 & 7]);
+        self.put(&distance.to_le_bytes());
+    }
+
+    /// `mov to, from`, 64 bits.
+    pub(super) fn copy(&mut self, to: General, from: General) {
+        self.general(0x8b, true, to as u8, Operand::Register(from as u8));
+    }
+
+    /// `mov to, value`, 64 bits.
+    pub(super) fn set(&mut self, to: General, value: u64) {
+        self.put(&[0x48 | to as u8 >> 3, 0xb8 | to as u8 & 7]);
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `add to, [base + distance]`, 64 bits.
+    pub(super) fn add_memory(&mut self, to: General, base: General, distance: i32) {
+        self.general(0x03, true, to as u8, Operand::Memory(base, distance));
+    }
+
+    /// `sub to, [base + distance]`, 64 bits.
+    pub(super) fn subtract_memory(&mut self, to: General, base: General, distance: i32) {
+        self.general(0x2b, true, to as u8, Operand::Memory(base, distance));
+    }
+
+    /// `cmp a, [base + distance]`, 64 bits.
+    pub(super) fn compare_memory(&mut self, a: General, base: General, distance: i32) {
+        self.general(0x3b, true, a as u8, Operand::Memory(base, distance));
+    }
+
+    /// `cmp a, value`, 32 bits.
+    pub(super) fn compare(&mut self, a: General, value: u32) {
+        self.general(0x81, false, 7, Operand::Register(a as u8));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `test a, value`, 32 bits.
+    pub(super) fn test(&mut self, a: General, value: u32) {
+        self.general(0xf7, false, 0, Operand::Register(a as u8));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `add a, value`, 32 bits: it wraps, and the upper half becomes zero.
+    pub(super) fn add_word(&mut self, a: General, value: u32) {
+        self.general(0x81, false, 0, Operand::Register(a as u8));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `and a, value`, 64 bits, of a value that is extended by its sign.
+    pub(super) fn and(&mut self, a: General, value: i32) {
+        self.general(0x81, true, 4, Operand::Register(a as u8));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `push`.
+    pub(super) fn push(&mut self, register: General) {
+        self.put(&[0x40 | register as u8 >> 3, 0x50 | register as u8 & 7]);
+    }
+
+    /// `pop`.
+    pub(super) fn pop(&mut self, register: General) {
+        self.put(&[0x40 | register as u8 >> 3, 0x58 | register as u8 & 7]);
+    }
+
+    /// Sets the distance or the value that the last instruction before a place ends with.
+    pub(super) fn patch(&mut self, end: Place, value: i32) {
+        self.bytes[end.0 - 4..end.0].copy_from_slice(&value.to_le_bytes());
     }
 
     /// Where a jump goes to: here.
@@ -220,13 +352,22 @@ impl Assembler {
 
     /// Ends the function: its constants, and what fills a line of 64 bytes, with instructions that stop whoever comes there.
     pub(super) fn end(&mut self) {
-        let start = self.bytes.len().next_multiple_of(8);
+        let start = self.bytes.len().next_multiple_of(64);
         self.bytes.resize(start, 0xcc);
+        for word in std::mem::take(&mut self.vectors).as_flattened() {
+            self.put(&word.to_le_bytes());
+        }
+        let after = self.bytes.len();
         for constant in std::mem::take(&mut self.constants) {
             self.put(&constant.to_le_bytes());
         }
-        for (place, end, number) in std::mem::take(&mut self.named) {
-            let distance = (start + usize::from(number) * 8) as i64 - end as i64;
+        for (place, end, constant) in std::mem::take(&mut self.named) {
+            let at = match constant {
+                Operand::Vector(number) => start + usize::from(number) * 64,
+                Operand::Constant(number) => after + usize::from(number) * 8,
+                _ => continue,
+            };
+            let distance = at as i64 - end as i64;
             self.bytes[place..place + 4].copy_from_slice(&(distance as i32).to_le_bytes());
         }
         let end = self.bytes.len().next_multiple_of(64);

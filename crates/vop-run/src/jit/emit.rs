@@ -10,108 +10,144 @@
 use std::collections::HashMap;
 
 use super::Found;
-use super::assembler::{Assembler, Code, General, Length, Mask, Operand, code};
+use super::assembler::{Assembler, Code, Condition, General, Jump, Length, Mask, Operand, code};
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
+use super::load::{self, What};
 use crate::code::{Kernel, Op, Step};
 use crate::column::{Area, File, Operands, Slot, WARP, Width};
+use crate::memory::Space;
 
 /// Threads of a turn.
 pub(crate) const LANES: usize = 16;
 /// Vector registers that values stay in; those above are for the templates.
-const VALUES: u8 = 27;
-const T0: u8 = 27;
-const T1: u8 = 28;
-const T2: u8 = 29;
-const T3: u8 = 30;
-const T4: u8 = 31;
+pub(super) const VALUES: u8 = 27;
+pub(super) const T0: u8 = 27;
+pub(super) const T1: u8 = 28;
+pub(super) const T2: u8 = 29;
+pub(super) const T3: u8 = 30;
+pub(super) const T4: u8 = 31;
 /// Mask registers: those that predicates stay in, two for the templates, and that of the active threads.
 const PREDICATES: std::ops::RangeInclusive<u8> = 1..=4;
-const K0: u8 = 5;
-const K1: u8 = 6;
-const ACTIVE: u8 = 7;
+pub(super) const K0: u8 = 5;
+pub(super) const K1: u8 = 6;
+pub(super) const ACTIVE: u8 = 7;
+
+/// General registers: the table of sites, the number of the turn, which is that of the half of a warp, the start of the samples, and one for
+/// the templates. The caller's stack pointer is kept in `rbp`.
+pub(super) const SITES: General = General::Rbx;
+pub(super) const HALF: General = General::R12;
+pub(super) const SAMPLES: General = General::Rax;
+pub(super) const SCRATCH: General = General::Rdi;
+
+/// Bytes of a value on the stack.
+const SPILL: usize = 128;
 
 /// The NaN of arithmetic in single precision.
 const NAN: u32 = 0x7fff_ffff;
 
-const MOVE_WORDS: Code = code(1, 2, 0, 0x6f);
-const STORE_WORDS: Code = code(1, 2, 0, 0x7f);
-const MOVE_DOUBLES: Code = code(1, 2, 1, 0x6f);
-const STORE_DOUBLES: Code = code(1, 2, 1, 0x7f);
-const MOVE_BYTES: Code = code(1, 3, 0, 0x6f);
-const STORE_BYTES: Code = code(1, 3, 0, 0x7f);
-const BYTES_TO_MASK: Code = code(2, 2, 0, 0x29);
-const MASK_TO_BYTES: Code = code(2, 2, 0, 0x28);
-const ADD: Code = code(1, 1, 0, 0xfe);
-const SUB: Code = code(1, 1, 0, 0xfa);
-const MUL: Code = code(2, 1, 0, 0x40);
-const AND: Code = code(1, 1, 0, 0xdb);
-const OR: Code = code(1, 1, 0, 0xeb);
-const XOR: Code = code(1, 1, 0, 0xef);
-const TERNARY: Code = code(3, 1, 0, 0x25);
-const SHIFT_LEFT: Code = code(2, 1, 0, 0x47);
-const SHIFT_RIGHT: Code = code(2, 1, 0, 0x45);
-const SHIFT_RIGHT_SIGNED: Code = code(2, 1, 0, 0x46);
+pub(super) const MOVE_WORDS: Code = code(1, 2, 0, 0x6f);
+pub(super) const STORE_WORDS: Code = code(1, 2, 0, 0x7f);
+pub(super) const MOVE_DOUBLES: Code = code(1, 2, 1, 0x6f);
+pub(super) const STORE_DOUBLES: Code = code(1, 2, 1, 0x7f);
+pub(super) const MOVE_BYTES: Code = code(1, 3, 0, 0x6f);
+pub(super) const STORE_BYTES: Code = code(1, 3, 0, 0x7f);
+pub(super) const BYTES_TO_MASK: Code = code(2, 2, 0, 0x29);
+pub(super) const MASK_TO_BYTES: Code = code(2, 2, 0, 0x28);
+pub(super) const ADD: Code = code(1, 1, 0, 0xfe);
+pub(super) const SUB: Code = code(1, 1, 0, 0xfa);
+pub(super) const MUL: Code = code(2, 1, 0, 0x40);
+pub(super) const AND: Code = code(1, 1, 0, 0xdb);
+pub(super) const OR: Code = code(1, 1, 0, 0xeb);
+pub(super) const XOR: Code = code(1, 1, 0, 0xef);
+pub(super) const TERNARY: Code = code(3, 1, 0, 0x25);
+pub(super) const SHIFT_LEFT: Code = code(2, 1, 0, 0x47);
+pub(super) const SHIFT_RIGHT: Code = code(2, 1, 0, 0x45);
+pub(super) const SHIFT_RIGHT_SIGNED: Code = code(2, 1, 0, 0x46);
 /// Shifts by an immediate: the operation is in place of a register.
-const SHIFT_BY: Code = code(1, 1, 0, 0x72);
-const SHIFT_DOUBLES_BY: Code = code(1, 1, 1, 0x73);
-const MIN: Code = code(2, 1, 0, 0x3b);
-const MAX: Code = code(2, 1, 0, 0x3f);
-const MIN_SIGNED: Code = code(2, 1, 0, 0x39);
-const MAX_SIGNED: Code = code(2, 1, 0, 0x3d);
-const COMPARE: Code = code(3, 1, 0, 0x1e);
-const COMPARE_SIGNED: Code = code(3, 1, 0, 0x1f);
-const COMPARE_DOUBLES: Code = code(3, 1, 1, 0x1e);
-const COMPARE_DOUBLES_SIGNED: Code = code(3, 1, 1, 0x1f);
-const COMPARE_FLOATS: Code = code(1, 0, 0, 0xc2);
-const COMPARE_FLOAT_DOUBLES: Code = code(1, 1, 1, 0xc2);
-const SELECT: Code = code(2, 1, 0, 0x64);
-const SELECT_DOUBLES: Code = code(2, 1, 1, 0x64);
-const ADD_DOUBLES: Code = code(1, 1, 1, 0xd4);
-const SUB_DOUBLES: Code = code(1, 1, 1, 0xfb);
-const MUL_DOUBLES: Code = code(2, 1, 1, 0x40);
-const AND_DOUBLES: Code = code(1, 1, 1, 0xdb);
-const OR_DOUBLES: Code = code(1, 1, 1, 0xeb);
-const XOR_DOUBLES: Code = code(1, 1, 1, 0xef);
-const WIDE: Code = code(1, 1, 1, 0xf4);
-const WIDE_SIGNED: Code = code(2, 1, 1, 0x28);
-const EXTEND: Code = code(2, 1, 0, 0x35);
-const EXTEND_SIGNED: Code = code(2, 1, 0, 0x25);
-const LOW: Code = code(2, 2, 0, 0x35);
-const INSERT: Code = code(3, 1, 1, 0x3a);
-const EXTRACT: Code = code(3, 1, 1, 0x3b);
-const ADD_FLOATS: Code = code(1, 0, 0, 0x58);
-const MUL_FLOATS: Code = code(1, 0, 0, 0x59);
-const SUB_FLOATS: Code = code(1, 0, 0, 0x5c);
-const MIN_FLOATS: Code = code(1, 0, 0, 0x5d);
-const MAX_FLOATS: Code = code(1, 0, 0, 0x5f);
-const DIV_FLOATS: Code = code(1, 0, 0, 0x5e);
-const ROOTS: Code = code(1, 0, 0, 0x51);
+pub(super) const SHIFT_BY: Code = code(1, 1, 0, 0x72);
+pub(super) const SHIFT_DOUBLES_BY: Code = code(1, 1, 1, 0x73);
+pub(super) const MIN: Code = code(2, 1, 0, 0x3b);
+pub(super) const MAX: Code = code(2, 1, 0, 0x3f);
+pub(super) const MIN_SIGNED: Code = code(2, 1, 0, 0x39);
+pub(super) const MAX_SIGNED: Code = code(2, 1, 0, 0x3d);
+pub(super) const COMPARE: Code = code(3, 1, 0, 0x1e);
+pub(super) const COMPARE_SIGNED: Code = code(3, 1, 0, 0x1f);
+pub(super) const COMPARE_DOUBLES: Code = code(3, 1, 1, 0x1e);
+pub(super) const COMPARE_DOUBLES_SIGNED: Code = code(3, 1, 1, 0x1f);
+pub(super) const COMPARE_FLOATS: Code = code(1, 0, 0, 0xc2);
+pub(super) const COMPARE_FLOAT_DOUBLES: Code = code(1, 1, 1, 0xc2);
+pub(super) const SELECT: Code = code(2, 1, 0, 0x64);
+pub(super) const SELECT_DOUBLES: Code = code(2, 1, 1, 0x64);
+pub(super) const ADD_DOUBLES: Code = code(1, 1, 1, 0xd4);
+pub(super) const SUB_DOUBLES: Code = code(1, 1, 1, 0xfb);
+pub(super) const MUL_DOUBLES: Code = code(2, 1, 1, 0x40);
+pub(super) const AND_DOUBLES: Code = code(1, 1, 1, 0xdb);
+pub(super) const OR_DOUBLES: Code = code(1, 1, 1, 0xeb);
+pub(super) const XOR_DOUBLES: Code = code(1, 1, 1, 0xef);
+pub(super) const WIDE: Code = code(1, 1, 1, 0xf4);
+pub(super) const WIDE_SIGNED: Code = code(2, 1, 1, 0x28);
+pub(super) const EXTEND: Code = code(2, 1, 0, 0x35);
+pub(super) const EXTEND_SIGNED: Code = code(2, 1, 0, 0x25);
+pub(super) const LOW: Code = code(2, 2, 0, 0x35);
+pub(super) const INSERT: Code = code(3, 1, 1, 0x3a);
+pub(super) const EXTRACT: Code = code(3, 1, 1, 0x3b);
+pub(super) const ADD_FLOATS: Code = code(1, 0, 0, 0x58);
+pub(super) const MUL_FLOATS: Code = code(1, 0, 0, 0x59);
+pub(super) const SUB_FLOATS: Code = code(1, 0, 0, 0x5c);
+pub(super) const MIN_FLOATS: Code = code(1, 0, 0, 0x5d);
+pub(super) const MAX_FLOATS: Code = code(1, 0, 0, 0x5f);
+pub(super) const DIV_FLOATS: Code = code(1, 0, 0, 0x5e);
+pub(super) const ROOTS: Code = code(1, 0, 0, 0x51);
 /// a = a * b + c, of the destination a.
-const FUSED_213: Code = code(2, 1, 0, 0xa8);
+pub(super) const FUSED_213: Code = code(2, 1, 0, 0xa8);
 /// c = a * b + c, of the destination c.
-const FUSED_231: Code = code(2, 1, 0, 0xb8);
-const FUSED_DOUBLES_213: Code = code(2, 1, 1, 0xa8);
-const ADD_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x58);
-const MUL_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x59);
-const SUB_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x5c);
-const TO_FLOATS_SIGNED: Code = code(1, 0, 0, 0x5b);
-const TO_FLOATS: Code = code(1, 3, 0, 0x7a);
-const FLOATS_TO_DOUBLES: Code = code(1, 0, 0, 0x5a);
-const DOUBLES_TO_FLOATS: Code = code(1, 1, 1, 0x5a);
+pub(super) const FUSED_231: Code = code(2, 1, 0, 0xb8);
+pub(super) const FUSED_DOUBLES_213: Code = code(2, 1, 1, 0xa8);
+pub(super) const ADD_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x58);
+pub(super) const MUL_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x59);
+pub(super) const SUB_FLOAT_DOUBLES: Code = code(1, 1, 1, 0x5c);
+pub(super) const TO_FLOATS_SIGNED: Code = code(1, 0, 0, 0x5b);
+pub(super) const TO_FLOATS: Code = code(1, 3, 0, 0x7a);
+pub(super) const FLOATS_TO_DOUBLES: Code = code(1, 0, 0, 0x5a);
+pub(super) const DOUBLES_TO_FLOATS: Code = code(1, 1, 1, 0x5a);
 // Of masks.
-const MASK_MOVE: Code = code(1, 0, 0, 0x90);
-const MASK_AND: Code = code(1, 0, 0, 0x41);
-const MASK_OR: Code = code(1, 0, 0, 0x45);
-const MASK_XOR: Code = code(1, 0, 0, 0x47);
-const MASK_NOT: Code = code(1, 0, 0, 0x44);
-const MASK_TEST: Code = code(1, 0, 0, 0x98);
-const MASK_JOIN: Code = code(1, 1, 0, 0x4b);
-const MASK_SHIFT: Code = code(3, 1, 1, 0x30);
+pub(super) const MASK_MOVE: Code = code(1, 0, 0, 0x90);
+pub(super) const MASK_AND: Code = code(1, 0, 0, 0x41);
+pub(super) const MASK_OR: Code = code(1, 0, 0, 0x45);
+pub(super) const MASK_XOR: Code = code(1, 0, 0, 0x47);
+pub(super) const MASK_NOT: Code = code(1, 0, 0, 0x44);
+pub(super) const MASK_TEST: Code = code(1, 0, 0, 0x98);
+pub(super) const MASK_JOIN: Code = code(1, 1, 0, 0x4b);
+pub(super) const MASK_SHIFT: Code = code(3, 1, 1, 0x30);
 
-/// Comparisons of floats, as immediates.
-const UNORDERED: u8 = 3;
-const ORDERED: u8 = 7;
+pub(super) const MASK_ONES: Code = code(1, 0, 0, 0x46);
+/// Between memory and a mask register.
+const MASK_LOAD: Code = code(1, 0, 0, 0x90);
+const MASK_STORE: Code = code(1, 0, 0, 0x91);
+// For loads.
+pub(super) const BROADCAST_GENERAL: Code = code(2, 1, 0, 0x7c);
+pub(super) const BROADCAST_BYTE: Code = code(2, 1, 0, 0x78);
+pub(super) const BROADCAST_SHORT: Code = code(2, 1, 0, 0x79);
+pub(super) const BROADCAST_WORD: Code = code(2, 1, 0, 0x58);
+pub(super) const BROADCAST_DOUBLE: Code = code(2, 1, 1, 0x59);
+pub(super) const EXTEND_BYTES: Code = code(2, 1, 0, 0x31);
+pub(super) const EXTEND_SHORTS: Code = code(2, 1, 0, 0x33);
+pub(super) const PERMUTE_WORDS: Code = code(2, 1, 0, 0x76);
+pub(super) const PERMUTE_DOUBLES: Code = code(2, 1, 1, 0x76);
+pub(super) const GATHER_WORDS: Code = code(2, 1, 0, 0x90);
+pub(super) const GATHER_DOUBLES: Code = code(2, 1, 1, 0x90);
+/// The first word of a vector register to a general register.
+pub(super) const MOVE_FIRST: Code = code(1, 1, 0, 0x7e);
+/// The elements with a bit in both operands, to a mask register.
+pub(super) const TEST: Code = code(2, 1, 0, 0x27);
+
+/// Comparisons of integers, as immediates.
+pub(super) const DIFFERENT: u8 = 4;
+pub(super) const NOT_BELOW: u8 = 5;
+/// Comparisons of floats.
+pub(super) const UNORDERED: u8 = 3;
+pub(super) const ORDERED: u8 = 7;
 
 /// An integer that is an immediate of the kernel.
 fn immediate(kernel: &Kernel, slot: Slot) -> Option<u32> {
@@ -190,6 +226,8 @@ struct Value {
     registers: Option<[u8; 2]>,
     /// Whether its column has it.
     stored: bool,
+    /// Its place on the stack, if it has one.
+    spilled: Option<usize>,
     /// Whether something reads it after the run.
     lives: bool,
     /// Whether it may be another NaN than that of arithmetic.
@@ -197,20 +235,29 @@ struct Value {
 }
 
 /// An instruction of the run: which values it reads, and which it gives.
-#[derive(Debug)]
-struct Line {
-    known: Known,
-    operands: Operands,
-    sources: Vec<usize>,
-    result: usize,
+#[derive(Clone, Debug)]
+pub(super) struct Line<'s> {
+    pub(super) what: What<'s>,
+    operands: Option<Operands>,
+    pub(super) sources: Vec<usize>,
+    pub(super) results: Vec<usize>,
+}
+
+impl Line<'_> {
+    /// The constant that a source is, as [`can_write`] has made sure.
+    fn constant(&self, kernel: &Kernel, source: usize) -> Option<u32> {
+        immediate(kernel, self.operands?.sources[source])
+    }
 }
 
 /// Writes functions, one behind another.
 pub(super) struct Writer<'k> {
     kernel: &'k Kernel,
-    scales: [usize; 6],
-    asm: Assembler,
-    masked: bool,
+    pub(super) scales: [usize; 6],
+    /// Bytes of shared memory.
+    pub(super) shared_len: u64,
+    pub(super) asm: Assembler,
+    pub(super) masked: bool,
     values: Vec<Value>,
     /// Registers that no value is in, a bit each.
     free: u32,
@@ -218,6 +265,14 @@ pub(super) struct Writer<'k> {
     /// The running instruction and its place in the run.
     at: usize,
     pinned: Vec<usize>,
+    /// The places on the stack that are taken.
+    spills: usize,
+    /// The last line that may leave the function. Columns stay as they are until then.
+    last_check: Option<usize>,
+    /// Values that wait for that.
+    waiting: Vec<usize>,
+    /// Jumps to the end.
+    pub(super) leaves: Vec<Jump>,
 }
 
 /// The general register that holds the start of an area, and how far it goes from one turn to the next.
@@ -235,10 +290,11 @@ fn base(area: Area) -> (General, i32) {
 const AREAS: [Area; 6] = [Area::Predicates, Area::Words, Area::Doubles, Area::Thread, Area::Block, Area::Samples];
 
 impl<'k> Writer<'k> {
-    pub(super) fn new(kernel: &'k Kernel, file: &File) -> Writer<'k> {
+    pub(super) fn new(kernel: &'k Kernel, file: &File, shared_len: u64) -> Writer<'k> {
         Writer {
             kernel,
             scales: file.scales,
+            shared_len,
             asm: Assembler::default(),
             masked: false,
             values: Vec::new(),
@@ -246,6 +302,10 @@ impl<'k> Writer<'k> {
             free_masks: 0,
             at: 0,
             pinned: Vec::new(),
+            spills: 0,
+            last_check: None,
+            waiting: Vec::new(),
+            leaves: Vec::new(),
         }
     }
 
@@ -253,17 +313,40 @@ impl<'k> Writer<'k> {
         &self.asm.bytes
     }
 
-    /// The run as a function; where it starts. `None` if a column is too far away.
+    /// The run as a function; where it starts. `None` if a column is too far away. `sites` is the number of the run's first site.
     ///
-    /// The function takes the starts of the areas, the mask, and the number of turns, by the System V convention. With a mask, it leaves out
-    /// threads whose byte is zero.
-    pub(super) fn function(&mut self, steps: &[Step], found: &Found, live: &Live, masked: bool) -> Option<usize> {
-        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, live)?);
+    /// The function takes the starts of the areas, the mask, the number of turns, and the table of sites, by the System V convention. With
+    /// a mask, it leaves out threads whose byte is zero. It returns the number of turns that are left where a check failed.
+    pub(super) fn function(
+        &mut self,
+        steps: &[Step],
+        found: &Found,
+        live: &Live,
+        masked: bool,
+        sites: usize,
+    ) -> Option<usize> {
+        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, live, sites)?);
         self.masked = masked;
         self.free = (1 << VALUES) - 1;
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
-        let used: Vec<Area> =
+        self.spills = 0;
+        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..)));
+        let loads = self.last_check.is_some();
+        let mut used: Vec<Area> =
             AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
+        if loads && !used.contains(&Area::Samples) {
+            used.push(Area::Samples);
+        }
+        const SAVED: [General; 3] = [General::Rbx, General::Rbp, General::R12];
+        SAVED.into_iter().for_each(|register| self.asm.push(register));
+        self.asm.copy(General::Rbp, General::Rsp);
+        self.asm.add(General::Rsp, 0);
+        let frame = self.asm.here();
+        self.asm.and(General::Rsp, -64);
+        if loads {
+            self.asm.copy(SITES, General::Rcx);
+            self.asm.set(HALF, 0);
+        }
         for area in &used {
             self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
         }
@@ -273,7 +356,7 @@ impl<'k> Writer<'k> {
             self.asm.evex(MOVE_BYTES, Length::Bits128, T0, 0, Operand::Memory(General::Rsi, 0), Mask::ALL);
             self.asm.evex(BYTES_TO_MASK, Length::Bits128, ACTIVE, 0, Operand::Register(T0), Mask::ALL);
             self.asm.vex(MASK_TEST, false, ACTIVE, 0, Operand::Register(ACTIVE));
-            skip = Some(self.asm.jump_if_zero());
+            skip = Some(self.asm.jump_if(Condition::Zero));
         }
         for (at, line) in lines.iter().enumerate() {
             self.at = at;
@@ -286,42 +369,75 @@ impl<'k> Writer<'k> {
         for (register, step) in used.into_iter().map(base).filter(|(_, step)| *step != 0) {
             self.asm.add(register, step);
         }
+        if loads {
+            self.asm.add(HALF, 1);
+        }
         self.asm.decrement(General::Rdx);
         self.asm.jump_back_unless_zero(turn);
+        for leave in std::mem::take(&mut self.leaves) {
+            self.asm.land(leave);
+        }
+        self.asm.copy(General::Rax, General::Rdx);
+        self.asm.copy(General::Rsp, General::Rbp);
+        SAVED.into_iter().rev().for_each(|register| self.asm.pop(register));
         self.asm.leave();
+        self.asm.patch(frame, -((self.spills * SPILL) as i32));
         self.asm.end();
         Some(start)
     }
 
     /// The instructions of a run, with their values.
-    fn lines(&mut self, steps: &[Step], found: &Found, live: &Live) -> Option<Vec<Line>> {
+    fn lines<'s>(&mut self, steps: &'s [Step], found: &Found, live: &Live, sites: usize) -> Option<Vec<Line<'s>>> {
         self.values.clear();
         // Constants may be read as words and as doubles.
         let mut current: HashMap<(Slot, bool), usize> = HashMap::new();
-        let mut lines = Vec::new();
+        let mut lines: Vec<Line<'s>> = Vec::new();
+        let mut loads = sites;
         let mut at = found.start;
         while at < found.end {
-            let Op::Compute { known, operands, .. } = &steps[at].op else {
-                let Op::Skip { steps, .. } = &steps[at].op else { return None };
-                at += *steps as usize;
-                continue;
+            let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[at].op {
+                Op::Skip { steps, .. } => {
+                    at += *steps as usize;
+                    continue;
+                }
+                Op::Compute { known, operands, .. } => {
+                    let (sources, result) = widths(*known);
+                    let sources = operands.sources.into_iter().zip(sources.iter().copied()).collect();
+                    (What::Compute(*known), Some(*operands), sources, vec![(operands.results[0], result)])
+                }
+                Op::Load(load) => {
+                    let access = &load.access;
+                    // Samples are read by the template itself.
+                    let reads = access.width != Width::None && access.stride.is_none();
+                    let sources = reads.then_some((access.base, access.width)).into_iter().collect();
+                    let site = if access.space == Space::Shared { 0 } else { loads };
+                    loads += usize::from(site != 0);
+                    let results = load.d.iter().map(|slot| (*slot, load::width(load))).collect();
+                    if !reads && access.width != Width::None {
+                        let scale = self.scales[access.base.area() as usize];
+                        i32::try_from(access.base.offset() as usize * scale).ok()?;
+                    }
+                    (What::Load(load, site), None, sources, results)
+                }
+                _ => return None,
             };
-            let (sources, result) = widths(*known);
-            let mut read = Vec::new();
-            for (slot, width) in operands.sources.iter().zip(sources) {
-                let value = *current.entry((*slot, *width == Width::Double)).or_insert_with(|| {
-                    self.values.push(Value::new(*slot, *width, true));
+            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new() };
+            for (slot, width) in sources {
+                let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
+                    self.values.push(Value::new(slot, width, true));
                     self.values.len() - 1
                 });
-                self.distance(*slot, *width)?;
+                self.distance(slot, width)?;
                 self.values[value].uses.push(lines.len());
-                read.push(value);
+                line.sources.push(value);
             }
-            let slot = operands.results[0];
-            self.distance(slot, result)?;
-            self.values.push(Value::new(slot, result, false));
-            current.insert((slot, result == Width::Double), self.values.len() - 1);
-            lines.push(Line { known: *known, operands: *operands, sources: read, result: self.values.len() - 1 });
+            for (slot, width) in results {
+                self.distance(slot, width)?;
+                self.values.push(Value::new(slot, width, false));
+                current.insert((slot, width == Width::Double), self.values.len() - 1);
+                line.results.push(self.values.len() - 1);
+            }
+            lines.push(line);
             at += 1;
         }
         for ((slot, _), value) in current {
@@ -342,17 +458,37 @@ impl<'k> Writer<'k> {
 
     /// A value in memory; of a double, the half.
     fn memory(&self, value: usize, half: usize) -> Operand {
-        let Value { slot, width, .. } = self.values[value];
+        let Value { slot, width, spilled, .. } = self.values[value];
+        if let Some(place) = spilled {
+            return Operand::Memory(General::Rsp, (place * SPILL + half * 64) as i32);
+        }
         // What all threads share is the same in both halves.
         let half = if base(slot.area()).1 == 0 { 0 } else { half };
         let distance = self.distance(slot, width).unwrap_or(0);
         Operand::Memory(base(slot.area()).0, distance + half as i32 * 64)
     }
 
+    /// Keeps a value on the stack.
+    fn spill(&mut self, value: usize) {
+        let Some([low, high]) = self.values[value].registers else { return };
+        self.values[value].spilled = Some(self.spills);
+        self.spills += 1;
+        let [first, second] = [0, 1].map(|half| self.memory(value, half));
+        match self.values[value].width {
+            Width::Predicate => self.asm.vex(MASK_STORE, false, low, 0, first),
+            Width::Double => {
+                self.asm.evex(STORE_DOUBLES, Length::Bits512, low, 0, first, Mask::ALL);
+                self.asm.evex(STORE_DOUBLES, Length::Bits512, high, 0, second, Mask::ALL);
+            }
+            _ => self.asm.evex(STORE_WORDS, Length::Bits512, low, 0, first, Mask::ALL),
+        }
+    }
+
     /// Stores a value in its column.
     fn store(&mut self, value: usize) {
         let Some([low, high]) = self.values[value].registers else { return };
         let active = Mask::keeping(if self.masked { ACTIVE } else { 0 });
+        let spilled = self.values[value].spilled.take();
         let [first, second] = [0, 1].map(|half| self.memory(value, half));
         match self.values[value].width {
             Width::Word => self.asm.evex(STORE_WORDS, Length::Bits512, low, 0, first, active),
@@ -372,10 +508,11 @@ impl<'k> Writer<'k> {
             Width::None => {}
         }
         self.values[value].stored = true;
+        self.values[value].spilled = spilled;
     }
 
     /// The mask of the upper eight threads.
-    fn upper(&mut self, to: u8, from: u8) {
+    pub(super) fn upper(&mut self, to: u8, from: u8) {
         self.asm.vex(MASK_SHIFT, false, to, 0, Operand::Register(from));
         self.asm.immediate(8);
     }
@@ -409,8 +546,9 @@ impl<'k> Writer<'k> {
         });
         let last = candidates.max_by_key(|(_, value)| value.uses.get(value.used).copied().unwrap_or(usize::MAX));
         let Some((number, _)) = last else { unreachable!("an instruction has three sources at most") };
-        if !self.values[number].stored {
-            self.store(number);
+        let value = &self.values[number];
+        if !value.stored && value.spilled.is_none() {
+            self.spill(number);
         }
         self.release(number);
     }
@@ -434,6 +572,9 @@ impl<'k> Writer<'k> {
         self.values[value].registers = Some(registers);
         let [first, second] = [0, 1].map(|half| self.memory(value, half));
         match width {
+            Width::Predicate if self.values[value].spilled.is_some() => {
+                self.asm.vex(MASK_LOAD, false, registers[0], 0, first);
+            }
             Width::Predicate => {
                 self.asm.evex(MOVE_BYTES, Length::Bits128, T4, 0, first, Mask::ALL);
                 self.asm.evex(BYTES_TO_MASK, Length::Bits128, registers[0], 0, Operand::Register(T4), Mask::ALL);
@@ -448,7 +589,7 @@ impl<'k> Writer<'k> {
     }
 
     /// A value as the last operand of instructions: in memory, if this is the only step that still reads it.
-    fn operands(&mut self, value: usize) -> [Operand; 2] {
+    pub(super) fn operands(&mut self, value: usize) -> [Operand; 2] {
         let Value { registers, uses, used, .. } = &self.values[value];
         let last = uses[*used..].iter().all(|step| *step == self.at);
         if registers.is_none() && last {
@@ -461,7 +602,8 @@ impl<'k> Writer<'k> {
     fn eight(&mut self, value: usize, half: usize, through: u8) -> Operand {
         if self.values[value].registers.is_none() {
             if let Operand::Memory(base, distance) = self.memory(value, 0) {
-                let shared = self::base(self.values[value].slot.area()).1 == 0;
+                let Value { slot, spilled, .. } = self.values[value];
+                let shared = spilled.is_none() && self::base(slot.area()).1 == 0;
                 return Operand::Memory(base, distance + if shared { 0 } else { half as i32 * 32 });
             }
         }
@@ -469,7 +611,7 @@ impl<'k> Writer<'k> {
         self.eight_of(register, half, through)
     }
 
-    fn eight_of(&mut self, register: u8, half: usize, through: u8) -> Operand {
+    pub(super) fn eight_of(&mut self, register: u8, half: usize, through: u8) -> Operand {
         if half == 0 {
             return Operand::Register(register);
         }
@@ -479,18 +621,18 @@ impl<'k> Writer<'k> {
     }
 
     /// An instruction on whole vectors.
-    fn vector(&mut self, code: Code, d: u8, a: u8, b: Operand) {
+    pub(super) fn vector(&mut self, code: Code, d: u8, a: u8, b: Operand) {
         self.asm.evex(code, Length::Bits512, d, a, b, Mask::ALL);
     }
 
     /// An instruction on whole vectors with an immediate.
-    fn vector_by(&mut self, code: Code, d: u8, a: u8, b: Operand, by: u8) {
+    pub(super) fn vector_by(&mut self, code: Code, d: u8, a: u8, b: Operand, by: u8) {
         self.vector(code, d, a, b);
         self.asm.immediate(by);
     }
 
     /// A copy of a register, or of what an operand names.
-    fn copy(&mut self, d: u8, from: Operand) {
+    pub(super) fn copy(&mut self, d: u8, from: Operand) {
         self.vector(MOVE_WORDS, d, 0, from);
     }
 
@@ -509,28 +651,35 @@ impl<'k> Writer<'k> {
         let nan = self.asm.word(NAN);
         // A constant that every element reads.
         self.asm.evex(SELECT, Length::Bits512, register, register, nan, Mask::keeping(K0));
-        self.values[value].stored = false;
+        let value = &mut self.values[value];
+        (value.stored, value.spilled) = (false, None);
     }
 
-    /// Registers for the result of the instruction.
-    fn result(&mut self, line: &Line) -> [u8; 2] {
-        let registers = self.take(self.values[line.result].width);
-        self.values[line.result].registers = Some(registers);
-        self.pinned.push(line.result);
+    /// Registers for a value that an instruction gives.
+    pub(super) fn give(&mut self, value: usize) -> [u8; 2] {
+        let registers = self.take(self.values[value].width);
+        self.values[value].registers = Some(registers);
+        self.pinned.push(value);
         registers
     }
 
+    /// Registers for the result of the instruction.
+    fn result(&mut self, line: &Line<'_>) -> [u8; 2] {
+        self.give(line.results[0])
+    }
+
     /// The same, perhaps those of a source that nothing reads any more: for templates that read their sources in the first instruction.
-    fn result_over(&mut self, line: &Line) -> [u8; 2] {
-        let width = self.values[line.result].width;
+    fn result_over(&mut self, line: &Line<'_>) -> [u8; 2] {
+        let width = self.values[line.results[0]].width;
         for source in line.sources.clone() {
             let value = &self.values[source];
-            let done = value.uses.last() == Some(&self.at) && value.width == width;
+            let ends = value.uses.last() == Some(&self.at) && !self.waiting.contains(&source);
+            let done = ends && value.width == width;
             if done && let Some(registers) = value.registers {
                 // The column is not asked for any more, so that the value may be lost.
                 self.values[source].registers = None;
-                self.values[line.result].registers = Some(registers);
-                self.pinned.push(line.result);
+                self.values[line.results[0]].registers = Some(registers);
+                self.pinned.push(line.results[0]);
                 return registers;
             }
         }
@@ -538,35 +687,48 @@ impl<'k> Writer<'k> {
     }
 
     /// Writes an instruction.
-    fn line(&mut self, line: &Line) {
+    fn line(&mut self, line: &Line<'_>) {
         self.pinned.clear();
         self.pinned.extend(&line.sources);
-        if !takes_any_nan(line.known) {
-            line.sources.iter().for_each(|source| self.settle(*source));
+        match line.what {
+            What::Compute(known) => {
+                if !takes_any_nan(known) {
+                    line.sources.iter().for_each(|source| self.settle(*source));
+                }
+                self.template(line, known);
+            }
+            What::Load(load, site) => self.load(line, load, site),
         }
-        self.template(line);
         for source in &line.sources {
             let value = &mut self.values[*source];
             while value.uses.get(value.used).is_some_and(|step| *step <= self.at) {
                 value.used += 1;
             }
-            if value.used == value.uses.len() {
-                self.release(*source);
+        }
+        // What lives is stored at once, unless a later check may still leave the function.
+        self.waiting.extend(line.results.iter().filter(|result| self.values[**result].lives));
+        if self.last_check.is_none_or(|last| self.at >= last) {
+            self.pinned.clear();
+            for value in std::mem::take(&mut self.waiting) {
+                self.read(value);
+                self.settle(value);
+                self.store(value);
+                self.release_if_done(value);
             }
         }
-        let result = &self.values[line.result];
-        if result.lives {
-            self.settle(line.result);
-            self.store(line.result);
-        }
-        if self.values[line.result].uses.is_empty() {
-            self.release(line.result);
+        line.sources.iter().chain(&line.results).for_each(|value| self.release_if_done(*value));
+    }
+
+    /// Frees the registers of a value that nothing needs any more.
+    fn release_if_done(&mut self, value: usize) {
+        if self.values[value].used == self.values[value].uses.len() && !self.waiting.contains(&value) {
+            self.release(value);
         }
     }
 
     /// An instruction of two words or doubles.
-    fn two(&mut self, line: &Line, code: Code) {
-        let double = self.values[line.result].width == Width::Double;
+    fn two(&mut self, line: &Line<'_>, code: Code) {
+        let double = self.values[line.results[0]].width == Width::Double;
         let a = self.read(line.sources[0]);
         let b = self.operands(line.sources[1]);
         let d = self.result_over(line);
@@ -578,8 +740,8 @@ impl<'k> Writer<'k> {
     }
 
     /// The same where operands may change places, so that the one in memory comes last.
-    fn two_of_any_order(&mut self, line: &Line, code: Code) {
-        let mut line = Line { sources: line.sources.clone(), ..*line };
+    fn two_of_any_order(&mut self, line: &Line<'_>, code: Code) {
+        let mut line = line.clone();
         if self.values[line.sources[0]].registers.is_none() {
             line.sources.swap(0, 1);
         }
@@ -587,21 +749,21 @@ impl<'k> Writer<'k> {
     }
 
     /// An instruction of two floats.
-    fn floats(&mut self, line: &Line, code: Code) {
+    fn floats(&mut self, line: &Line<'_>, code: Code) {
         self.two(line, code);
-        self.values[line.result].any_nan = true;
+        self.values[line.results[0]].any_nan = true;
     }
 
     /// A shift by the words of another value, or by an immediate.
-    fn shift(&mut self, line: &Line, by_words: Code, operation: u8) {
-        let Some(by) = immediate(self.kernel, line.operands.sources[1]) else { return self.two(line, by_words) };
+    fn shift(&mut self, line: &Line<'_>, by_words: Code, operation: u8) {
+        let Some(by) = line.constant(self.kernel, 1) else { return self.two(line, by_words) };
         let [a, _] = self.operands(line.sources[0]);
         let [d, _] = self.result_over(line);
         self.vector_by(SHIFT_BY, operation, d, a, by.min(255) as u8);
     }
 
-    fn shift_doubles(&mut self, line: &Line, operation: u8) {
-        let by = immediate(self.kernel, line.operands.sources[1]).unwrap_or(0);
+    fn shift_doubles(&mut self, line: &Line<'_>, operation: u8) {
+        let by = line.constant(self.kernel, 1).unwrap_or(0);
         let a = self.operands(line.sources[0]);
         let d = self.result_over(line);
         for half in 0..2 {
@@ -610,14 +772,14 @@ impl<'k> Writer<'k> {
     }
 
     /// A word of one value with a constant.
-    fn with_constant(&mut self, line: &Line, code: Code, constant: u32) {
+    fn with_constant(&mut self, line: &Line<'_>, code: Code, constant: u32) {
         let [a, _] = self.read(line.sources[0]);
         let [d, _] = self.result_over(line);
         let constant = self.asm.word(constant);
         self.vector(code, d, a, constant);
     }
 
-    fn doubles_with_constant(&mut self, line: &Line, code: Code, constant: u64) {
+    fn doubles_with_constant(&mut self, line: &Line<'_>, code: Code, constant: u64) {
         let a = self.read(line.sources[0]);
         let d = self.result_over(line);
         let constant = self.asm.constant(constant);
@@ -627,12 +789,12 @@ impl<'k> Writer<'k> {
     }
 
     /// A shift of the two words of a funnel, by less than 32.
-    fn funnel(&mut self, line: &Line, left: bool) {
+    fn funnel(&mut self, line: &Line<'_>, left: bool) {
         const LEFT: u8 = 6;
         const RIGHT: u8 = 2;
         const ROTATE_LEFT: u8 = 1;
         const ROTATE_RIGHT: u8 = 0;
-        let by = (immediate(self.kernel, line.operands.sources[2]).unwrap_or(0) & 31) as u8;
+        let by = (line.constant(self.kernel, 2).unwrap_or(0) & 31) as u8;
         let [a, b] = [line.sources[0], line.sources[1]];
         if a == b {
             let [a, _] = self.operands(a);
@@ -653,7 +815,7 @@ impl<'k> Writer<'k> {
     }
 
     /// Products of words as doubles.
-    fn wide(&mut self, line: &Line, signed: bool) {
+    fn wide(&mut self, line: &Line<'_>, signed: bool) {
         let (extend, multiply) = if signed { (EXTEND_SIGNED, WIDE_SIGNED) } else { (EXTEND, WIDE) };
         let d = self.result(line);
         for half in 0..2 {
@@ -671,11 +833,12 @@ impl<'k> Writer<'k> {
         }
     }
 
-    fn fused(&mut self, line: &Line) {
+    fn fused(&mut self, line: &Line<'_>) {
         let [a, b, c] = [line.sources[0], line.sources[1], line.sources[2]];
         let [x, _] = self.read(a);
         let ends = |this: &Writer<'_>, value: usize| {
             this.values[value].uses.last() == Some(&this.at)
+                && !this.waiting.contains(&value)
                 && line.sources.iter().filter(|s| **s == value).count() == 1
         };
         let in_registers = self.values[c].registers;
@@ -683,14 +846,14 @@ impl<'k> Writer<'k> {
         if let (Some([z, _]), true) = (in_registers, ends(self, c)) {
             let [y, _] = self.operands(b);
             self.values[c].registers = None;
-            self.values[line.result].registers = Some([z, z]);
+            self.values[line.results[0]].registers = Some([z, z]);
             self.vector(FUSED_231, z, x, y);
         } else {
             let [y, _] = self.read(b);
             let [z, _] = self.operands(c);
             let d = if ends(self, a) {
                 self.values[a].registers = None;
-                self.values[line.result].registers = Some([x, x]);
+                self.values[line.results[0]].registers = Some([x, x]);
                 x
             } else {
                 let [d, _] = self.result(line);
@@ -699,11 +862,11 @@ impl<'k> Writer<'k> {
             };
             self.vector(FUSED_213, d, y, z);
         }
-        self.values[line.result].any_nan = true;
+        self.values[line.results[0]].any_nan = true;
     }
 
     /// The smaller or the larger number: of zeros that with the right sign, of a number and a NaN the number.
-    fn extreme(&mut self, line: &Line, code: Code, of_equal: Code) {
+    fn extreme(&mut self, line: &Line<'_>, code: Code, of_equal: Code) {
         let ([a, _], [b, _]) = (self.read(line.sources[0]), self.read(line.sources[1]));
         let [d, _] = self.result(line);
         self.vector(code, d, a, Operand::Register(b));
@@ -711,11 +874,11 @@ impl<'k> Writer<'k> {
         self.asm.evex(MOVE_WORDS, Length::Bits512, d, 0, Operand::Register(a), Mask::keeping(K0));
         self.vector_by(COMPARE_FLOATS, K0, a, Operand::Register(b), 0);
         self.asm.evex(of_equal, Length::Bits512, d, a, Operand::Register(b), Mask::keeping(K0));
-        self.values[line.result].any_nan = true;
+        self.values[line.results[0]].any_nan = true;
     }
 
     /// As `pure::approx` computes it, operation by operation.
-    fn reciprocal_root(&mut self, line: &Line) {
+    fn reciprocal_root(&mut self, line: &Line<'_>) {
         let [a, _] = self.read(line.sources[0]);
         let [d, _] = self.result(line);
         let one = self.asm.word(1f32.to_bits());
@@ -751,11 +914,11 @@ impl<'k> Writer<'k> {
         self.vector_by(INSERT, T3, T3, Operand::Register(T4), 1);
         self.asm.vex(MASK_JOIN, true, K0, K1, Operand::Register(K0));
         self.asm.evex(MOVE_WORDS, Length::Bits512, d, 0, Operand::Register(T3), Mask::keeping(K0));
-        self.values[line.result].any_nan = true;
+        self.values[line.results[0]].any_nan = true;
     }
 
     /// Fused multiplication of doubles. A result that is a NaN is the first operand that is one, made quiet: CPUs differ in which it is.
-    fn fused_doubles(&mut self, line: &Line) {
+    fn fused_doubles(&mut self, line: &Line<'_>) {
         let sources: [[u8; 2]; 3] = std::array::from_fn(|i| self.read(line.sources[i]));
         let d = self.result(line);
         let [default, quiet] = [0xfff8_0000_0000_0000, 1 << 51].map(|bits| self.asm.constant(bits));
@@ -766,7 +929,7 @@ impl<'k> Writer<'k> {
             self.vector(FUSED_DOUBLES_213, d, b, Operand::Register(c));
             self.vector_by(COMPARE_FLOAT_DOUBLES, K0, d, Operand::Register(d), UNORDERED);
             self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
-            let usual = self.asm.jump_if_zero();
+            let usual = self.asm.jump_if(Condition::Zero);
             self.asm.evex(SELECT_DOUBLES, Length::Bits512, d, d, default, Mask::keeping(K0));
             for x in [c, b, a] {
                 self.vector_by(COMPARE_FLOAT_DOUBLES, K1, x, Operand::Register(x), UNORDERED);
@@ -776,7 +939,7 @@ impl<'k> Writer<'k> {
         }
     }
 
-    fn compare(&mut self, line: &Line, relation: Relation, what: Compared) {
+    fn compare(&mut self, line: &Line<'_>, relation: Relation, what: Compared) {
         let integers = match relation {
             Relation::Equal => 0,
             Relation::NotEqual => 4,
@@ -829,13 +992,13 @@ impl<'k> Writer<'k> {
         }
     }
 
-    fn select(&mut self, line: &Line) {
+    fn select(&mut self, line: &Line<'_>) {
         let [k, _] = self.read(line.sources[2]);
         let no = self.read(line.sources[1]);
         let yes = self.operands(line.sources[0]);
         let mask = Mask::keeping(k);
         let d = self.result(line);
-        if self.values[line.result].width == Width::Word {
+        if self.values[line.results[0]].width == Width::Word {
             return self.asm.evex(SELECT, Length::Bits512, d[0], no[0], yes[0], mask);
         }
         self.asm.evex(SELECT_DOUBLES, Length::Bits512, d[0], no[0], yes[0], mask);
@@ -843,25 +1006,25 @@ impl<'k> Writer<'k> {
         self.asm.evex(SELECT_DOUBLES, Length::Bits512, d[1], no[1], yes[1], Mask::keeping(K1));
     }
 
-    fn masks(&mut self, line: &Line, code: Code) {
+    fn masks(&mut self, line: &Line<'_>, code: Code) {
         let ([a, _], [b, _]) = (self.read(line.sources[0]), self.read(line.sources[1]));
         let [d, _] = self.result(line);
         self.asm.vex(code, true, d, a, Operand::Register(b));
     }
 
-    fn mask(&mut self, line: &Line, code: Code) {
+    fn mask(&mut self, line: &Line<'_>, code: Code) {
         let [a, _] = self.read(line.sources[0]);
         let [d, _] = self.result(line);
         self.asm.vex(code, false, d, 0, Operand::Register(a));
     }
 
-    fn template(&mut self, line: &Line) {
+    fn template(&mut self, line: &Line<'_>, known: Known) {
         use Known::*;
         // Shifts by an immediate.
         const RIGHT: u8 = 2;
         const RIGHT_SIGNED: u8 = 4;
         const LEFT: u8 = 6;
-        match line.known {
+        match known {
             No => {}
             Move => {
                 let [a, _] = self.operands(line.sources[0]);
@@ -902,7 +1065,7 @@ impl<'k> Writer<'k> {
                 self.vector(SUB, d, T0, a);
             }
             Table => {
-                let table = immediate(self.kernel, line.operands.sources[3]).unwrap_or(0);
+                let table = line.constant(self.kernel, 3).unwrap_or(0);
                 let [a, _] = self.operands(line.sources[0]);
                 let [b, _] = self.read(line.sources[1]);
                 let [c, _] = self.operands(line.sources[2]);
@@ -980,6 +1143,16 @@ impl<'k> Writer<'k> {
 
 impl Value {
     fn new(slot: Slot, width: Width, stored: bool) -> Value {
-        Value { slot, width, uses: Vec::new(), used: 0, registers: None, stored, lives: false, any_nan: false }
+        Value {
+            slot,
+            width,
+            uses: Vec::new(),
+            used: 0,
+            registers: None,
+            stored,
+            spilled: None,
+            lives: false,
+            any_nan: false,
+        }
     }
 }

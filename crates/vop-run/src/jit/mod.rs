@@ -22,15 +22,19 @@ mod emit;
 mod executable;
 pub(crate) mod known;
 mod live;
+mod load;
 
 pub(crate) use emit::LANES;
+pub(crate) use load::Site;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::code::{Kernel, Op, Run, Step};
 use crate::column::File;
 use crate::level::Level;
+use crate::memory::Space;
 use emit::Writer;
 use executable::Executable;
 use live::Live;
@@ -46,16 +50,21 @@ const MAX_RUN: usize = 1 << 12;
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) steps: Vec<Step>,
+    /// The number of sites that the runs have, and of the runs with loads.
+    pub(crate) sites: usize,
+    pub(crate) loading: usize,
     #[allow(dead_code, reason = "the runs are in it")]
     code: Option<Executable>,
 }
+
+type Key = (usize, usize, u64);
 
 /// What a kernel's launches have executed, and its translations.
 #[derive(Debug, Default)]
 pub(crate) struct Heat {
     executed: AtomicU64,
-    /// By whether the steps rely on samples, on which, and by the number of warps.
-    compiled: Mutex<Vec<((usize, usize), Arc<Compiled>)>>,
+    /// By whether the steps rely on samples, on which, by the number of warps, and by the bytes of shared memory.
+    compiled: Mutex<Vec<(Key, Arc<Compiled>)>>,
 }
 
 impl Heat {
@@ -80,13 +89,20 @@ impl Heat {
     }
 
     /// The translation of steps: `variant` tells them from the kernel's others.
-    pub(crate) fn compiled(&self, kernel: &Kernel, steps: &[Step], variant: usize, file: &File) -> Arc<Compiled> {
-        let key = (variant, file.warps);
+    pub(crate) fn compiled(
+        &self,
+        kernel: &Kernel,
+        steps: &[Step],
+        variant: usize,
+        file: &File,
+        shared_len: u64,
+    ) -> Arc<Compiled> {
+        let key = (variant, file.warps, shared_len);
         let mut all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = all.iter().find(|(other, _)| *other == key) {
             return Arc::clone(found);
         }
-        let compiled = Arc::new(compile(kernel, steps, file));
+        let compiled = Arc::new(compile(kernel, steps, file, shared_len));
         all.push((key, Arc::clone(&compiled)));
         compiled
     }
@@ -106,6 +122,15 @@ struct Found {
 }
 
 impl Found {
+    /// The number of loads that have a site of their own.
+    fn sites(&self, steps: &[Step]) -> usize {
+        let mut sites = 0;
+        each(steps, self.start..self.end, |_, step| {
+            sites += usize::from(matches!(&step.op, Op::Load(load) if load.access.space != Space::Shared));
+        });
+        sites
+    }
+
     /// All runs of at least two instructions.
     fn all(kernel: &Kernel, steps: &[Step]) -> Vec<Found> {
         let mut found = Vec::new();
@@ -124,6 +149,11 @@ impl Found {
                         at += 1;
                         end = at;
                     }
+                    Op::Load(load) if load::can_load(kernel, load) => {
+                        computes += 1;
+                        at += 1;
+                        end = at;
+                    }
                     // What samples have computed counts all the same.
                     Op::Skip { steps, .. } => at += *steps as usize,
                     _ => break,
@@ -138,9 +168,24 @@ impl Found {
     }
 }
 
+/// The steps of a range that are executed, in order, with their places.
+pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnMut(usize, &'s Step)) {
+    let mut at = range.start;
+    while at < range.end {
+        match &steps[at].op {
+            Op::Skip { steps, .. } => at += *steps as usize,
+            _ => {
+                see(at, &steps[at]);
+                at += 1;
+            }
+        }
+    }
+}
+
 /// Steps with a run in place of the first step of each.
-fn compile(kernel: &Kernel, steps: &[Step], file: &File) -> Compiled {
-    let mut compiled = Compiled { steps: steps.to_vec(), code: None };
+fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
+    // Shared memory is the first site.
+    let mut compiled = Compiled { steps: steps.to_vec(), sites: 1, loading: 0, code: None };
     if steps.len() > MAX_STEPS {
         return compiled;
     }
@@ -149,16 +194,18 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File) -> Compiled {
         return compiled;
     }
     let live = Live::new(steps, &kernel.functions);
-    let mut writer = Writer::new(kernel, file);
+    let mut writer = Writer::new(kernel, file, shared_len);
     let mut runs = Vec::new();
     for found in found {
-        let entries = [false, true].map(|masked| writer.function(steps, &found, &live, masked));
+        let first = compiled.sites;
+        let entries = [false, true].map(|masked| writer.function(steps, &found, &live, masked, first));
         if let [Some(all), Some(some)] = entries {
-            runs.push((found, all, some));
+            compiled.sites += found.sites(steps);
+            runs.push((found, all, some, first));
         }
     }
     let Some(code) = Executable::new(writer.code()) else { return compiled };
-    for (found, all, some) in runs {
+    for (found, all, some, site) in runs {
         let range = &steps[found.start..found.end];
         let mut counts = 0;
         let mut at = 0;
@@ -174,11 +221,15 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File) -> Compiled {
                 _ => at += 1,
             }
         }
+        let loads = range.iter().any(|step| matches!(step.op, Op::Load(_)));
+        let loading = loads.then_some(compiled.loading as u32);
+        compiled.loading += usize::from(loads);
         let first = &mut compiled.steps[found.start];
         let own = u32::from(first.counts);
         // SAFETY: the writer put functions there, of this type.
         let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
-        first.op = Op::Run(Run { all, some, steps: range.len() as u32, counts: counts - own, executed });
+        let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
+        first.op = Op::Run(Run { all, some, steps, counts, executed, loading, site });
     }
     compiled.code = Some(code);
     compiled

@@ -13,9 +13,10 @@ use crate::column::{HALF, WARP, Width, all};
 use crate::engine::findings::AccessKind;
 use crate::engine::launch::MAX_THREADS;
 use crate::engine::shadow::Touch;
+use crate::jit::Site;
 #[cfg(target_arch = "x86_64")]
 use crate::level::AVX512;
-use crate::memory::{LOCAL_BASE, REGION_BITS, SHARED_BASE, Space};
+use crate::memory::{LOCAL_BASE, REGION_BITS, Region, SHARED_BASE, Space};
 
 /// What the address of an allocation must be a multiple of, so that offsets in it are aligned as addresses are. All are but for what a
 /// caller has registered.
@@ -64,6 +65,19 @@ impl Reach {
             }
         };
         Some(Window { start, len, first, on_stack })
+    }
+
+    /// The memory that the first active thread reaches, for machine code.
+    ///
+    /// # Safety
+    /// The access must have been decoded for this file.
+    pub(in crate::engine) unsafe fn site(&self, access: &Access, mask: &[u8]) -> Site {
+        let Some(thread) = mask.iter().position(|active| *active != 0) else { return Site::default() };
+        // SAFETY: the caller promises a decoded access.
+        let address = unsafe { self.addresses(access, thread / WARP) }[thread % WARP];
+        let found = self.find(address).and_then(|(index, first)| Some((first, self.region(index)?)));
+        let site = |(first, region): (u64, Region)| Site::new(first, region.start, region.len, u64::from(access.bytes));
+        found.map(site).unwrap_or_default()
     }
 
     /// Where a warp's threads reach, by the fastest check that can tell; `None` where only [`Reach::far`] can.

@@ -21,6 +21,7 @@ mod copy;
 mod failure;
 mod frames;
 mod groups;
+mod runs;
 mod samples;
 mod stack;
 mod storage;
@@ -43,6 +44,7 @@ pub(super) use failure::Failure;
 use frames::Frames;
 pub(super) use groups::{Groups, Wait, count, first, subtract, threads, union};
 use groups::{Live, Running};
+use runs::Runs;
 use samples::Samples;
 use storage::Storage;
 
@@ -63,6 +65,8 @@ pub(super) struct Worker<'l> {
     pub(super) steps: &'l [Step],
     /// Whether these rely on samples.
     relies_on_samples: bool,
+    /// What runs of machine code know, without and with samples.
+    runs: [Runs; 2],
     pub(super) frames: Frames<'l>,
     pub(super) running: Running,
     pub(super) groups: Groups,
@@ -132,6 +136,7 @@ impl<'l> Worker<'l> {
             samples,
             steps: &launch.kernel.steps,
             relies_on_samples: false,
+            runs: Default::default(),
             frames: Frames::new(launch.kernel),
             running: Running::new(lanes),
             groups: Groups::default(),
@@ -188,7 +193,16 @@ impl<'l> Worker<'l> {
 
     /// Takes the steps as machine code, once that pays.
     pub(super) fn choose_steps(&mut self) {
-        self.steps = self.launch.steps(self.relies_on_samples, &self.reach.file);
+        let sampled = self.relies_on_samples;
+        let Some(compiled) = self.launch.compiled(sampled, &self.reach.file) else {
+            self.steps = self.launch.own_steps(sampled);
+            return;
+        };
+        self.steps = &compiled.steps;
+        let runs = &mut self.runs[usize::from(sampled)];
+        if runs.sites.is_empty() {
+            runs.start(compiled, &self.reach);
+        }
     }
 
     /// Runs the block to its end. What it did is left in `done`. Returns false if it has not ended, as it waits for other blocks.
@@ -269,9 +283,17 @@ impl<'l> Worker<'l> {
                 Op::Run(run) => {
                     let of_all = active as usize == self.reach.lanes;
                     let turns = self.reach.file.warps * (WARP / jit::LANES);
+                    let runs = &mut self.runs[usize::from(self.relies_on_samples)];
+                    let gives_up = run.loading.is_some_and(|number| runs.gives_up(number));
                     let (function, mask) = if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
-                    // SAFETY: the steps were translated for this file, and a mask has a byte for each of its threads.
-                    unsafe { function(self.reach.file.bases.as_ptr(), mask, turns) };
+                    let left = match gives_up {
+                        true => turns,
+                        // SAFETY: the steps were translated for this file and these sites, and a mask has a byte for each of its threads.
+                        false => unsafe { function(self.reach.file.bases.as_ptr(), mask, turns, runs.sites.as_ptr()) },
+                    };
+                    if left > 0 {
+                        self.finish_run(pc, run, mask, left)?;
+                    }
                     self.done.executed += u64::from(run.counts) * u64::from(active);
                     over += u64::from(run.executed - 1) * least.saturating_sub(u64::from(active));
                     self.running.pc = pc + run.steps;

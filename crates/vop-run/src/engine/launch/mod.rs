@@ -110,12 +110,16 @@ impl Launch<'_> {
         observes.then(|| Observer::new(self.kernel, &self.shape, self.profile, self.trace))
     }
 
-    /// The steps that blocks execute, with or without samples: translated, if that pays by now. `file` is that of a block.
-    pub(super) fn steps(&self, sampled: bool, file: &File) -> &[Step] {
-        let own = match self.sampled {
+    /// The steps that blocks execute one by one, with or without samples.
+    pub(super) fn own_steps(&self, sampled: bool) -> &[Step] {
+        match self.sampled {
             Some(found) if sampled => &found.steps,
             _ => &self.kernel.steps,
-        };
+        }
+    }
+
+    /// The same steps translated, if that pays by now. `file` is that of a block.
+    pub(super) fn compiled(&self, sampled: bool, file: &File) -> Option<&Compiled> {
         let heat = &self.kernel.heat;
         let translates = match self.machine_code {
             MachineCode::Never => false,
@@ -125,11 +129,10 @@ impl Launch<'_> {
                     || heat.is_hot(self.executed.load(Ordering::Relaxed))
             }
         };
-        if !translates {
-            return own;
-        }
         let variant = self.variants[usize::from(sampled)];
-        &self.compiled[usize::from(sampled)].get_or_init(|| heat.compiled(self.kernel, own, variant, file)).steps
+        let (own, shared_len) = (self.own_steps(sampled), self.shape.shared() as u64);
+        let compile = || heat.compiled(self.kernel, own, variant, file, shared_len);
+        translates.then(|| &**self.compiled[usize::from(sampled)].get_or_init(compile))
     }
 
     /// Names and sizes of the memory that a thread reaches whose stack ends at `top`.

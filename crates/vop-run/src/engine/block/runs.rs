@@ -1,0 +1,81 @@
+//! Runs of machine code: what they know of memory, and what happens where a check of theirs fails.
+
+#![allow(unsafe_code, reason = "operands stand in columns, which are raw memory")]
+
+use super::{Failure, Worker};
+use crate::code::{Op, Pc, Run};
+use crate::column::WARP;
+use crate::engine::access::Reach;
+use crate::jit::{self, Compiled, LANES, Site};
+use crate::memory::Space;
+
+/// What a worker knows of the runs of a kernel.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    pub(super) sites: Vec<Site>,
+    /// By run with loads: how often it was executed, and how often a check failed.
+    pub(super) executions: Vec<[u32; 2]>,
+}
+
+impl Runs {
+    pub(super) fn start(&mut self, compiled: &Compiled, reach: &Reach) {
+        self.sites = vec![Site::default(); compiled.sites];
+        // Shared memory is checked against its length in the code.
+        self.sites[0].start = reach.shared as u64;
+        self.executions = vec![[0; 2]; compiled.loading];
+    }
+
+    /// Counts an execution of a run with loads. Whether the run is to be left to the loops: one in four failed of more than a few. The first
+    /// failures find out where accesses reach.
+    #[inline(always)]
+    pub(super) fn gives_up(&mut self, number: u32) -> bool {
+        const FREE: u32 = 64;
+        let [executed, failed] = &mut self.executions[number as usize];
+        *executed = executed.saturating_add(1);
+        *failed > FREE && *failed > *executed / 4
+    }
+}
+
+impl Worker<'_> {
+    /// Executes the steps of a run for the threads of the turns that are left, one by one, and finds the memory that its loads reach.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn finish_run(&mut self, pc: Pc, run: &Run, mask: *const u8, left: usize) -> Result<(), Failure> {
+        let lanes = self.reach.file.warps * WARP;
+        let mut rest = vec![0xffu8; lanes];
+        if !mask.is_null() {
+            // SAFETY: a mask has a byte for each thread.
+            rest.copy_from_slice(unsafe { std::slice::from_raw_parts(mask, lanes) });
+        }
+        rest[..lanes - left * LANES].fill(0);
+        let runs = &mut self.runs[usize::from(self.relies_on_samples)];
+        if let Some(number) = run.loading {
+            runs.executions[number as usize][1] += 1;
+        }
+        let (start, mut site, mut failed) = (pc as usize, run.site as usize, None);
+        let steps = self.launch.own_steps(self.relies_on_samples);
+        jit::each(steps, start..start + run.steps as usize, |at, step| match &step.op {
+            _ if failed.is_some() => {}
+            // SAFETY: the decoder laid the slots out for this file, and the mask has a byte for each of its threads.
+            Op::Compute { run, operands, .. } => unsafe { run(&self.reach.file, operands, rest.as_ptr()) },
+            Op::Load(load) => {
+                if load.access.space != Space::Shared {
+                    // SAFETY: the decoder made the load for this file.
+                    runs.sites[site] = unsafe { self.reach.site(&load.access, &rest) };
+                    site += 1;
+                }
+                // SAFETY: the decoder made the load for this file, and the mask has a byte for each of its threads.
+                let result = unsafe { self.moves.load(&mut self.reach, load, rest.as_ptr()) };
+                failed = result.err().map(|fault| (fault, at as Pc));
+            }
+            _ => debug_assert!(false, "a run has no other steps"),
+        });
+        match failed {
+            Some((fault, at)) => {
+                self.running.pc = at + 1;
+                Err(self.access_failed(fault, at))
+            }
+            None => Ok(()),
+        }
+    }
+}
