@@ -212,18 +212,24 @@ macro_rules! levels {
     )* };
 }
 
-#[cfg(all(target_arch = "x86_64", not(test)))]
+#[cfg(all(target_arch = "x86_64", not(any(test, scalar_loops))))]
 levels! {
     portable;
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")] avx2;
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")] avx512;
 }
 
-#[cfg(all(not(target_arch = "x86_64"), not(test)))]
+#[cfg(all(not(target_arch = "x86_64"), not(any(test, scalar_loops))))]
 levels! {
     portable;
     avx2;
     avx512;
+}
+
+// The compiler makes no vector instructions of loops at this level of optimisation (build.rs asks for it): one of each serves tests.
+#[cfg(all(scalar_loops, not(test)))]
+levels! {
+    portable;
 }
 
 /// The loops of a closure, by level.
@@ -238,6 +244,9 @@ where
     R: Results,
     F: Fn(A, B, C, E) -> R + Copy,
 {
+    #[cfg(scalar_loops)]
+    return [portable::<A, B, C, E, R, F>; level::COUNT];
+    #[cfg(not(scalar_loops))]
     [portable::<A, B, C, E, R, F>, avx2::<A, B, C, E, R, F>, avx512::<A, B, C, E, R, F>]
 }
 
