@@ -107,9 +107,11 @@ pub(crate) struct Run {
     /// How many of them count beside this one, and how many the engine would execute.
     pub(crate) counts: u32,
     pub(crate) executed: u32,
-    /// The number of the run among those with loads, if it has any, and the first site that they have.
+    /// The number of the run among those with accesses, if it has any, and the first site that they have.
     pub(crate) loading: Option<u32>,
     pub(crate) site: u32,
+    /// Whether its last step is a store.
+    pub(crate) stores: bool,
 }
 
 /// The starts of the areas, the mask, the number of turns and the table of sites; returns how many turns are left. See

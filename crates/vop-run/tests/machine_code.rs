@@ -54,6 +54,9 @@ fn instructions() -> Vec<(String, String)> {
 
 /// Registers of each kind that a kernel has.
 const REGISTERS: usize = 40;
+/// Bytes of the results, and of what is behind them for stores to anywhere.
+const RESULTS: usize = THREADS * REGISTERS * 16;
+const OUT: usize = RESULTS + 40_000;
 
 /// A random operand of a kind.
 fn operand(kind: char, random: &mut Random) -> String {
@@ -181,8 +184,9 @@ fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level) -> (Ve
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
     let input = memory.allocate("in", input);
-    let out = memory.allocate("out", vec![0; THREADS * REGISTERS * 16]);
-    let options = LaunchOptions::default().with_machine_code(machine_code);
+    let out = memory.allocate("out", vec![0; OUT]);
+    // Blocks may write to the same places.
+    let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
     let report = kernel.launch([BLOCKS, 1, 1], [BLOCK, 1, 1], &args, &mut memory, &options).unwrap();
     (memory.bytes(out).to_vec(), report.instructions, internals::runs(&kernel).1)
@@ -200,6 +204,7 @@ fn compare(text: &str, random: &mut Random) -> usize {
         assert_eq!(none, 0);
         let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level);
         if let Some(at) = (0..found.len()).find(|at| found[*at] != expected[*at]) {
+            assert!(at < RESULTS, "{level:?}: byte {} behind the results differs\n{text}", at - RESULTS);
             let (thread, at) = (at / (REGISTERS * 16), at % (REGISTERS * 16));
             let what = ["the double", "the double", "the word", "the predicate"][at % 16 / 4];
             panic!("{level:?}: thread {thread}: {what} {} differs\n{text}", at / 16);
@@ -317,6 +322,10 @@ const INDEXES: [&str; 9] = [
     "setp.lt.u32 %part, %t2, 24; selp.u32 %t1, 500, 3, %part; add.u32 %t1, %t1, %t2;",
 ];
 
+/// Which threads reach memory.
+const CONDITIONS: [&str; 3] =
+    ["", "and.b32 %t1, %w2, 1; setp.eq.u32 %part, %t1, 0; @%part bra L;", "setp.gt.u32 %part, %t2, 37; @%part bra L;"];
+
 /// A kernel that loads in one way, from global and from shared memory, some threads only if there is a condition.
 fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
     let (ty, bytes, kind) = LOADS[load];
@@ -350,14 +359,9 @@ fn loads_read_what_their_loops_do() {
         return;
     }
     let random = &mut Random(3);
-    let conditions = [
-        "",
-        "and.b32 %t1, %w2, 1; setp.eq.u32 %part, %t1, 0; @%part bra L;",
-        "setp.gt.u32 %part, %t2, 37; @%part bra L;",
-    ];
     for load in 0..LOADS.len() {
         for index in INDEXES {
-            for condition in conditions {
+            for condition in CONDITIONS {
                 let steps = compare(&loads(load, index, condition, 0), random);
                 assert!(steps >= 12, "{} {index}: {steps}", LOADS[load].0);
             }
@@ -371,7 +375,7 @@ fn error(text: &str, input: &[u8], machine_code: MachineCode) -> String {
     let kernel = program.kernel("k").unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
     let input = memory.allocate("in", input);
-    let out = memory.allocate("out", vec![0; THREADS * REGISTERS * 16]);
+    let out = memory.allocate("out", vec![0; OUT]);
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
     let result = kernel.launch([BLOCKS, 1, 1], [BLOCK, 1, 1], &args, &mut memory, &options);
@@ -391,14 +395,57 @@ fn faults_are_those_of_the_loops() {
             let end = input.len() as u32 - LOADS[load].1 * 40;
             for beyond in [1, end, input.len() as u32, u32::MAX / 4] {
                 for condition in ["", "and.b32 %t1, %w2, 3; setp.eq.u32 %part, %t1, 0; @%part bra L;"] {
-                    let text = loads(load, index, condition, beyond);
-                    let expected = error(&text, &input, MachineCode::Never);
-                    assert_eq!(error(&text, &input, MachineCode::Always), expected, "{text}");
-                    kinds[0] += usize::from(expected.contains("aligned") || expected.contains("multiple"));
-                    kinds[1] += usize::from(expected.contains("beyond") || expected.contains("outside"));
+                    for text in [loads(load, index, condition, beyond), stores(load, index, condition, beyond)] {
+                        let expected = error(&text, &input, MachineCode::Never);
+                        assert_eq!(error(&text, &input, MachineCode::Always), expected, "{text}");
+                        kinds[0] += usize::from(expected.contains("aligned") || expected.contains("multiple"));
+                        kinds[1] += usize::from(expected.contains("beyond") || expected.contains("outside"));
+                    }
                 }
             }
         }
     }
     assert!(kinds.iter().all(|count| *count > 50), "{kinds:?}");
+}
+
+/// A kernel that stores in one way, to global and to shared memory, some threads only if there is a condition.
+fn stores(store: usize, index: &str, condition: &str, beyond: u32) -> String {
+    let (ty, bytes, kind) = LOADS[store];
+    let sources = match (ty.split_once('.').map_or("v1", |(vector, _)| vector), kind) {
+        ("v2", 'w') => "{%w5, %w6}",
+        ("v4", 'w') => "{%w5, %w6, %w7, %w8}",
+        ("v2", _) => "{%d5, %d6}",
+        (_, 'w') => "%w5",
+        _ => "%d5",
+    };
+    let body = format!(
+        ".shared .align 16 .b8 s[{}];\n
+         ld.param.u64 %a2, [out];\n{condition}\n{index}\n
+         add.u32 %w5, %w5, %w9; add.u64 %d5, %d5, 3; mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3; add.u32 %w9, %w9, 1;\n
+         st.global.{ty} [%a3+{}], {sources}; add.u32 %w10, %w5, %w9;\n
+         and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
+         st.shared.{ty} [%t3+{}], {sources}; add.u32 %w12, %w5, %w11;\n
+         st.shared.{ty} [s+16], {sources}; add.u32 %w14, %w5, %w11;\nL:\n
+         bar.sync 0; mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; ld.shared.v4.u32 {{%w1, %w2, %w3, %w4}}, [%t3];\n",
+        BLOCK * 16,
+        RESULTS as u32 + bytes * 16 + beyond,
+        bytes * 32,
+    );
+    kernel(&body)
+}
+
+#[test]
+fn stores_write_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(5);
+    for store in 0..LOADS.len() {
+        for index in INDEXES {
+            for condition in CONDITIONS {
+                let steps = compare(&stores(store, index, condition, 0), random);
+                assert!(steps >= 12, "{} {index}: {steps}", LOADS[store].0);
+            }
+        }
+    }
 }

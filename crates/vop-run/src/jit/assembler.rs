@@ -318,6 +318,11 @@ impl Assembler {
         self.put(&value.to_le_bytes());
     }
 
+    /// `movsxd a, a`: a word with its sign as 64 bits.
+    pub(super) fn extend(&mut self, a: General) {
+        self.general(0x63, true, a as u8, Operand::Register(a as u8));
+    }
+
     /// `and a, value`, 64 bits, of a value that is extended by its sign.
     pub(super) fn and(&mut self, a: General, value: i32) {
         self.general(0x81, true, 4, Operand::Register(a as u8));

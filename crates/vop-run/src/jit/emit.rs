@@ -13,8 +13,8 @@ use super::Found;
 use super::assembler::{Assembler, Code, Condition, General, Jump, Length, Mask, Operand, code};
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
-use super::load::{self, What};
-use crate::code::{Kernel, Op, Step};
+use super::load;
+use crate::code::{Access, Kernel, Load, Op, Step, Store};
 use crate::column::{Area, File, Operands, Slot, WARP, Width};
 use crate::memory::Space;
 
@@ -139,6 +139,14 @@ pub(super) const GATHER_WORDS: Code = code(2, 1, 0, 0x90);
 pub(super) const GATHER_DOUBLES: Code = code(2, 1, 1, 0x90);
 /// The first word of a vector register to a general register.
 pub(super) const MOVE_FIRST: Code = code(1, 1, 0, 0x7e);
+pub(super) const MOVE_FIRST_DOUBLE: Code = code(1, 1, 1, 0x7e);
+/// The elements of a mask, from the first place on: the operands change places.
+pub(super) const COMPRESS: Code = code(2, 1, 0, 0x8b);
+// For stores.
+pub(super) const TO_BYTES: Code = code(2, 2, 0, 0x31);
+pub(super) const TO_SHORTS: Code = code(2, 2, 0, 0x33);
+pub(super) const SCATTER_WORDS: Code = code(2, 1, 0, 0xa0);
+pub(super) const SCATTER_DOUBLES: Code = code(2, 1, 1, 0xa0);
 /// The elements with a bit in both operands, to a mask register.
 pub(super) const TEST: Code = code(2, 1, 0, 0x27);
 
@@ -232,6 +240,15 @@ struct Value {
     lives: bool,
     /// Whether it may be another NaN than that of arithmetic.
     any_nan: bool,
+}
+
+/// What a line of a run is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What<'s> {
+    Compute(Known),
+    /// A load or a store, and the number of its site.
+    Load(&'s Load, usize),
+    Store(&'s Store, usize),
 }
 
 /// An instruction of the run: which values it reads, and which it gives.
@@ -330,7 +347,7 @@ impl<'k> Writer<'k> {
         self.free = (1 << VALUES) - 1;
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.spills = 0;
-        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..)));
+        self.last_check = lines.iter().rposition(|line| !matches!(line.what, What::Compute(_)));
         let loads = self.last_check.is_some();
         let mut used: Vec<Area> =
             AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
@@ -392,7 +409,17 @@ impl<'k> Writer<'k> {
         // Constants may be read as words and as doubles.
         let mut current: HashMap<(Slot, bool), usize> = HashMap::new();
         let mut lines: Vec<Line<'s>> = Vec::new();
-        let mut loads = sites;
+        let mut site = sites;
+        let mut site_of = |access: &Access| {
+            let own = if access.space == Space::Shared { 0 } else { site };
+            site += usize::from(own != 0);
+            own
+        };
+        // Samples are read by the templates themselves.
+        let base_of = |access: &Access| {
+            let reads = access.width != Width::None && access.stride.is_none();
+            reads.then_some((access.base, access.width))
+        };
         let mut at = found.start;
         while at < found.end {
             let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[at].op {
@@ -406,18 +433,16 @@ impl<'k> Writer<'k> {
                     (What::Compute(*known), Some(*operands), sources, vec![(operands.results[0], result)])
                 }
                 Op::Load(load) => {
-                    let access = &load.access;
-                    // Samples are read by the template itself.
-                    let reads = access.width != Width::None && access.stride.is_none();
-                    let sources = reads.then_some((access.base, access.width)).into_iter().collect();
-                    let site = if access.space == Space::Shared { 0 } else { loads };
-                    loads += usize::from(site != 0);
-                    let results = load.d.iter().map(|slot| (*slot, load::width(load))).collect();
-                    if !reads && access.width != Width::None {
-                        let scale = self.scales[access.base.area() as usize];
-                        i32::try_from(access.base.offset() as usize * scale).ok()?;
-                    }
-                    (What::Load(load, site), None, sources, results)
+                    let results = load.d.iter().map(|slot| (*slot, load::width(load.memory))).collect();
+                    let sources = base_of(&load.access).into_iter().collect();
+                    self.distance_of_samples(&load.access)?;
+                    (What::Load(load, site_of(&load.access)), None, sources, results)
+                }
+                Op::Store(store) => {
+                    let values = store.sources.iter().map(|slot| (*slot, load::width(store.memory)));
+                    let sources = base_of(&store.access).into_iter().chain(values).collect();
+                    self.distance_of_samples(&store.access)?;
+                    (What::Store(store, site_of(&store.access)), None, sources, Vec::new())
                 }
                 _ => return None,
             };
@@ -444,6 +469,12 @@ impl<'k> Writer<'k> {
             self.values[value].lives = !self.values[value].stored && live.at(found.end, slot);
         }
         Some(lines)
+    }
+
+    /// Where the samples of an access are, if the code can name the place.
+    fn distance_of_samples(&self, access: &Access) -> Option<i32> {
+        let distance = access.base.offset() as usize * self.scales[access.base.area() as usize];
+        i32::try_from(distance).ok()
     }
 
     /// Where a column is in its area, for the threads of the first turn, if the code can name the place.
@@ -563,7 +594,7 @@ impl<'k> Writer<'k> {
     }
 
     /// A value in registers.
-    fn read(&mut self, value: usize) -> [u8; 2] {
+    pub(super) fn read(&mut self, value: usize) -> [u8; 2] {
         if let Some(registers) = self.values[value].registers {
             return registers;
         }
@@ -698,6 +729,11 @@ impl<'k> Writer<'k> {
                 self.template(line, known);
             }
             What::Load(load, site) => self.load(line, load, site),
+            What::Store(store, site) => {
+                // Of floats, what memory gets is the NaN of arithmetic.
+                line.sources.iter().for_each(|source| self.settle(*source));
+                self.store_to_memory(line, store, site);
+            }
         }
         for source in &line.sources {
             let value = &mut self.values[*source];

@@ -1,4 +1,4 @@
-//! Templates of loads: where sixteen threads read, checked together, then the bytes.
+//! Templates of accesses: where sixteen threads reach, checked together; and of loads.
 //!
 //! Every address is checked. Shared memory is checked against its length; of other memory the function is told an allocation, its
 //! [`Site`], which the last access at this place of the code reached. Where a thread reaches beyond, or where an address is no multiple of
@@ -8,10 +8,9 @@
 //! Addresses that samples give are a row or all the same, which the code knows. Others are compared: threads that read one behind another
 //! take a few moves, threads that read the same take a broadcast, and all others are gathered.
 
-use super::assembler::{Condition, Length, Mask, Operand};
+use super::assembler::{Code, Condition, Length, Mask, Operand};
 use super::emit::*;
-use super::known::Known;
-use crate::code::{Kernel, Load, MemoryWidth, OrderSemantics};
+use crate::code::{Access, Kernel, Load, MemoryWidth, OrderSemantics};
 use crate::column::Width;
 use crate::memory::Space;
 
@@ -58,8 +57,7 @@ enum Base {
     Doubles,
 }
 
-fn base_of(load: &Load) -> Option<Base> {
-    let access = &load.access;
+fn base_of(access: &Access) -> Option<Base> {
     let stride = |stride: i32| u32::try_from(stride).ok().filter(|stride| *stride <= 1 << 20);
     Some(match (access.width, access.stride) {
         (Width::None, _) => Base::Fixed,
@@ -71,12 +69,11 @@ fn base_of(load: &Load) -> Option<Base> {
     })
 }
 
-/// The number of elements, if there is a template for a load.
-pub(super) fn can_load(kernel: &Kernel, load: &Load) -> bool {
-    let access = &load.access;
+/// Whether there is a template for an access of elements of a width.
+pub(super) fn can_access(kernel: &Kernel, access: &Access, memory: MemoryWidth, elements: usize) -> bool {
     let shared = access.space == Space::Shared;
     let global = matches!(access.space, Space::Generic | Space::Global | Space::Const) && !kernel.short;
-    let Some(base) = base_of(load) else { return false };
+    let Some(base) = base_of(access) else { return false };
     let fits = match base {
         Base::Fixed => true,
         Base::Words | Base::Line { wide: false, .. } => shared,
@@ -87,17 +84,17 @@ pub(super) fn can_load(kernel: &Kernel, load: &Load) -> bool {
         Base::Line { stride, .. } => stride.is_multiple_of(access.bytes),
         _ => true,
     };
-    let elements = match load.memory {
-        MemoryWidth::Bits8 | MemoryWidth::Bits16 => load.d.len() == 1,
-        MemoryWidth::Bits32 => matches!(load.d.len(), 1 | 2 | 4),
-        MemoryWidth::Bits64 => matches!(load.d.len(), 1 | 2),
+    let elements = match memory {
+        MemoryWidth::Bits8 | MemoryWidth::Bits16 => elements == 1,
+        MemoryWidth::Bits32 => matches!(elements, 1 | 2 | 4),
+        MemoryWidth::Bits64 => matches!(elements, 1 | 2),
     };
     (shared || global) && fits && even && elements && !access.in_frame && access.order.semantics == OrderSemantics::Weak
 }
 
-/// The width of what a load gives.
-pub(super) fn width(load: &Load) -> Width {
-    if load.memory == MemoryWidth::Bits64 { Width::Double } else { Width::Word }
+/// The width of the columns of what is loaded or stored.
+pub(super) fn width(memory: MemoryWidth) -> Width {
+    if memory == MemoryWidth::Bits64 { Width::Double } else { Width::Word }
 }
 
 /// Bytes of one element in memory.
@@ -105,21 +102,55 @@ fn element(load: &Load) -> u32 {
     load.access.bytes / load.d.len() as u32
 }
 
+/// How sixteen threads reach memory: where the pointer of the scratch register leads them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// All to it.
+    Flat,
+    /// One behind another.
+    Row,
+    /// To the offsets of `T0` from it.
+    Any,
+}
+
 impl Writer<'_> {
-    fn leave_if(&mut self, condition: Condition) {
+    pub(super) fn leave_if(&mut self, condition: Condition) {
         let jump = self.asm.jump_if(condition);
         self.leaves.push(jump);
     }
 
-    /// Writes a load. `site` is the number of its site in the run's table; shared memory has the one before all.
-    pub(super) fn load(&mut self, line: &Line, load: &Load, site: usize) {
-        let access = &load.access;
+    /// The mask of the active threads.
+    pub(super) fn active(&self) -> Mask {
+        Mask { register: if self.masked { ACTIVE } else { 0 }, zeroes: self.masked }
+    }
+
+    /// Writes a load.
+    pub(super) fn load(&mut self, line: &Line<'_>, load: &Load, site: usize) {
+        let d: Vec<[u8; 2]> = line.results.clone().into_iter().map(|result| self.give(result)).collect();
+        self.access(line, &load.access, load.d.len(), site, &mut |this, shape| match shape {
+            Shape::Flat => this.flat(load, &d),
+            Shape::Row => this.row(load, &d),
+            Shape::Any => this.gather(load, &d),
+        });
+    }
+
+    /// Writes where an access of a number of elements reaches, checked, and what is done there: once for each shape that it may have. `site` is
+    /// the number of its site in the table; shared memory has the one before all.
+    pub(super) fn access(
+        &mut self,
+        line: &Line<'_>,
+        access: &Access,
+        elements: usize,
+        site: usize,
+        body: &mut dyn FnMut(&mut Self, Shape),
+    ) {
         let shared = access.space == Space::Shared;
         let bytes = access.bytes;
         let site = (site * size_of::<Site>()) as i32;
         // The number of places in shared memory where an access may start.
         let starts = (self.shared_len + 1).saturating_sub(u64::from(bytes));
-        let base = base_of(load).unwrap_or(Base::Fixed);
+        let base = base_of(access).unwrap_or(Base::Fixed);
+        let mut ends = Vec::new();
         match base {
             Base::Fixed | Base::Line { .. } => {
                 let stride = if let Base::Line { stride, .. } = base { stride } else { 0 };
@@ -141,30 +172,20 @@ impl Writer<'_> {
                     let starts = if fits { starts.saturating_sub(u64::from(reach)) } else { 0 };
                     self.asm.compare(SCRATCH, starts as u32);
                     self.leave_if(Condition::NotBelow);
+                    self.leave_if_uneven_scratch(bytes);
                 } else {
-                    self.asm.subtract_memory(SCRATCH, SITES, site + FIRST);
-                    self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
-                    self.leave_if(Condition::NotBelow);
-                    if reach > 0 {
-                        self.asm.add(SCRATCH, reach as i32);
-                        self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
-                        self.leave_if(Condition::NotBelow);
-                        self.asm.add(SCRATCH, -(reach as i32));
-                    }
-                }
-                if bytes > 1 {
-                    self.asm.test(SCRATCH, bytes - 1);
-                    self.leave_if(Condition::NotZero);
+                    self.check_span(site, reach, bytes);
                 }
                 if stride == bytes || stride == 0 {
-                    let d = self.results(line);
                     self.asm.add_memory(SCRATCH, SITES, site + START);
-                    return if stride == 0 { self.flat(load, &d) } else { self.row(load, &d) };
+                    return body(self, if stride == 0 { Shape::Flat } else { Shape::Row });
                 }
                 // Offsets of all threads.
                 self.asm.evex(BROADCAST_GENERAL, Length::Bits512, T0, 0, Operand::Register(SCRATCH as u8), Mask::ALL);
                 let ahead = self.asm.vector(std::array::from_fn(|i| i as u32 * stride));
                 self.vector(ADD, T0, T0, ahead);
+                self.asm.load(SCRATCH, SITES, site + START);
+                return body(self, Shape::Any);
             }
             Base::Words => {
                 let [from, _] = self.operands(line.sources[0]);
@@ -182,17 +203,45 @@ impl Writer<'_> {
             }
             Base::Doubles => {
                 let from = self.operands(line.sources[0]);
+                if !self.masked {
+                    // A row first, as most are: it takes a few comparisons, and checks of the first address alone.
+                    self.vector(BROADCAST_DOUBLE, T2, 0, from[0]);
+                    for (half, from) in from.into_iter().enumerate() {
+                        let to = [T0, T1][half];
+                        self.minus(SUB_DOUBLES, to, from, Operand::Register(T2));
+                        let row = self.asm.vector(std::array::from_fn(|i| {
+                            if i % 2 == 0 { (half * 8 + i / 2) as u32 * bytes } else { 0 }
+                        }));
+                        self.vector_by(COMPARE_DOUBLES, [K0, K1][half], to, row, DIFFERENT);
+                    }
+                    self.asm.vex(MASK_OR, true, K0, K0, Operand::Register(K1));
+                    self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
+                    let other = self.asm.jump_if(Condition::NotZero);
+                    self.asm.evex(
+                        MOVE_FIRST_DOUBLE,
+                        Length::Bits128,
+                        T2,
+                        0,
+                        Operand::Register(SCRATCH as u8),
+                        Mask::ALL,
+                    );
+                    self.asm.add(SCRATCH, access.offset as i32);
+                    self.check_span(site, bytes * (LANES as u32 - 1), bytes);
+                    self.asm.add_memory(SCRATCH, SITES, site + START);
+                    body(self, Shape::Row);
+                    ends.push(self.asm.jump());
+                    self.asm.land(other);
+                }
                 let offset = self.asm.constant(access.offset);
                 for (half, from) in from.into_iter().enumerate() {
                     let to = [T0, T1][half];
-                    match from {
-                        Operand::Register(from) => self.vector(ADD_DOUBLES, to, from, offset),
-                        from => {
-                            self.copy(to, from);
+                    match (from, access.offset) {
+                        (from, 0) => self.minus(SUB_DOUBLES, to, from, Operand::Broadcast(SITES, site + FIRST)),
+                        (from, _) => {
+                            self.minus(SUB_DOUBLES, to, from, Operand::Broadcast(SITES, site + FIRST));
                             self.vector(ADD_DOUBLES, to, to, offset);
                         }
                     }
-                    self.vector(SUB_DOUBLES, to, to, Operand::Broadcast(SITES, site + FIRST));
                     self.vector_by(
                         COMPARE_DOUBLES,
                         [K0, K1][half],
@@ -209,38 +258,89 @@ impl Writer<'_> {
                 self.leave_if_uneven(bytes);
             }
         }
-        let d = self.results(line);
-        if self.masked || matches!(base, Base::Line { .. }) {
-            self.asm.load(SCRATCH, SITES, site + START);
-            return self.gather(load, &d);
-        }
-        // How far the threads are from the first.
-        self.vector(BROADCAST_WORD, T1, 0, Operand::Register(T0));
-        self.vector(SUB, T1, T0, Operand::Register(T1));
         let row = self.asm.vector(std::array::from_fn(|i| i as u32 * bytes));
-        self.vector_by(COMPARE, K0, T1, row, DIFFERENT);
-        self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
-        let in_a_row = self.asm.jump_if(Condition::Zero);
-        self.vector(TEST, K0, T1, Operand::Register(T1));
+        // How far the threads are from the first that is active.
+        if self.masked {
+            self.asm.evex(COMPRESS, Length::Bits512, T0, 0, Operand::Register(T1), self.active());
+            self.vector(BROADCAST_WORD, T1, 0, Operand::Register(T1));
+        } else {
+            self.vector(BROADCAST_WORD, T1, 0, Operand::Register(T0));
+        }
+        self.vector(SUB, T2, T0, Operand::Register(T1));
+        let active = Mask::keeping(self.active().register);
+        self.asm.evex(TEST, Length::Bits512, K0, T2, Operand::Register(T2), active);
         self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
         let alike = self.asm.jump_if(Condition::Zero);
+        let mut in_a_row = None;
+        if self.masked && elements == 1 {
+            // Where the first thread would be, if those that are active are in a row.
+            self.copy(T2, row);
+            self.asm.evex(COMPRESS, Length::Bits512, T2, 0, Operand::Register(T3), active);
+            self.vector(BROADCAST_WORD, T3, 0, Operand::Register(T3));
+            self.vector(SUB, T1, T1, Operand::Register(T3));
+            self.vector(SUB, T2, T0, Operand::Register(T2));
+            self.asm.evex(COMPARE, Length::Bits512, K0, T2, Operand::Register(T1), active);
+            self.asm.immediate(DIFFERENT);
+            self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
+            in_a_row = Some(self.asm.jump_if(Condition::Zero));
+        } else if !self.masked && base == Base::Words {
+            self.vector_by(COMPARE, K0, T2, row, DIFFERENT);
+            self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
+            in_a_row = Some(self.asm.jump_if(Condition::Zero));
+        }
         self.asm.load(SCRATCH, SITES, site + START);
-        self.gather(load, &d);
-        let gathered = self.asm.jump();
+        body(self, Shape::Any);
+        ends.push(self.asm.jump());
+        if let Some(in_a_row) = in_a_row {
+            self.asm.land(in_a_row);
+            self.first_of(site);
+            body(self, Shape::Row);
+            ends.push(self.asm.jump());
+        }
         self.asm.land(alike);
         self.first_of(site);
-        self.flat(load, &d);
-        let flat = self.asm.jump();
-        self.asm.land(in_a_row);
-        self.first_of(site);
-        self.row(load, &d);
-        self.asm.land(gathered);
-        self.asm.land(flat);
+        body(self, Shape::Flat);
+        for end in ends {
+            self.asm.land(end);
+        }
     }
 
-    /// The host's address that the first thread reads at.
+    /// `to = a - b`, of an operand that may be in memory.
+    fn minus(&mut self, code: Code, to: u8, a: Operand, b: Operand) {
+        match a {
+            Operand::Register(a) => self.vector(code, to, a, b),
+            a => {
+                self.copy(to, a);
+                self.vector(code, to, to, b);
+            }
+        }
+    }
+
+    /// Makes an offset of the address in the scratch register, and leaves unless all threads' accesses from there on are within the site.
+    fn check_span(&mut self, site: i32, reach: u32, bytes: u32) {
+        self.asm.subtract_memory(SCRATCH, SITES, site + FIRST);
+        self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
+        self.leave_if(Condition::NotBelow);
+        if reach > 0 {
+            self.asm.add(SCRATCH, reach as i32);
+            self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
+            self.leave_if(Condition::NotBelow);
+            self.asm.add(SCRATCH, -(reach as i32));
+        }
+        self.leave_if_uneven_scratch(bytes);
+    }
+
+    fn leave_if_uneven_scratch(&mut self, bytes: u32) {
+        if bytes > 1 {
+            self.asm.test(SCRATCH, bytes - 1);
+            self.leave_if(Condition::NotZero);
+        }
+    }
+
+    /// The host's address at the offset that `T1` begins with: of the first thread, or where it would be.
     fn first_of(&mut self, site: i32) {
-        self.asm.evex(MOVE_FIRST, Length::Bits128, T0, 0, Operand::Register(SCRATCH as u8), Mask::ALL);
+        self.asm.evex(MOVE_FIRST, Length::Bits128, T1, 0, Operand::Register(SCRATCH as u8), Mask::ALL);
+        self.asm.extend(SCRATCH);
         self.asm.add_memory(SCRATCH, SITES, site + START);
     }
 
@@ -256,11 +356,6 @@ impl Writer<'_> {
         }
         self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
         self.leave_if(Condition::NotZero);
-    }
-
-    /// Registers for all results.
-    fn results(&mut self, line: &Line) -> Vec<[u8; 2]> {
-        line.results.clone().into_iter().map(|result| self.give(result)).collect()
     }
 
     /// What all threads read at the scratch register.
@@ -289,9 +384,10 @@ impl Writer<'_> {
     fn row(&mut self, load: &Load, d: &[[u8; 2]]) {
         let at = |block: i32| Operand::Memory(SCRATCH, block * 64);
         match (load.memory, d) {
-            (MemoryWidth::Bits8, _) => self.vector(EXTEND_BYTES, d[0][0], 0, at(0)),
-            (MemoryWidth::Bits16, _) => self.vector(EXTEND_SHORTS, d[0][0], 0, at(0)),
-            (MemoryWidth::Bits32, [d]) => self.copy(d[0], at(0)),
+            // The bytes of threads that are not active may be no memory, which a mask leaves alone.
+            (MemoryWidth::Bits8, _) => self.asm.evex(EXTEND_BYTES, Length::Bits512, d[0][0], 0, at(0), self.active()),
+            (MemoryWidth::Bits16, _) => self.asm.evex(EXTEND_SHORTS, Length::Bits512, d[0][0], 0, at(0), self.active()),
+            (MemoryWidth::Bits32, [d]) => self.asm.evex(MOVE_WORDS, Length::Bits512, d[0], 0, at(0), self.active()),
             (MemoryWidth::Bits32, [a, b]) => {
                 self.copy(T0, at(0));
                 self.copy(T1, at(1));
@@ -309,7 +405,15 @@ impl Writer<'_> {
                     self.vector_by(INSERT, d[0], d[0], Operand::Register(T4), 1);
                 }
             }
-            (MemoryWidth::Bits64, [d]) => (0..2).for_each(|half| self.copy(d[half], at(half as i32))),
+            (MemoryWidth::Bits64, [d]) => {
+                self.asm.evex(MOVE_DOUBLES, Length::Bits512, d[0], 0, at(0), self.active());
+                let mut upper = self.active();
+                if self.masked {
+                    self.upper(K1, ACTIVE);
+                    upper.register = K1;
+                }
+                self.asm.evex(MOVE_DOUBLES, Length::Bits512, d[1], 0, at(1), upper);
+            }
             (MemoryWidth::Bits64, d) => {
                 for half in 0..2 {
                     self.copy(T0, at(2 * half as i32));
@@ -335,13 +439,18 @@ impl Writer<'_> {
         }
     }
 
-    /// Eight doubles at the offsets of half of the threads, for those that are active.
-    fn gather_eight(&mut self, d: u8, offsets: u8, half: usize, distance: i32) {
+    /// The mask of the active threads, or of those of a half from the first bit on, in a register that gathers may change.
+    pub(super) fn whole_mask(&mut self, half: usize) {
         match (self.masked, half) {
             (false, _) => self.asm.vex(MASK_ONES, true, K0, K0, Operand::Register(K0)),
             (true, 0) => self.asm.vex(MASK_MOVE, false, K0, 0, Operand::Register(ACTIVE)),
             (true, _) => self.upper(K0, ACTIVE),
         }
+    }
+
+    /// Eight doubles at the offsets of half of the threads, for those that are active.
+    fn gather_eight(&mut self, d: u8, offsets: u8, half: usize, distance: i32) {
+        self.whole_mask(half);
         let from = Operand::Gathered(SCRATCH, offsets, distance);
         self.asm.evex(GATHER_DOUBLES, Length::Bits512, d, 0, from, Mask::keeping(K0));
     }
@@ -382,10 +491,7 @@ impl Writer<'_> {
     }
 
     fn gather_words(&mut self, d: u8, offsets: u8) {
-        match self.masked {
-            true => self.asm.vex(MASK_MOVE, false, K0, 0, Operand::Register(ACTIVE)),
-            false => self.asm.vex(MASK_ONES, true, K0, K0, Operand::Register(K0)),
-        }
+        self.whole_mask(0);
         let from = Operand::Gathered(SCRATCH, offsets, 0);
         self.asm.evex(GATHER_WORDS, Length::Bits512, d, 0, from, Mask::keeping(K0));
     }
@@ -406,12 +512,4 @@ impl Writer<'_> {
             self.vector(AND, d, d, mask);
         }
     }
-}
-
-/// What a line of a run is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What<'s> {
-    Compute(Known),
-    /// A load, and the number of its site.
-    Load(&'s Load, usize),
 }

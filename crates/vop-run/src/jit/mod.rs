@@ -23,6 +23,7 @@ mod executable;
 pub(crate) mod known;
 mod live;
 mod load;
+mod store;
 
 pub(crate) use emit::LANES;
 pub(crate) use load::Site;
@@ -126,7 +127,12 @@ impl Found {
     fn sites(&self, steps: &[Step]) -> usize {
         let mut sites = 0;
         each(steps, self.start..self.end, |_, step| {
-            sites += usize::from(matches!(&step.op, Op::Load(load) if load.access.space != Space::Shared));
+            let access = match &step.op {
+                Op::Load(load) => Some(&load.access),
+                Op::Store(store) => Some(&store.access),
+                _ => None,
+            };
+            sites += usize::from(access.is_some_and(|access| access.space != Space::Shared));
         });
         sites
     }
@@ -141,7 +147,7 @@ impl Found {
                 at += *steps as usize;
                 continue;
             }
-            let (start, mut computes, mut end) = (at, 0, at);
+            let (start, mut computes, mut end, mut loads) = (at, 0, at, false);
             while at < steps.len() && at - start < MAX_RUN && steps[at].guard.is_none() {
                 match &steps[at].op {
                     Op::Compute { known, operands, .. } if emit::can_write(kernel, *known, operands) => {
@@ -149,10 +155,19 @@ impl Found {
                         at += 1;
                         end = at;
                     }
-                    Op::Load(load) if load::can_load(kernel, load) => {
-                        computes += 1;
+                    Op::Load(load) if load::can_access(kernel, &load.access, load.memory, load.d.len()) => {
+                        (computes, loads) = (computes + 1, true);
                         at += 1;
                         end = at;
+                    }
+                    // See `store`.
+                    Op::Store(store)
+                        if !loads && load::can_access(kernel, &store.access, store.memory, store.sources.len()) =>
+                    {
+                        computes += 2;
+                        at += 1;
+                        end = at;
+                        break;
                     }
                     // What samples have computed counts all the same.
                     Op::Skip { steps, .. } => at += *steps as usize,
@@ -162,7 +177,7 @@ impl Found {
             if computes > 1 {
                 found.push(Found { start, end });
             }
-            at = at.max(start + 1);
+            at = if computes > 0 { end } else { at.max(start + 1) };
         }
         found
     }
@@ -221,7 +236,8 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
                 _ => at += 1,
             }
         }
-        let loads = range.iter().any(|step| matches!(step.op, Op::Load(_)));
+        let loads = range.iter().any(|step| matches!(step.op, Op::Load(_) | Op::Store(_)));
+        let stores = matches!(range.last().map(|step| &step.op), Some(Op::Store(_)));
         let loading = loads.then_some(compiled.loading as u32);
         compiled.loading += usize::from(loads);
         let first = &mut compiled.steps[found.start];
@@ -229,7 +245,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         // SAFETY: the writer put functions there, of this type.
         let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
         let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
-        first.op = Op::Run(Run { all, some, steps, counts, executed, loading, site });
+        first.op = Op::Run(Run { all, some, steps, counts, executed, loading, site, stores });
     }
     compiled.code = Some(code);
     compiled

@@ -71,11 +71,12 @@ impl Reach {
     ///
     /// # Safety
     /// The access must have been decoded for this file.
-    pub(in crate::engine) unsafe fn site(&self, access: &Access, mask: &[u8]) -> Site {
+    pub(in crate::engine) unsafe fn site(&self, access: &Access, mask: &[u8], write: bool) -> Site {
         let Some(thread) = mask.iter().position(|active| *active != 0) else { return Site::default() };
         // SAFETY: the caller promises a decoded access.
         let address = unsafe { self.addresses(access, thread / WARP) }[thread % WARP];
         let found = self.find(address).and_then(|(index, first)| Some((first, self.region(index)?)));
+        let found = found.filter(|(_, region)| !write || !region.read_only);
         let site = |(first, region): (u64, Region)| Site::new(first, region.start, region.len, u64::from(access.bytes));
         found.map(site).unwrap_or_default()
     }

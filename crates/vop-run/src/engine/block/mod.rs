@@ -284,6 +284,7 @@ impl<'l> Worker<'l> {
                     let of_all = active as usize == self.reach.lanes;
                     let turns = self.reach.file.warps * (WARP / jit::LANES);
                     let runs = &mut self.runs[usize::from(self.relies_on_samples)];
+                    self.reach.changes += u64::from(run.stores);
                     let gives_up = run.loading.is_some_and(|number| runs.gives_up(number));
                     let (function, mask) = if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
                     let left = match gives_up {

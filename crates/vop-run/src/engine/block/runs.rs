@@ -61,11 +61,20 @@ impl Worker<'_> {
             Op::Load(load) => {
                 if load.access.space != Space::Shared {
                     // SAFETY: the decoder made the load for this file.
-                    runs.sites[site] = unsafe { self.reach.site(&load.access, &rest) };
+                    runs.sites[site] = unsafe { self.reach.site(&load.access, &rest, false) };
                     site += 1;
                 }
                 // SAFETY: the decoder made the load for this file, and the mask has a byte for each of its threads.
                 let result = unsafe { self.moves.load(&mut self.reach, load, rest.as_ptr()) };
+                failed = result.err().map(|fault| (fault, at as Pc));
+            }
+            Op::Store(store) => {
+                if store.access.space != Space::Shared {
+                    // SAFETY: the decoder made the store for this file.
+                    runs.sites[site] = unsafe { self.reach.site(&store.access, &rest, true) };
+                }
+                // SAFETY: as for loads.
+                let result = unsafe { self.moves.store(&mut self.reach, store, rest.as_ptr()) };
                 failed = result.err().map(|fault| (fault, at as Pc));
             }
             _ => debug_assert!(false, "a run has no other steps"),
