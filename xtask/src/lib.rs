@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod conformance;
 pub mod crates;
 mod diagnostics;
 pub mod divergence;

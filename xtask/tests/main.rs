@@ -1,6 +1,7 @@
 //! Tests of the developer tools. A module is what is tested; `cargo test -p xtask --test cases MODULE::` runs one. Tests that need
 //! ptxas, nvcc, z3 or Python say in a line that they are skipped where it is absent.
 
+mod conformance;
 mod dependencies;
 mod divergence;
 mod docs;

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::Failure;
 use super::graph::Graph;
 use super::licences::texts;
-use super::process::{cargo, output, root, starts, succeed, write};
+use super::process::{archive, cargo, output, root, starts, succeed, write};
 use super::sbom::sbom;
 
 /// Build what a release consists of: archives of the command, wheels, a source distribution, bills of materials and checksums.
@@ -231,20 +231,7 @@ impl Dist {
         let bom = sbom(&self.root, "vop-cli", target.triple)?;
         write(&folder.join("vop.cdx.json"), &bom)?;
         write(&self.out.join(format!("{name}.cdx.json")), &bom)?;
-        // The same files give the same bytes, on any day and by any user.
-        let mut tar = Command::new("tar");
-        tar.args([
-            "--create",
-            "--sort=name",
-            "--mtime=@0",
-            "--owner=0",
-            "--group=0",
-            "--numeric-owner",
-            "--mode=u+w,go=rX",
-        ]);
-        tar.args(["--use-compress-program=gzip --no-name --best", "--file"])
-            .arg(self.out.join(format!("{name}.tar.gz")));
-        succeed(tar.arg("--directory").arg(staging.path()).arg(&name))
+        archive(&self.out.join(format!("{name}.tar.gz")), staging.path(), &name)
     }
 
     /// Builds the wheels and the source distribution, and tests the wheel that this machine can load.

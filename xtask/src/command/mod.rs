@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 pub(crate) mod build_times;
+pub(crate) mod conformance;
 mod cost;
 mod cost_table;
 pub(crate) mod dependencies;

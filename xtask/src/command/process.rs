@@ -61,6 +61,35 @@ pub(crate) fn said(command: &Command) -> String {
     format!("`{}`", words.join(" "))
 }
 
+/// Packs a folder, beside the archive's place, and renames it.
+///
+/// # Errors
+///
+/// If tar or gzip fails, or the file cannot be written.
+pub(crate) fn archive(path: &Path, parent: &Path, folder: &str) -> Result<(), Failure> {
+    let packed = tempfile::Builder::new().prefix(".archive").tempdir_in(beside(path))?;
+    let file = packed.path().join("archive");
+    // The same files give the same bytes, on any day and by any user.
+    let mut tar = Command::new("tar");
+    tar.args([
+        "--create",
+        "--sort=name",
+        "--mtime=@0",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--mode=u+w,go=rX",
+    ]);
+    tar.args(["--use-compress-program=gzip --no-name --best", "--file"]).arg(&file);
+    succeed(tar.arg("--directory").arg(parent).arg(folder))?;
+    std::fs::rename(&file, path).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
+}
+
+/// The folder that a path is in.
+fn beside(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Writes a file beside its place and renames it.
 ///
 /// # Errors
@@ -68,9 +97,8 @@ pub(crate) fn said(command: &Command) -> String {
 /// If it cannot be written.
 pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     use std::io::Write;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(beside(path)).map_err(failed)?;
     file.write_all(text.as_ref()).map_err(failed)?;
     // A temporary file is for its owner alone.
     #[cfg(unix)]
