@@ -110,6 +110,8 @@ pub(crate) struct Run {
     /// The number of the run among those with accesses, if it has any, and the first site that they have.
     pub(crate) loading: Option<u32>,
     pub(crate) site: u32,
+    /// The number of video instructions in it.
+    pub(crate) videos: u32,
     /// Whether its last step is a store.
     pub(crate) stores: bool,
 }
@@ -117,7 +119,7 @@ pub(crate) struct Run {
 /// The starts of the areas, the mask, the number of turns and the table of sites; returns how many turns are left. See
 /// [`jit`](crate::jit).
 pub(crate) type RunLoop =
-    unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *const Site) -> usize;
+    unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site) -> usize;
 
 /// Two readings of an instruction: the launch chooses.
 #[derive(Clone, Debug)]

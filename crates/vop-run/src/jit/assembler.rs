@@ -329,6 +329,23 @@ impl Assembler {
         self.put(&value.to_le_bytes());
     }
 
+    /// `mov [base + distance], from`, 64 bits.
+    pub(super) fn keep(&mut self, from: General, base: General, distance: i32) {
+        self.general(0x89, true, from as u8, Operand::Memory(base, distance));
+    }
+
+    /// `test a, a`, 64 bits.
+    pub(super) fn test_self(&mut self, a: General) {
+        self.general(0x85, true, a as u8, Operand::Register(a as u8));
+    }
+
+    /// Asks for the line at `[base + index]`, to read it or to write it; an address that is no memory does no harm.
+    pub(super) fn prefetch(&mut self, base: General, index: General, write: bool) {
+        debug_assert!((base as u8) < 8 && (index as u8) < 8, "no prefix is written");
+        let code = if write { 0x0d } else { 0x18 };
+        self.put(&[0x0f, code, 0x0c, (index as u8) << 3 | base as u8]);
+    }
+
     /// `push`.
     pub(super) fn push(&mut self, register: General) {
         self.put(&[0x40 | register as u8 >> 3, 0x50 | register as u8 & 7]);

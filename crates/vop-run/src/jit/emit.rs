@@ -14,6 +14,7 @@ use super::assembler::{Assembler, Code, Condition, General, Jump, Length, Mask, 
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
+use super::video::{Video, video};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
 use crate::column::{Area, File, Operands, Slot, WARP, Width};
 use crate::memory::Space;
@@ -249,6 +250,7 @@ pub(super) enum What<'s> {
     /// A load or a store, and the number of its site.
     Load(&'s Load, usize),
     Store(&'s Store, usize),
+    Video(Video),
 }
 
 /// An instruction of the run: which values it reads, and which it gives.
@@ -286,6 +288,8 @@ pub(super) struct Writer<'k> {
     spills: usize,
     /// The last line that may leave the function. Columns stay as they are until then.
     last_check: Option<usize>,
+    /// How many lines reach memory.
+    pub(super) accesses: usize,
     /// Values that wait for that.
     waiting: Vec<usize>,
     /// Jumps to the end.
@@ -321,6 +325,7 @@ impl<'k> Writer<'k> {
             pinned: Vec::new(),
             spills: 0,
             last_check: None,
+            accesses: 0,
             waiting: Vec::new(),
             leaves: Vec::new(),
         }
@@ -347,8 +352,9 @@ impl<'k> Writer<'k> {
         self.free = (1 << VALUES) - 1;
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.spills = 0;
-        self.last_check = lines.iter().rposition(|line| !matches!(line.what, What::Compute(_)));
+        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
         let loads = self.last_check.is_some();
+        self.accesses = lines.iter().filter(|line| matches!(line.what, What::Load(..) | What::Store(..))).count();
         let mut used: Vec<Area> =
             AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
         if loads && !used.contains(&Area::Samples) {
@@ -443,6 +449,11 @@ impl<'k> Writer<'k> {
                     let sources = base_of(&store.access).into_iter().chain(values).collect();
                     self.distance_of_samples(&store.access)?;
                     (What::Store(store, site_of(&store.access)), None, sources, Vec::new())
+                }
+                Op::Video(step) => {
+                    let form = video(self.kernel.videos[step.form as usize])?;
+                    let sources = step.sources.iter().map(|slot| (*slot, Width::Word)).collect();
+                    (What::Video(form), None, sources, vec![(step.d, Width::Word)])
                 }
                 _ => return None,
             };
@@ -729,6 +740,10 @@ impl<'k> Writer<'k> {
                 self.template(line, known);
             }
             What::Load(load, site) => self.load(line, load, site),
+            What::Video(video) => {
+                line.sources.iter().for_each(|source| self.settle(*source));
+                self.video(line, video);
+            }
             What::Store(store, site) => {
                 // Of floats, what memory gets is the NaN of arithmetic.
                 line.sources.iter().for_each(|source| self.settle(*source));
@@ -763,7 +778,7 @@ impl<'k> Writer<'k> {
     }
 
     /// An instruction of two words or doubles.
-    fn two(&mut self, line: &Line<'_>, code: Code) {
+    pub(super) fn two(&mut self, line: &Line<'_>, code: Code) {
         let double = self.values[line.results[0]].width == Width::Double;
         let a = self.read(line.sources[0]);
         let b = self.operands(line.sources[1]);

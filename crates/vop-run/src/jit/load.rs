@@ -8,7 +8,7 @@
 //! Addresses that samples give are a row or all the same, which the code knows. Others are compared: threads that read one behind another
 //! take a few moves, threads that read the same take a broadcast, and all others are gathered.
 
-use super::assembler::{Code, Condition, Length, Mask, Operand};
+use super::assembler::{Code, Condition, General, Length, Mask, Operand};
 use super::emit::*;
 use crate::code::{Access, Kernel, Load, MemoryWidth, OrderSemantics};
 use crate::column::Width;
@@ -22,14 +22,19 @@ pub(crate) struct Site {
     pub(crate) first: u64,
     /// The number of bytes from there at which an access may start.
     pub(crate) starts: u64,
-    /// The host's address of the allocation, less what the function adds.
+    /// The host's address of the allocation.
     pub(crate) start: u64,
+    /// Where the first row of the last execution was, and how far the one before it was from there.
+    last: u64,
+    ahead: u64,
 }
 
 /// Offsets of a site's fields.
 const FIRST: i32 = 0;
 const STARTS: i32 = 8;
 const START: i32 = 16;
+const LAST: i32 = 24;
+const AHEAD: i32 = 32;
 
 impl Site {
     /// An allocation for accesses of this many bytes. Offsets are signed words for the instruction that gathers.
@@ -37,7 +42,7 @@ impl Site {
         let len = len.min(1 << 31);
         // Words around bytes are gathered, so words must be where the allocation's are.
         match len >= bytes && address.is_multiple_of(16) && (start as u64).is_multiple_of(4) {
-            true => Site { first: address, starts: len - bytes + 1, start: start as u64 },
+            true => Site { first: address, starts: len - bytes + 1, start: start as u64, ..Site::default() },
             false => Site::default(),
         }
     }
@@ -178,6 +183,9 @@ impl Writer<'_> {
                 }
                 if stride == bytes || stride == 0 {
                     self.asm.add_memory(SCRATCH, SITES, site + START);
+                    if !shared && stride > 0 {
+                        self.prefetch(line, site);
+                    }
                     return body(self, if stride == 0 { Shape::Flat } else { Shape::Row });
                 }
                 // Offsets of all threads.
@@ -228,6 +236,7 @@ impl Writer<'_> {
                     self.asm.add(SCRATCH, access.offset as i32);
                     self.check_span(site, bytes * (LANES as u32 - 1), bytes);
                     self.asm.add_memory(SCRATCH, SITES, site + START);
+                    self.prefetch(line, site);
                     body(self, Shape::Row);
                     ends.push(self.asm.jump());
                     self.asm.land(other);
@@ -303,6 +312,25 @@ impl Writer<'_> {
         for end in ends {
             self.asm.land(end);
         }
+    }
+
+    /// Asks for the memory that the next execution reaches, if it is as far away as this one from the last: blocks go on by a distance, and
+    /// so do the turns of a loop. The next block's loads start only when this block is through, so without this the time for memory would be
+    /// added to all other time.
+    fn prefetch(&mut self, line: &Line<'_>, site: i32) {
+        // The mask's register is free where there is none. Loops with many accesses mostly come back to what they have read.
+        if self.masked || self.accesses > 4 {
+            return;
+        }
+        self.asm.test_self(HALF);
+        let known = self.asm.jump_if(Condition::NotZero);
+        self.asm.copy(General::Rsi, SCRATCH);
+        self.asm.subtract_memory(General::Rsi, SITES, site + LAST);
+        self.asm.keep(General::Rsi, SITES, site + AHEAD);
+        self.asm.keep(SCRATCH, SITES, site + LAST);
+        self.asm.land(known);
+        self.asm.load(General::Rsi, SITES, site + AHEAD);
+        self.asm.prefetch(SCRATCH, General::Rsi, matches!(line.what, What::Store(..)));
     }
 
     /// `to = a - b`, of an operand that may be in memory.

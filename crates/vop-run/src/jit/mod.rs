@@ -24,6 +24,7 @@ pub(crate) mod known;
 mod live;
 mod load;
 mod store;
+mod video;
 
 pub(crate) use emit::LANES;
 pub(crate) use load::Site;
@@ -155,6 +156,11 @@ impl Found {
                         at += 1;
                         end = at;
                     }
+                    Op::Video(step) if video::video(kernel.videos[step.form as usize]).is_some() => {
+                        computes += 1;
+                        at += 1;
+                        end = at;
+                    }
                     Op::Load(load) if load::can_access(kernel, &load.access, load.memory, load.d.len()) => {
                         (computes, loads) = (computes + 1, true);
                         at += 1;
@@ -224,9 +230,10 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         let range = &steps[found.start..found.end];
         let mut counts = 0;
         let mut at = 0;
-        let mut executed = 0;
+        let (mut executed, mut videos) = (0, 0);
         while at < range.len() {
             counts += u32::from(range[at].counts);
+            videos += u32::from(matches!(range[at].op, Op::Video(_)));
             executed += 1;
             match range[at].op {
                 Op::Skip { steps, counts: skipped } => {
@@ -245,7 +252,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         // SAFETY: the writer put functions there, of this type.
         let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
         let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
-        first.op = Op::Run(Run { all, some, steps, counts, executed, loading, site, stores });
+        first.op = Op::Run(Run { all, some, steps, counts, executed, loading, site, stores, videos });
     }
     compiled.code = Some(code);
     compiled

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub(crate) mod export;
+
 use std::ops::Range;
 
 /// SplitMix64 (Steele, Lea, Flood, 2014).

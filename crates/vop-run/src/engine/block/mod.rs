@@ -290,12 +290,15 @@ impl<'l> Worker<'l> {
                     let left = match gives_up {
                         true => turns,
                         // SAFETY: the steps were translated for this file and these sites, and a mask has a byte for each of its threads.
-                        false => unsafe { function(self.reach.file.bases.as_ptr(), mask, turns, runs.sites.as_ptr()) },
+                        false => unsafe {
+                            function(self.reach.file.bases.as_ptr(), mask, turns, runs.sites.as_mut_ptr())
+                        },
                     };
                     if left > 0 {
                         self.finish_run(pc, run, mask, left)?;
                     }
                     self.done.executed += u64::from(run.counts) * u64::from(active);
+                    self.done.video += u64::from(run.videos) * u64::from(active);
                     over += u64::from(run.executed - 1) * least.saturating_sub(u64::from(active));
                     self.running.pc = pc + run.steps;
                 }

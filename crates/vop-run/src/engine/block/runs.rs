@@ -58,6 +58,8 @@ impl Worker<'_> {
             _ if failed.is_some() => {}
             // SAFETY: the decoder laid the slots out for this file, and the mask has a byte for each of its threads.
             Op::Compute { run, operands, .. } => unsafe { run(&self.reach.file, operands, rest.as_ptr()) },
+            // SAFETY: as above.
+            Op::Video(video) => unsafe { self.launch.video(&self.reach.file, video, rest.as_ptr()) },
             Op::Load(load) => {
                 if load.access.space != Space::Shared {
                     // SAFETY: the decoder made the load for this file.
