@@ -77,7 +77,7 @@ fn quick_fixes(document: &Document, span: &Range<usize>, settings: &Settings) ->
             Patch::OutOfReach(why) => Err((*why).to_owned()),
             _ => continue,
         };
-        let title = title(finding);
+        let title = title(document, finding);
         if fixes.iter().all(|other| other.effect != effect || other.title != title) {
             let finding = Some(finding.clone());
             fixes.push(Action { title, kind: QUICK_FIX, finding, is_preferred: false, effect });
@@ -89,10 +89,14 @@ fn quick_fixes(document: &Document, span: &Range<usize>, settings: &Settings) ->
     fixes
 }
 
-/// The first line of a help as a command: `Write .b3210 (V0302)`.
-fn title(finding: &Diagnostic) -> String {
+/// What a help says to do, as a command: `Write .b3210 (V0304)`, `Drop .sat (V0702)`.
+fn title(document: &Document, finding: &Diagnostic) -> String {
     let help = finding.help.as_deref().unwrap_or(&finding.message);
-    let line = help.lines().next().unwrap_or_default().trim_end_matches(':');
+    let line = help.lines().next().unwrap_or_default();
+    // What follows a semicolon says more than is done.
+    let line = line.split(';').next().unwrap_or_default().trim_end_matches(':');
+    let dropped = format!("drop `{}`", document.slice(&finding.span));
+    let line = if line == "drop it" { &dropped } else { line };
     let mut chars = line.chars();
     let first: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
     format!("{first}{} ({})", chars.as_str(), finding.code)

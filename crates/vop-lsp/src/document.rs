@@ -1,10 +1,11 @@
 //! A text that a client has opened, and what is read from it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{Position, Range as LspRange};
+use vop::Linter;
 use vop_ptx::find::Language;
 use vop_ptx::module::Module;
 use vop_ptx::uses::{self, FileUses, Use, Verdict};
@@ -71,7 +72,16 @@ impl Document {
 
     /// Its video instructions and comments that allow findings.
     pub fn file_uses(&self) -> &FileUses {
-        self.uses.get_or_init(|| uses::read(self.text.as_bytes(), self.language))
+        thread_local! {
+            // What is found out about a form is true of it in every document.
+            static LINTER: RefCell<Linter> = RefCell::default();
+        }
+        self.uses.get_or_init(|| {
+            LINTER.with_borrow_mut(|linter| match self.module() {
+                Some(module) => uses::read_module(module, linter),
+                None => uses::read_with(self.text.as_bytes(), self.language, linter),
+            })
+        })
     }
 
     /// The video instruction that stands at a byte: of several the first that is judged.

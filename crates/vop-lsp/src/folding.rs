@@ -48,8 +48,12 @@ pub fn folds(document: &Document) -> Vec<Fold> {
     let text = document.text();
     let mut run: Option<Range<usize>> = None;
     for token in lex::tokens(text) {
-        let is_alone =
-            || text[document.lines().span(text, line(token.range.start)).start..token.range.start].trim().is_empty();
+        let is_alone = || {
+            let first = document.lines().span(text, line(token.range.start));
+            let last = document.lines().span(text, line(token.range.end.saturating_sub(1)));
+            let is_blank = |part: Range<usize>| text.get(part).is_none_or(|part| part.trim().is_empty());
+            is_blank(first.start..token.range.start) && is_blank(token.range.end..last.end.max(token.range.end))
+        };
         if token.kind != TokenKind::Comment || !is_alone() {
             continue;
         }

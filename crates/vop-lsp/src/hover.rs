@@ -195,7 +195,7 @@ mod tests {
             Language::Cuda,
         );
         let text = text.expect("a hover");
-        assert!(text.starts_with("```text\nvadd4.s32.s32.s32.sat\n"), "{text}");
+        assert!(text.starts_with("```text\nvadd4.s32.s32.s32.sat d, a, b, c\n"), "{text}");
         assert!(
             text.contains("40 machine instructions on sm_90, 9 if it is lowered.")
                 && text.contains("PTX ISA 9.7.18.2.3"),
