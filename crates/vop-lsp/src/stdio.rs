@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::{Sender, unbounded};
 use lsp_server::{Connection, ErrorCode, Message};
 use serde_json::{Value, json};
 
@@ -18,8 +18,9 @@ const MAX_MESSAGE: usize = 1 << 28;
 /// # Errors
 /// The output cannot be written.
 pub fn stdio(configuration: Configuration<'_>) -> io::Result<bool> {
-    let (sender, to_write) = bounded::<Message>(0);
-    let (to_serve, receiver) = bounded::<Message>(0);
+    // What is read waits where the server sees it: a later message may make an earlier one needless.
+    let (sender, to_write) = unbounded::<Message>();
+    let (to_serve, receiver) = unbounded::<Message>();
     let writer = std::thread::Builder::new()
         .name("writer".into())
         .spawn(move || to_write.into_iter().try_for_each(|message| message.write(&mut io::stdout().lock())))?;

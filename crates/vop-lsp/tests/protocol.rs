@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crossbeam_channel::unbounded;
 use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
 use vop_lsp::settings::FileSettings;
@@ -14,6 +15,8 @@ struct Client {
     last: i32,
     /// What the server has told without being asked.
     told: Vec<Notification>,
+    /// Answers that nobody has taken.
+    answers: Vec<Response>,
 }
 
 /// What vop.toml would say: a folder of its own is left out, another one is broken.
@@ -27,9 +30,12 @@ fn configuration(path: &Path) -> Result<FileSettings, String> {
 
 impl Client {
     fn start() -> Client {
-        let (server, connection) = Connection::memory();
+        // As over standard input and output: what is sent waits.
+        let ((sender, receiver), (answers, answered)) = (unbounded(), unbounded());
+        let server = Connection { sender: answers, receiver };
+        let connection = Connection { sender, receiver: answered };
         let server = std::thread::spawn(move || vop_lsp::serve(&server, &configuration));
-        Client { connection, server, last: 0, told: Vec::new() }
+        Client { connection, server, last: 0, told: Vec::new(), answers: Vec::new() }
     }
 
     /// Started and initialized.
@@ -56,19 +62,22 @@ impl Client {
         id
     }
 
-    fn next(&self) -> Message {
-        self.connection.receiver.recv_timeout(Duration::from_secs(60)).expect("a message")
-    }
-
     fn answer(&mut self, id: &RequestId) -> Result<Value, (i32, String)> {
         loop {
-            match self.next() {
-                Message::Response(Response { id: of, response_result }) if of == *id => {
-                    return response_result.map_err(|error| (error.code, error.message));
-                }
-                Message::Notification(notification) => self.told.push(notification),
-                _ => {}
+            if let Some(place) = self.answers.iter().position(|answer| answer.id == *id) {
+                let answered = self.answers.remove(place).response_result;
+                return answered.map_err(|error| (error.code, error.message));
             }
+            self.receive();
+        }
+    }
+
+    fn receive(&mut self) {
+        match self.connection.receiver.recv_timeout(Duration::from_secs(60)).expect("a message") {
+            Message::Response(response) => self.answers.push(response),
+            Message::Notification(notification) => self.told.push(notification),
+            // That hints be asked for again.
+            Message::Request(request) => assert_eq!(request.method, "workspace/inlayHint/refresh"),
         }
     }
 
@@ -99,10 +108,7 @@ impl Client {
                     params["diagnostics"].as_array().cloned().unwrap_or_default(),
                 );
             }
-            match self.next() {
-                Message::Notification(notification) => self.told.push(notification),
-                other => panic!("{other:?}"),
-            }
+            self.receive();
         }
     }
 

@@ -126,19 +126,19 @@ fn no_text_breaks_a_feature() {
         // A piece of a long file does as well.
         let whole: String = whole.chars().take(6000).collect();
         let kind = language(Some(path), "").expect("it is known");
-        for round in 0..4 {
+        for round in 0..12 {
             let mut text = whole.clone();
             if round > 0 {
                 let mut cut = random.below(text.len());
                 while !text.is_char_boundary(cut) {
                     cut -= 1;
                 }
-                match round {
+                match round % 4 {
                     1 => text.truncate(cut),
                     2 => text = text.split_off(cut),
                     _ => text.insert_str(cut, pieces[random.below(pieces.len())]),
                 }
-                for _ in 0..round {
+                for _ in 0..round % 4 {
                     let mut at = random.below(text.len() + 1);
                     while !text.is_char_boundary(at) {
                         at -= 1;
