@@ -120,7 +120,8 @@ fn of_opcode(document: &Document, offset: usize) -> Option<Hover> {
     }
     let row = reference::instruction(&opcode)?;
     // A string of words may begin with the name of an instruction.
-    if document.module().is_none() && opcode == mnemonic && !ends_statement(document, span.end) {
+    let has_type = || opcode.split('.').skip(1).any(|word| reference::dotted(&format!(".{word}")).is_some());
+    if document.module().is_none() && !has_type() && !row.name.contains('.') && !ends_statement(document, span.end) {
         return None;
     }
     let mut markdown = of_row(row);
@@ -141,9 +142,11 @@ fn of_opcode(document: &Document, offset: usize) -> Option<Hover> {
     Some(Hover { markdown, span })
 }
 
-/// Whether a statement ends behind a word: `ret;`, `exit;`.
+/// Whether a statement that a word begins ends on its line: `ret;`, `bar.sync 0;`.
 fn ends_statement(document: &Document, end: usize) -> bool {
-    document.text().get(end..).is_some_and(|rest| rest.trim_start().starts_with(';'))
+    let line = document.lines().span(document.text(), document.lines().line(end));
+    let rest = document.slice(&(end..line.end.max(end)));
+    rest.split('"').next().is_some_and(|rest| rest.contains(';'))
 }
 
 fn statement_at(module: &Module, offset: usize) -> Option<&vop_ptx::module::Statement> {
@@ -225,6 +228,8 @@ mod tests {
         let prmt = at("asm(\"prm|t.b32 %0, %1, %2, %3;\");", Language::Cuda).expect("a hover");
         assert!(prmt.contains("9.7.9 Data Movement"), "{prmt}");
         assert_eq!(first("\"a|dd water\"", Language::Cuda), None);
+        assert_eq!(first("\"mi|n.height\"", Language::Python), None);
+        assert!(first("asm(\"ba|r.sync 0;\");", Language::Cuda).is_some_and(|text| text.starts_with("**bar**")));
         assert_eq!(first("int a|dd;", Language::Cuda), None);
         assert!(at("add.u3|2 a, b, c;", Language::Ptx).expect("a hover").contains("`.u32`: An unsigned integer"));
     }

@@ -212,27 +212,27 @@ impl Server<'_> {
     }
 
     fn initialize(&mut self, params: Value) -> Answer {
-        let params: lsp::InitializeParams = read(params)?;
-        let capabilities = params.capabilities;
-        let encodings = capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
-        let encoding = Encoding::of_client(&encodings);
-        let text_document = capabilities.text_document.unwrap_or_default();
-        let workspace = capabilities.workspace.unwrap_or_default();
-        let edit = workspace.workspace_edit.unwrap_or_default();
-        let operations = edit.resource_operations.unwrap_or_default();
-        let formats = text_document.hover.and_then(|hover| hover.content_format);
-        let hierarchical = text_document.document_symbol.and_then(|symbol| symbol.hierarchical_document_symbol_support);
+        // What a client can do is read word by word: one with capabilities that are not known here must start, too.
+        let can = |pointer: &str| params.pointer(&format!("/capabilities/{pointer}"));
+        let does = |pointer: &str| can(pointer).and_then(Value::as_bool) == Some(true);
+        let lists = |pointer: &str, word: &str| {
+            can(pointer).and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == word))
+        };
+        let encodings = can("general/positionEncodings").cloned().unwrap_or_default();
+        let encoding = Encoding::of_client(&serde_json::from_value::<Vec<_>>(encodings).unwrap_or_default());
+        let versioned_edits = does("workspace/workspaceEdit/documentChanges");
+        let formats = "textDocument/hover/contentFormat";
         self.client = Client {
             encoding,
-            plain_hover: formats.is_some_and(|formats| !formats.contains(&lsp::MarkupKind::Markdown)),
-            disabled_actions: text_document.code_action.and_then(|action| action.disabled_support) == Some(true),
-            versioned_edits: edit.document_changes == Some(true),
-            new_files: edit.document_changes == Some(true) && operations.contains(&lsp::ResourceOperationKind::Create),
-            flat_symbols: hierarchical != Some(true),
-            refreshes_hints: workspace.inlay_hint.and_then(|hint| hint.refresh_support) == Some(true),
+            plain_hover: can(formats).is_some_and(Value::is_array) && !lists(formats, "markdown"),
+            disabled_actions: does("textDocument/codeAction/disabledSupport"),
+            versioned_edits,
+            new_files: versioned_edits && lists("workspace/workspaceEdit/resourceOperations", "create"),
+            flat_symbols: !does("textDocument/documentSymbol/hierarchicalDocumentSymbolSupport"),
+            refreshes_hints: does("workspace/inlayHint/refreshSupport"),
         };
         self.state = State::Running;
-        self.configure(&params.initialization_options.unwrap_or_default());
+        self.configure(params.get("initializationOptions").unwrap_or(&Value::Null));
         answer(lsp::InitializeResult {
             capabilities: capabilities_of_server(encoding),
             server_info: Some(lsp::ServerInfo { name: "vop".into(), version: Some(env!("CARGO_PKG_VERSION").into()) }),
@@ -310,8 +310,8 @@ impl Server<'_> {
             }
             "workspace/didChangeConfiguration" => {
                 let settings = params.get("settings").cloned().unwrap_or_default();
-                // A client that sends nothing keeps what it said at the beginning.
-                if !settings.is_null() {
+                // A client that says nothing about this server keeps what it said at the beginning.
+                if Settings::are_in(&settings) {
                     self.configure(&settings);
                     self.judge_again();
                 }

@@ -38,6 +38,14 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The names of the settings.
+    pub const NAMES: [&str; 6] = ["target", "semantics", "level", "allow", "inlayHints", "portTo"];
+
+    /// Whether there are settings of this server in what a client sends.
+    pub fn are_in(value: &Value) -> bool {
+        value.get("vop").is_some() || Settings::NAMES.iter().any(|name| value.get(name).is_some())
+    }
+
     /// Reads settings, `{"target": "sm_90"}` or `{"vop": {"target": "sm_90"}}`, and says what is wrong with those that cannot be read.
     /// What is absent or `null` has its default; a client sends all that it has.
     pub fn read(value: &Value) -> (Settings, Vec<String>) {
@@ -168,6 +176,8 @@ mod tests {
         assert_eq!((settings.level, settings.allow.as_slice()), (Severity::Note, &[Code::V0704][..]));
         assert!(!settings.inlay_hints);
         assert_eq!(settings.port_to.len(), 2);
+        assert!(Settings::are_in(&json!({ "vop": {} })) && Settings::are_in(&json!({ "level": "note" })));
+        assert!(!Settings::are_in(&json!({ "other": { "target": "x" } })) && !Settings::are_in(&json!(null)));
         for empty in [json!(null), json!({}), json!({ "target": "", "allow": {}, "level": null })] {
             assert_eq!(Settings::read(&empty), (Settings::default(), Vec::new()));
         }

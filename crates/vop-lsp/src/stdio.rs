@@ -25,7 +25,12 @@ pub fn stdio(configuration: Configuration<'_>) -> io::Result<bool> {
         .name("writer".into())
         .spawn(move || to_write.into_iter().try_for_each(|message| message.write(&mut io::stdout().lock())))?;
     // It ends with the process: nothing interrupts the reading of input.
-    std::thread::Builder::new().name("reader".into()).spawn(move || read(&mut io::stdin().lock(), &to_serve))?;
+    std::thread::Builder::new().name("reader".into()).spawn(move || {
+        if let Err(why) = read(&mut io::stdin().lock(), &to_serve) {
+            // Editors show what a server writes there. If nobody does, the server ends all the same.
+            let _ = writeln!(io::stderr(), "vop lsp: the input is not the protocol's: {why}");
+        }
+    })?;
     let connection = Connection { sender, receiver };
     let is_clean = serve(&connection, configuration);
     drop(connection);

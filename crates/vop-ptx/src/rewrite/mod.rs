@@ -72,10 +72,10 @@ impl RewriteOptions {
     /// use vop_ptx::module::Module;
     /// use vop_ptx::rewrite::{RewriteOptions, rewrite};
     ///
-    /// let source = "vmin.u32.u32.u32 a, b, c; vmin.u32.u32.u32 d, e, f;";
-    /// let options = RewriteOptions::new("sm_90".parse().unwrap()).only(30);
-    /// let rewritten = rewrite(&Module::parse(source), &options).unwrap();
-    /// assert!(rewritten.apply(source.as_bytes()).starts_with(b"vmin.u32.u32.u32 a, b, c; // vmin"));
+    /// let source = ".reg .b32 a, b; vmin.u32.u32.u32 a, a, b; vmax.u32.u32.u32 a, a, b;";
+    /// let options = RewriteOptions::new("sm_90".parse().unwrap()).only(source.find("vmax").unwrap());
+    /// let rewritten = rewrite(&Module::parse(source), &options).unwrap().apply(source.as_bytes());
+    /// assert!(rewritten.starts_with(b".reg .b32 a, b; vmin.u32.u32.u32 a, a, b; // vmax"));
     /// ```
     #[must_use]
     pub const fn only(self, at: usize) -> RewriteOptions {
