@@ -1,6 +1,7 @@
 //! Drawings for terminals: diagnostics under the text that they are about, and the stages of an instruction lane by lane.
 //!
-//! Drawings are text with ANSI escape sequences for bold, dim and colour. [`plain`] removes them, as do crates such as `anstream`. Functions that end in `_within` draw for a given number of columns, the others for 80.
+//! Drawings are text with ANSI escape sequences for bold, dim and colour. [`plain`] removes them, as do crates such as
+//! `anstream`. Functions that end in `_within` draw for a given number of columns, the others for 80.
 //!
 //! ```
 //! let text = "vmin4.u32.u32.u32 d.b00, a, b, c";
