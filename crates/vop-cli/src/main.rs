@@ -12,6 +12,7 @@ mod instruction;
 mod json;
 mod list;
 mod lower;
+mod lsp;
 mod man;
 mod map;
 mod output;
@@ -66,6 +67,7 @@ enum Command {
     Fix(fix::Args),
     List(list::Args),
     Lower(lower::Args),
+    Lsp(lsp::Args),
     Map(map::Args),
     Run(Box<run::Args>),
     Exec(Box<exec::Args>),
@@ -165,6 +167,7 @@ fn execute(command: Command) -> ExitCode {
         Command::Fix(args) => fix::run(args),
         Command::List(args) => list::run(args),
         Command::Lower(args) => lower::run(args),
+        Command::Lsp(args) => lsp::run(args),
         Command::Map(args) => map::run(args),
         Command::Run(args) => run::run(*args),
         Command::Exec(args) => exec::run(*args),

@@ -1,7 +1,7 @@
 //! Drawings for terminals: diagnostics under the text that they are about, and the stages of an instruction lane by lane.
 //!
-//! Drawings are text with ANSI escape sequences for bold, dim and colour. Crates such as `anstream` remove them where they are
-//! not wanted. Functions that end in `_within` draw for a given number of columns, the others for 80.
+//! Drawings are text with ANSI escape sequences for bold, dim and colour. [`plain`] removes them, as do crates such as
+//! `anstream`. Functions that end in `_within` draw for a given number of columns, the others for 80.
 //!
 //! ```
 //! let text = "vmin4.u32.u32.u32 d.b00, a, b, c";
@@ -16,6 +16,7 @@
 
 mod diagnostic;
 mod explanation;
+pub mod mnemonic;
 
 pub use diagnostic::{Drawing, LineRange, Lines, SourceText, diagnostic, diagnostic_within, diagnostics};
 pub use explanation::{code, code_within, explanation, explanation_within, stages};
@@ -36,4 +37,21 @@ pub fn wrapped(text: &str, width: usize) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// A drawing without its escape sequences, for places that show text as it is.
+///
+/// ```
+/// assert_eq!(vop_draw::plain("\x1b[1mvadd4\x1b[0m d, a, b, c"), "vadd4 d, a, b, c");
+/// ```
+pub fn plain(drawing: &str) -> String {
+    let mut text = String::with_capacity(drawing.len());
+    let mut parts = drawing.split("\x1b[");
+    text.extend(parts.next());
+    for part in parts {
+        // Parameters, then the letter that ends the sequence.
+        let end = part.find(|c: char| c.is_ascii_alphabetic()).map_or(part.len(), |letter| letter + 1);
+        text.push_str(&part[end..]);
+    }
+    text
 }

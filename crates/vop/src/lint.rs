@@ -338,10 +338,12 @@ fn operand_left_out(subject: &Subject<'_>) -> Option<Diagnostic> {
 /// V0707.
 fn constant_comparison(subject: &Subject<'_>) -> Option<Diagnostic> {
     let form = subject.form;
+    if form.mnemonic().operation() != Operation::Set {
+        return None;
+    }
     let results = form.result_range(subject.sources);
     // Of selectors that pair a lane with itself V0706 speaks.
-    if form.mnemonic().operation() != Operation::Set || results.min < results.max || operand_left_out(subject).is_some()
-    {
+    if results.min < results.max || operand_left_out(subject).is_some() {
         return None;
     }
     let always = if results.min == 0 { "always false" } else { "always true" };

@@ -181,6 +181,32 @@ pub(crate) struct SourceFile {
     pub(crate) semantics: Option<Semantics>,
 }
 
+/// What the configuration of a file says.
+pub(crate) struct Configured {
+    pub(crate) targets: Vec<Target>,
+    pub(crate) semantics: Option<Semantics>,
+    pub(crate) allow: Vec<Code>,
+    /// Whether [`run`] leaves the file out in a folder.
+    pub(crate) is_excluded: bool,
+}
+
+/// The configuration of a file, as [`run`] finds it.
+pub(crate) fn configured(path: &Path) -> Result<Configured, String> {
+    let said = |failure| match failure {
+        Failure::Misuse(why) | Failure::Failed(why) => why,
+        _ => "the configuration cannot be read".to_owned(),
+    };
+    let mut configs = Configs::upward(&[]).map_err(said)?;
+    let config = configs.of_file(path).map_err(said)?;
+    let is_excluded = configs.excludes(path, false, true);
+    Ok(Configured {
+        targets: config.targets.clone(),
+        semantics: config.semantics,
+        allow: config.allow.clone(),
+        is_excluded,
+    })
+}
+
 /// The texts of a notebook with their languages.
 pub(crate) fn cells(bytes: &[u8]) -> Result<Vec<(String, Language)>, String> {
     Ok(notebook::cells(bytes)?.read.into_iter().map(|cell| (cell.text, cell.language)).collect())

@@ -1,6 +1,4 @@
-//! `vop explain`: instructions, mnemonics (page.rs) and codes.
-
-mod page;
+//! `vop explain`: instructions, mnemonics and codes.
 
 use std::io::Write;
 
@@ -59,8 +57,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome, Failure> {
         Some(name) if Intrinsic::from_name(name.trim()).is_some() => explain_intrinsic(name.trim(), &args, width)?,
         Some(name) => match Mnemonic::from_name(name.trim()) {
             Some(mnemonic) if args.values.is_empty() => match args.format {
-                Format::Text => page::drawn(mnemonic, width),
-                Format::Json => format!("{:#}\n", page::data(mnemonic)),
+                Format::Text => vop_draw::mnemonic::page_within(mnemonic, width),
+                Format::Json => format!("{:#}\n", vop_draw::mnemonic::data(mnemonic)),
             },
             Some(mnemonic) => {
                 let why = format!("values need an instruction with its types, and `{mnemonic}` is a mnemonic alone");

@@ -68,17 +68,24 @@ pub fn find(source: &[u8], language: Language) -> Vec<Found> {
 }
 
 fn find_unfiltered(source: &[u8], language: Language) -> Vec<Found> {
-    let mut found = find_all(source, language);
+    let mut found = find_all(&prepare(source, language), source, language);
     found.retain(|f| !f.context.repeats);
     found
 }
 
+/// The strings of a file as [`find_all`] and [`steps`] read them.
+pub(crate) struct Prepared(Vec<(Vec<Version>, Vec<Version>)>);
+
+/// Reads the strings of a file, which takes most of the time.
+pub(crate) fn prepare(source: &[u8], language: Language) -> Prepared {
+    Prepared(prepared(source, language, may_contain))
+}
+
 /// As [`find`], with the uses of macros that hold a whole instruction, which is found in the macro's body too.
-pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
+pub(crate) fn find_all(prepared: &Prepared, source: &[u8], language: Language) -> Vec<Found> {
     let mut found = Vec::new();
     let mut written = Vec::new();
-    for (text, inner) in prepared(source, language, may_contain) {
-        let versions: Vec<Version> = text.collect();
+    for (versions, inner) in &prepared.0 {
         let spelling = Spelling { language: Some(language), ..Spelling::default() };
         // A string inside a string is written as the outer one.
         let outer_braces =
@@ -92,7 +99,7 @@ pub(crate) fn find_all(source: &[u8], language: Language) -> Vec<Found> {
         // The kernel source inside a string is read first: it knows which of its lines are strings.
         let mut nested = Vec::new();
         for version in inner {
-            let mut found_within = statements(&version, source, within, &mut written);
+            let mut found_within = statements(version, source, within, &mut written);
             // Prose quotes words as well.
             found_within.retain(|f| version.text.dialect.is_asm() || f.kind == FoundKind::Statement);
             nested.extend(found_within);
@@ -179,11 +186,7 @@ fn context(version: &Version) -> Context {
 
 /// The strings of a file, their placeholders read, in each version that the values of operands give them; and the strings inside
 /// each, if it is source and `is_source` takes it for one.
-fn prepared(
-    source: &[u8],
-    language: Language,
-    is_source: fn(&[u8]) -> bool,
-) -> Vec<(impl Iterator<Item = Version> + use<>, Vec<Version>)> {
+fn prepared(source: &[u8], language: Language, is_source: fn(&[u8]) -> bool) -> Vec<(Vec<Version>, Vec<Version>)> {
     let mut facts = None;
     let mut all = Vec::new();
     for text in lex::texts(source, language).into_iter().flat_map(alternatives) {
@@ -199,7 +202,7 @@ fn prepared(
             }
         }
         let text = lex::Text { mapped: placeholder::decode(&text.mapped, text.dialect), ..text };
-        all.push((versions(text, source, language, &mut facts, &|place| place).into_iter(), inner));
+        all.push((versions(text, source, language, &mut facts, &|place| place), inner));
     }
     all
 }
@@ -294,10 +297,10 @@ fn same_but_for_doubled(mut before: &[u8], mut after: &[u8]) -> bool {
 }
 
 /// The statements of each text that [`find`] finds something in, texts inside texts too.
-pub(crate) fn steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
+pub(crate) fn steps(prepared: &Prepared) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
-    for (text, inner) in prepared(source, language, may_contain) {
-        all.extend(inner.into_iter().chain(text).filter_map(|version| steps_of(&version)));
+    for (versions, inner) in &prepared.0 {
+        all.extend(inner.iter().chain(versions).filter_map(steps_of));
     }
     all.retain(|steps| steps.iter().any(|step| matches!(step, Step::Video(_))));
     all
@@ -310,7 +313,7 @@ pub(crate) fn all_steps(source: &[u8], language: Language) -> Vec<Vec<Step>> {
         if inner.iter().any(|version| version.text.dialect.is_asm()) {
             all.extend(inner.iter().filter_map(steps_of));
         } else {
-            all.extend(text.filter_map(|version| steps_of(&version)));
+            all.extend(text.iter().filter_map(steps_of));
         }
     }
     all

@@ -118,6 +118,77 @@ pub fn without_trivia(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// What a [`Token`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TokenKind {
+    /// `// …` or `/* … */`.
+    Comment,
+    /// A string with its quotes.
+    String,
+    /// A name: of a register, a label, an instruction.
+    Name,
+    /// A dot and the name behind it: a directive, a modifier, a type, or a part of a vector.
+    Dotted,
+    /// A number, `0x1f` or `0f3f800000`. The parts of `1.5` are a number and a [`Dotted`](TokenKind::Dotted).
+    Number,
+    /// Any other character.
+    Sign,
+}
+
+/// A token of PTX text.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+}
+
+/// The tokens of a text, comments among them; blanks are left out.
+///
+/// ```
+/// # use vop_ptx::module::lex::{TokenKind, tokens};
+/// let text = "@p add.u32 %r1, %r2, 1; // sum";
+/// let words: Vec<&str> = tokens(text).map(|token| &text[token.range]).collect();
+/// assert_eq!(words, ["@", "p", "add", ".u32", "%r1", ",", "%r2", ",", "1", ";", "// sum"]);
+/// assert_eq!(tokens(text).last().unwrap().kind, TokenKind::Comment);
+/// ```
+pub fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
+    let mut cursor = Cursor::new(text, 0);
+    std::iter::from_fn(move || {
+        cursor.skip_class(BLANK);
+        if cursor.at_end() {
+            return None;
+        }
+        let start = cursor.at;
+        let kind = match cursor.peek() {
+            b'/' if cursor.skip_comment() => TokenKind::Comment,
+            b'"' => {
+                cursor.skip_string();
+                TokenKind::String
+            }
+            b'.' if is(cursor.peek_at(1), NAME) => {
+                cursor.at += 1;
+                cursor.skip_class(NAME);
+                TokenKind::Dotted
+            }
+            b if is(b, NAME_START) => {
+                cursor.skip_class(NAME);
+                TokenKind::Name
+            }
+            b if is(b, NAME) => {
+                cursor.skip_class(NAME);
+                TokenKind::Number
+            }
+            _ => {
+                cursor.skip_token();
+                TokenKind::Sign
+            }
+        };
+        Some(Token { kind, range: start..cursor.at })
+    })
+}
+
 /// Reads an integer constant of PTX (section 4.5.1): decimal, `0x`, `0b`, octal with a leading `0`, each with an optional
 /// `U` behind. Signs and floating-point constants are refused.
 pub fn integer(text: &str) -> Option<u64> {

@@ -44,12 +44,14 @@ pub struct RewriteOptions {
     pub semantics: Semantics,
     /// Whether the module's `.version` and `.target` may be raised where cheaper instructions need it.
     pub may_raise: bool,
+    /// Only the instruction that stands at this byte of the text is rewritten, and judged; all of them if there is none.
+    pub only: Option<usize>,
 }
 
 impl RewriteOptions {
-    /// The manual's semantics, and `.version` and `.target` stay.
+    /// The manual's semantics, for all instructions, and `.version` and `.target` stay.
     pub const fn new(target: Target) -> RewriteOptions {
-        RewriteOptions { target, semantics: Semantics::Isa, may_raise: false }
+        RewriteOptions { target, semantics: Semantics::Isa, may_raise: false, only: None }
     }
 
     /// With another semantics.
@@ -62,6 +64,26 @@ impl RewriteOptions {
     #[must_use]
     pub const fn may_raise(self, may_raise: bool) -> RewriteOptions {
         RewriteOptions { may_raise, ..self }
+    }
+
+    /// For the one instruction that stands at a byte of the text.
+    ///
+    /// ```
+    /// use vop_ptx::module::Module;
+    /// use vop_ptx::rewrite::{RewriteOptions, rewrite};
+    ///
+    /// let source = ".reg .b32 a, b; vmin.u32.u32.u32 a, a, b; vmax.u32.u32.u32 a, a, b;";
+    /// let options = RewriteOptions::new("sm_90".parse().unwrap()).only(source.find("vmax").unwrap());
+    /// let rewritten = rewrite(&Module::parse(source), &options).unwrap().apply(source.as_bytes());
+    /// assert!(rewritten.starts_with(b".reg .b32 a, b; vmin.u32.u32.u32 a, a, b; // vmax"));
+    /// ```
+    #[must_use]
+    pub const fn only(self, at: usize) -> RewriteOptions {
+        RewriteOptions { only: Some(at), ..self }
+    }
+
+    fn concerns(&self, span: &Range<usize>) -> bool {
+        self.only.is_none_or(|at| span.contains(&at))
     }
 }
 
@@ -191,7 +213,8 @@ pub fn rewrite(module: &Module, options: &RewriteOptions) -> Result<Rewritten, R
     if let Some((span, target)) = directives.targets.iter().find(|(_, target)| !target.runs_on(options.target)) {
         return Err(RewriteError::Target { module: *target, target: options.target, span: span.clone() });
     }
-    let uses = uses::in_module(module);
+    let mut uses = uses::in_module(module);
+    uses.retain(|found| options.concerns(&found.span));
     let faults = |verdict: &Verdict| if let Verdict::Illegal(faults) = verdict { faults.clone() } else { Vec::new() };
     let faults: Vec<Diagnostic> = uses.iter().flat_map(|found| faults(&found.verdict)).collect();
     if !faults.is_empty() {

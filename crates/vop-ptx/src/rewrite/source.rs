@@ -95,6 +95,9 @@ pub fn rewrite_source(source: &[u8], language: Language, options: &RewriteOption
     let mut replacements: Vec<Replacement> = Vec::new();
     for found in all {
         let span = found.source_span(0..found.text.len());
+        if !options.concerns(&span) {
+            continue;
+        }
         let several = places.get(&found.spelled_offset(0)).is_some_and(|count| *count > 1);
         let (judged, _) = uses::judged(found.clone(), source, &mut linter);
         if judged.verdict == Verdict::Label {

@@ -89,11 +89,27 @@ pub fn uses(source: &[u8], language: Language) -> Vec<Use> {
 /// assert!(file.suppressions[0].codes[0].used && file.lints.is_empty());
 /// ```
 pub fn read(source: &[u8], language: Language) -> FileUses {
-    let mut uses = match (find::may_contain(source), language) {
-        (false, _) => Vec::new(),
-        (true, Language::Ptx) => in_module(&Module::parse(text(source))),
-        (true, _) => in_source(source, language),
-    };
+    read_with(source, language, &mut Linter::default())
+}
+
+/// As [`read`], with what a linter has found out before: a file that is read again and again is then read faster.
+pub fn read_with(source: &[u8], language: Language, linter: &mut Linter) -> FileUses {
+    match (find::may_contain(source), language) {
+        (false, _) => completed(source, language, Vec::new()),
+        (true, Language::Ptx) => read_module(&Module::parse(text(source)), linter),
+        (true, _) => completed(source, language, in_source(source, language, linter)),
+    }
+}
+
+/// As [`read_with`], of a file of PTX that has been read as a module.
+pub fn read_module(module: &Module, linter: &mut Linter) -> FileUses {
+    let source = module.text().as_bytes();
+    let uses = if find::may_contain(source) { in_module_with(module, linter) } else { Vec::new() };
+    completed(source, Language::Ptx, uses)
+}
+
+/// With the comments of the file.
+fn completed(source: &[u8], language: Language, mut uses: Vec<Use>) -> FileUses {
     let (suppressions, lints) = suppression::apply(source, language, &mut uses);
     say_once_of_macros(&mut uses);
     FileUses { uses, suppressions, lints }
@@ -112,16 +128,16 @@ pub fn text(source: &[u8]) -> Cow<'_, str> {
     text.into()
 }
 
-fn in_source(source: &[u8], language: Language) -> Vec<Use> {
-    let mut linter = Linter::default();
+fn in_source(source: &[u8], language: Language, linter: &mut Linter) -> Vec<Use> {
     let mut uses: Vec<Use> = Vec::new();
     let mut reads_outputs = false;
-    let found_all = find::find_all(source, language);
-    let bodies = said_of_bodies(&found_all, source, &mut linter);
+    let prepared = find::prepare(source, language);
+    let found_all = find::find_all(&prepared, source, language);
+    let bodies = said_of_bodies(&found_all, source, linter);
     for found in found_all {
         let (repeats, spelled) = (found.context().repeats, found.spelled_offset(0));
         let definition = found.context().definition;
-        let (mut found, reads_output) = judged(found, source, &mut linter);
+        let (mut found, reads_output) = judged(found, source, linter);
         reads_outputs |= reads_output;
         if repeats {
             // A use of a macro says what the macro's body says, except of its own operands.
@@ -138,9 +154,9 @@ fn in_source(source: &[u8], language: Language) -> Vec<Use> {
         uses.push(found);
     }
     judge_modules(source, language, &mut uses);
-    keep_numbers(source, language, &mut uses);
+    keep_numbers(&prepared, &mut uses);
     if reads_outputs || uses.iter().any(Use::sums_lanes) {
-        let texts = find::steps(source, language);
+        let texts = find::steps(&prepared);
         lint_packed(source, &texts, &mut uses);
         lint_unwritten(source, &texts, &mut uses);
     }
@@ -548,12 +564,12 @@ fn lint_packed(source: &[u8], texts: &[Vec<find::Step>], uses: &mut [Use]) {
 }
 
 /// Takes back the patches that make a register of a number (V0408) which another statement of the template takes too.
-fn keep_numbers(source: &[u8], language: Language, uses: &mut [Use]) {
+fn keep_numbers(prepared: &find::Prepared, uses: &mut [Use]) {
     let is_made = |fault: &Diagnostic| fault.code == Code::V0408 && matches!(fault.patch, vop::Patch::Edits(_));
     if !uses.iter().any(|one| one.all_faults().iter().any(is_made)) {
         return;
     }
-    for steps in find::steps(source, language) {
+    for steps in find::steps(prepared) {
         let others: HashSet<&str> = steps
             .iter()
             .filter_map(|step| match step {
@@ -658,8 +674,11 @@ fn is_cut_short(faults: &[Diagnostic], text: &str) -> bool {
 
 /// The video instructions of a module; comments that allow findings are not looked at.
 pub fn in_module(module: &Module) -> Vec<Use> {
+    in_module_with(module, &mut Linter::default())
+}
+
+fn in_module_with(module: &Module, linter: &mut Linter) -> Vec<Use> {
     let mut uses = Vec::new();
-    let mut linter = Linter::default();
     // Which statement each use is.
     let mut indexes = Vec::new();
     for (index, statement) in module.statements().iter().enumerate() {

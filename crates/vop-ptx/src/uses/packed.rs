@@ -39,14 +39,17 @@ impl Video {
         let Instruction { guard, form, d, a, b, c } = instruction;
         let of = |operand: Operand<'_>| operand.register().map(&name);
         let several = matches!(form.finish(), Finish::Lanes(mask) if mask.bits().count_ones() > 1);
-        let results = form.result_range(instruction.operand_values());
+        let varies = || {
+            let results = form.result_range(instruction.operand_values());
+            results.min < results.max
+        };
         Step::Video(Box::new(Video {
             text: text.to_owned(),
             places,
             form,
             registers: [Some(name(d)), of(a), of(b), c.and_then(of)],
             guard: guard.map(|guard| (name(guard.predicate), guard.negated)),
-            packs: several && results.min < results.max,
+            packs: several && varies(),
         }))
     }
 

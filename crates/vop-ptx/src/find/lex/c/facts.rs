@@ -89,6 +89,7 @@ impl<'a> Facts<'a> {
             pass.token(&token, &mut lexer);
         }
         pass.close_all(source.len());
+        pass.names.values_mut().for_each(|all| all.sort_by_key(|one| one.at));
         Facts {
             source,
             macros: Macros::of(source),
@@ -102,8 +103,9 @@ impl<'a> Facts<'a> {
     /// The declaration of a name that counts at a place.
     fn declaration(&self, name: &[u8], at: usize) -> Option<&Declaration> {
         let all = self.names.get(name)?;
-        let visible = all.iter().filter(|one| one.scope.contains(&at) && one.at <= at);
-        visible.max_by_key(|one| (one.scope.start, one.at))
+        let before = all.partition_point(|one| one.at <= at);
+        // A declaration stands in its scope, and scopes around one place hold each other: the last one is the innermost.
+        all[..before].iter().rev().find(|one| one.scope.contains(&at))
     }
 
     /// The value of an integral constant expression.

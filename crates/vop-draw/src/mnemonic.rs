@@ -1,4 +1,4 @@
-//! The page of a mnemonic: its syntax, what each part of it means, and an example.
+//! A mnemonic: its syntax, what each part of it means, an example, and all of that as a page.
 
 use serde_json::{Value, json};
 use vop::isa::table::Axis;
@@ -6,20 +6,27 @@ use vop::isa::types::{Comparison, Operation, PLUS_ONE, Part, SAT, Scale, Seconda
 use vop::{Instruction, Mnemonic, Parser, Semantics};
 
 /// A part of the syntax, such as `.dtype`.
-struct Slot {
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Slot {
     /// As the syntax has it, without braces.
-    name: &'static str,
+    pub name: &'static str,
     /// Whether it may be left out.
-    optional: bool,
-    /// Spellings, and what each means.
-    values: Vec<(String, String)>,
+    pub optional: bool,
+    /// Spellings, and what each means. Those that mean one thing stand together: `.u32 .s32`.
+    pub values: Vec<(String, String)>,
 }
 
 /// An operand, what may stand on it, and what it means.
-struct Operand {
-    name: &'static str,
-    selectors: String,
-    meaning: String,
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Operand {
+    /// `d`, `a`, `b` or `c`.
+    pub name: &'static str,
+    /// The selectors that it takes, in words; empty if it takes none.
+    pub selectors: String,
+    /// What it is.
+    pub meaning: String,
 }
 
 fn spelled<T: ToString>(values: &[T]) -> String {
@@ -27,7 +34,7 @@ fn spelled<T: ToString>(values: &[T]) -> String {
 }
 
 /// The modifiers in the order of the syntax.
-fn modifiers(mnemonic: Mnemonic) -> Vec<Slot> {
+pub fn modifiers(mnemonic: Mnemonic) -> Vec<Slot> {
     let simd = mnemonic.shape().is_simd();
     let lanes = if simd { "each lane of " } else { "" };
     let mut slots = Vec::new();
@@ -102,7 +109,8 @@ fn modifiers(mnemonic: Mnemonic) -> Vec<Slot> {
     slots
 }
 
-fn operands(mnemonic: Mnemonic) -> Vec<Operand> {
+/// The operands in the order of the syntax.
+pub fn operands(mnemonic: Mnemonic) -> Vec<Operand> {
     let parts = spelled(Part::ALL);
     let negated = if mnemonic.allows(Axis::Negation) { "; a minus before it negates it" } else { "" };
     let source = |name: &'static str, of: &str| {
@@ -156,7 +164,7 @@ fn operands(mnemonic: Mnemonic) -> Vec<Operand> {
 }
 
 /// An instruction that shows what is special about the mnemonic, and on which ptxas's code does what the manual says.
-fn example(mnemonic: Mnemonic) -> String {
+pub fn example(mnemonic: Mnemonic) -> String {
     let rest = match (mnemonic.shape().is_simd(), mnemonic.operation()) {
         (true, Operation::Add | Operation::Sub | Operation::Absdiff) => ".s32.s32.s32.sat d, a, b, c",
         (true, Operation::Set) => ".s32.s32.lt d, a, b, c",
@@ -178,15 +186,15 @@ fn read(text: &str) -> Option<(Instruction<'_>, [u32; 3])> {
 }
 
 /// The page, drawn for a terminal of `width` columns.
-pub(super) fn drawn(mnemonic: Mnemonic, width: usize) -> String {
+pub fn page_within(mnemonic: Mnemonic, width: usize) -> String {
     let row = mnemonic.row();
     let (major, minor) = row.version;
-    let title = vop_draw::wrapped(&format!("{}: {}", row.name, row.summary), width);
+    let title = crate::wrapped(&format!("{}: {}", row.name, row.summary), width);
     let mut text = format!("\x1b[1m{title}\x1b[0m\n\n");
     let syntax = format!("{}{}", row.name, row.syntax);
     let syntax = match 4 + syntax.chars().count() <= width {
         true => syntax,
-        false => vop_draw::wrapped(&syntax, width - 8).replace('\n', "\n        "),
+        false => crate::wrapped(&syntax, width - 8).replace('\n', "\n        "),
     };
     text.push_str(&format!("    {syntax}\n\nModifiers (in braces: may be left out)\n\n"));
     for slot in modifiers(mnemonic) {
@@ -203,7 +211,7 @@ pub(super) fn drawn(mnemonic: Mnemonic, width: usize) -> String {
     let example = example(mnemonic);
     if let Some((instruction, [a, b, c])) = read(&example) {
         let trace = instruction.form.explain(a, b, c);
-        let drawing = vop_draw::explanation_within(&trace, instruction.operand_values(), width);
+        let drawing = crate::explanation_within(&trace, instruction.operand_values(), width);
         text.push_str(&format!("\nExample\n\n{drawing}"));
     }
     let foot = format!(
@@ -212,7 +220,7 @@ pub(super) fn drawn(mnemonic: Mnemonic, width: usize) -> String {
         vop::grouped(mnemonic.forms().count_left()),
         row.target
     );
-    text.push_str(&format!("\n{}\n", vop_draw::wrapped(&foot, width)));
+    text.push_str(&format!("\n{}\n", crate::wrapped(&foot, width)));
     text
 }
 
@@ -223,15 +231,15 @@ fn entry(name: &str, spelling: &str, meaning: &str, width: usize) -> String {
     let left = format!("  {name:<NAME$}{spelling:<SPELLING$}");
     let indent = 2 + NAME + SPELLING;
     if width < indent + 24 {
-        let meaning = vop_draw::wrapped(meaning, width - 6).replace('\n', "\n      ");
+        let meaning = crate::wrapped(meaning, width - 6).replace('\n', "\n      ");
         return format!("{}\n      {meaning}\n", left.trim_end());
     }
-    let meaning = vop_draw::wrapped(meaning, width - indent).replace('\n', &format!("\n{:indent$}", ""));
+    let meaning = crate::wrapped(meaning, width - indent).replace('\n', &format!("\n{:indent$}", ""));
     format!("{left}{meaning}\n")
 }
 
 /// The page as data.
-pub(super) fn data(mnemonic: Mnemonic) -> Value {
+pub fn data(mnemonic: Mnemonic) -> Value {
     let row = mnemonic.row();
     let (major, minor) = row.version;
     let modifiers = modifiers(mnemonic).into_iter().map(|slot| {
@@ -243,7 +251,7 @@ pub(super) fn data(mnemonic: Mnemonic) -> Value {
         .into_iter()
         .map(|operand| json!({ "name": operand.name, "selectors": operand.selectors, "meaning": operand.meaning }));
     let text = example(mnemonic);
-    let example = read(&text).map(|(instruction, [a, b, c])| vop_draw::stages(&instruction.form.explain(a, b, c)));
+    let example = read(&text).map(|(instruction, [a, b, c])| crate::stages(&instruction.form.explain(a, b, c)));
     json!({
         "mnemonic": row.name,
         "summary": row.summary,
@@ -295,7 +303,7 @@ mod tests {
         for (mnemonic, width) in
             Mnemonic::ALL.into_iter().flat_map(|mnemonic| [40, 60, 79].map(|width| (mnemonic, width)))
         {
-            let page = anstream::adapter::strip_str(&drawn(mnemonic, width)).to_string();
+            let page = crate::plain(&page_within(mnemonic, width));
             for line in page.lines() {
                 assert!(line.chars().count() <= width || !line.trim().contains(' '), "{mnemonic} at {width}: {line}");
             }
