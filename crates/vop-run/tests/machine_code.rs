@@ -2,6 +2,7 @@
 //! are, and runs that some threads of a block execute.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 
 #[path = "random/mod.rs"]
 mod random;
@@ -210,15 +211,18 @@ fn compare(name: &str, text: &str, random: &mut Random) -> usize {
     for level in Level::available().filter(|level| TRANSLATED.contains(level)) {
         let (expected, counted, none) = run(text, &input, MachineCode::Never, level);
         assert_eq!(none, 0);
-        Case {
-            name: name.replace(['.', ' ', '%', ';', ','], "_"),
-            ptx: text,
-            grid: [BLOCKS, 1, 1],
-            block: [BLOCK, 1, 1],
-            buffers: vec![(&input, &input), (&vec![0; OUT], &expected)],
-            words: vec![],
+        // Blocks that write to the same places do so in any order on a GPU.
+        if !name.starts_with("st-") {
+            Case {
+                name: name.replace(['.', ' ', '%', ';', ','], "_"),
+                ptx: text,
+                grid: [BLOCKS, 1, 1],
+                block: [BLOCK, 1, 1],
+                buffers: vec![(&input, &input), (&vec![0; OUT], &expected)],
+                words: vec![],
+            }
+            .export();
         }
-        .export();
         let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level);
         if let Some(at) = (0..found.len()).find(|at| found[*at] != expected[*at]) {
             assert!(at < RESULTS, "{level:?}: byte {} behind the results differs\n{text}", at - RESULTS);

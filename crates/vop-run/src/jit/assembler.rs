@@ -2,7 +2,7 @@
 //! registers. Source: Intel's Software Developer's Manual, volume 2, "Intel AVX Encoding" and "Intel AVX-512 Encoding".
 //!
 //! An assembler as a library would be built with the crate by everybody, for three shapes of instructions; see
-//! docs/decisions/0044-runs-as-machine-code.md.
+//! docs/decisions/0045-runs-as-machine-code.md.
 
 /// A vector instruction: what the encodings have in common.
 #[derive(Clone, Copy, Debug)]

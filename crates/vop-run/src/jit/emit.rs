@@ -7,6 +7,9 @@
 //! A float that is a NaN is any NaN while only float instructions read it, which do not tell one from another; it becomes the NaN of
 //! arithmetic before anything else reads it.
 
+// The half of a double is an index of several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use std::collections::HashMap;
 
 use super::Found;
@@ -642,12 +645,10 @@ impl<'k> Writer<'k> {
 
     /// Eight words of a value, as the last operand; in the given register where they must be moved.
     fn eight(&mut self, value: usize, half: usize, through: u8) -> Operand {
-        if self.values[value].registers.is_none() {
-            if let Operand::Memory(base, distance) = self.memory(value, 0) {
-                let Value { slot, spilled, .. } = self.values[value];
-                let shared = spilled.is_none() && self::base(slot.area()).1 == 0;
-                return Operand::Memory(base, distance + if shared { 0 } else { half as i32 * 32 });
-            }
+        if let (None, Operand::Memory(base, distance)) = (self.values[value].registers, self.memory(value, 0)) {
+            let Value { slot, spilled, .. } = self.values[value];
+            let shared = spilled.is_none() && self::base(slot.area()).1 == 0;
+            return Operand::Memory(base, distance + if shared { 0 } else { half as i32 * 32 });
         }
         let [register, _] = self.read(value);
         self.eight_of(register, half, through)

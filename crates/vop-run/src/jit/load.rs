@@ -447,7 +447,7 @@ impl Writer<'_> {
                     self.copy(T0, at(2 * half as i32));
                     self.copy(T1, at(2 * half as i32 + 1));
                     for (k, d) in d.iter().enumerate() {
-                        let places = |i: usize| if i % 2 == 0 { (i + k) as u32 } else { 0 };
+                        let places = |i: usize| if i.is_multiple_of(2) { (i + k) as u32 } else { 0 };
                         let places = self.asm.vector(std::array::from_fn(places));
                         self.copy(d[half], places);
                         self.vector(PERMUTE_DOUBLES, d[half], T0, Operand::Register(T1));

@@ -4,7 +4,6 @@ use super::generator::generate;
 use super::interpreter::Machine;
 use super::printer::ptx;
 use super::program::{Ins, OUT};
-use super::random::export::Case;
 use vop_run::{Arg, Check, LaunchOptions, Level, MachineCode, Program, RunErrorKind};
 
 /// Far more than a case executes, with what counts as more: a launch ends.
@@ -37,15 +36,6 @@ pub(crate) fn check(seed: u64) -> Result<bool, String> {
         return Ok(false);
     }
     machine.printed.sort();
-    Case {
-        name: format!("differential-{seed}"),
-        ptx: &text,
-        grid: case.grid,
-        block: case.block,
-        buffers: vec![(&case.input, &case.input), (&vec![0; out_len], &machine.buffers[1].1)],
-        words: vec![case.elements],
-    }
-    .export();
     for level in Level::available() {
         let kernel = program.kernel_at("k", level).map_err(|errors| format!("{errors}\n{text}"))?;
         for cores in [1, 2] {

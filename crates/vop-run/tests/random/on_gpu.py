@@ -1,10 +1,11 @@
 """Runs exported kernels by NVIDIA's driver, and compares what they write with what the engine's tests expect.
 
     mkdir /tmp/cases
-    VOP_EXPORT=/tmp/cases VOP_SEEDS=0..200 cargo test -p vop-run --test differential --test machine_code
+    VOP_EXPORT=/tmp/cases cargo test -p vop-run --test machine_code
     python3 crates/vop-run/tests/random/on_gpu.py /tmp/cases
 
-It needs Python 3 and the driver alone.
+It needs Python 3 and the driver alone. On an H200 all kernels gave the same but those with floats that are NaNs, whose sign and payload the
+manual leaves open, and with `rsqrt.approx`: docs/run.md has the details.
 """
 
 import ctypes
