@@ -27,7 +27,7 @@ pub(super) enum Length {
     Bits512,
 }
 
-/// A general register, by its number. Only those that a function may change, and that need no further byte as a base.
+/// A general register, by its number. `R12` cannot be a base here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum General {
     Rax = 0,
@@ -45,6 +45,8 @@ pub(super) enum General {
     R11 = 11,
     /// As the three.
     R12 = 12,
+    R13 = 13,
+    R14 = 14,
 }
 
 /// Conditions of jumps, as the code has them.
@@ -86,6 +88,10 @@ impl Mask {
     pub(super) fn keeping(register: u8) -> Mask {
         Mask { register, zeroes: false }
     }
+
+    pub(super) fn zeroing(register: u8) -> Mask {
+        Mask { register, zeroes: true }
+    }
 }
 
 /// A place in the code.
@@ -97,9 +103,13 @@ pub(super) struct Place(usize);
 #[must_use]
 pub(super) struct Jump(usize);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Assembler {
     pub(super) bytes: Vec<u8>,
+    /// Words of a vector register.
+    words: usize,
+    /// Whether the encoding is EVEX, whose instructions repeat one element in memory for all elements.
+    evex: bool,
     /// The constants of the function that is being written: eight bytes each, as words and as doubles read them.
     constants: Vec<u64>,
     vectors: Vec<[u32; 16]>,
@@ -108,6 +118,10 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
+    pub(super) fn new(words: usize, evex: bool) -> Assembler {
+        Assembler { bytes: Vec::new(), words, evex, constants: Vec::new(), vectors: Vec::new(), named: Vec::new() }
+    }
+
     pub(super) fn here(&self) -> Place {
         Place(self.bytes.len())
     }
@@ -116,12 +130,19 @@ impl Assembler {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// A constant of words, or of doubles.
+    /// A constant of words.
     pub(super) fn word(&mut self, value: u32) -> Operand {
-        self.constant(u64::from(value))
+        match self.evex {
+            true => self.constant(u64::from(value)),
+            false => self.vector([value; 16]),
+        }
     }
 
+    /// A constant of doubles.
     pub(super) fn constant(&mut self, value: u64) -> Operand {
+        if !self.evex {
+            return self.vector(std::array::from_fn(|i| (value >> (i % 2 * 32)) as u32));
+        }
         let found = self.constants.iter().position(|constant| *constant == value);
         Operand::Constant(found.unwrap_or_else(|| {
             self.constants.push(value);
@@ -129,7 +150,7 @@ impl Assembler {
         }) as u16)
     }
 
-    /// A constant vector of words.
+    /// A constant vector of words, as many as a register has.
     pub(super) fn vector(&mut self, words: [u32; 16]) -> Operand {
         let found = self.vectors.iter().position(|vector| *vector == words);
         Operand::Vector(found.unwrap_or_else(|| {
@@ -164,6 +185,7 @@ impl Assembler {
 
     /// An instruction in the encoding EVEX: `reg` is mostly the destination, `second` the first source (0 if there is none).
     pub(super) fn evex(&mut self, code: Code, length: Length, reg: u8, second: u8, operand: Operand, mask: Mask) {
+        debug_assert!(self.evex, "the processor may have no such encoding");
         let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
         let (b, x) = match operand {
             Operand::Register(rm) => (rm >> 3, rm >> 4),
@@ -192,17 +214,19 @@ impl Assembler {
         self.operand(reg, operand);
     }
 
-    /// An instruction in the encoding VEX. `long` is the bit L: vectors of 256 bits, or what an instruction of masks asks for.
+    /// An instruction in the encoding VEX, which names vector registers by the low four bits of their numbers. `long` is the bit L: vectors of
+    /// 256 bits, or what an instruction of masks asks for.
     pub(super) fn vex(&mut self, code: Code, long: bool, reg: u8, second: u8, operand: Operand) {
         let inverted = |bit: u8, place: u8| (bit & 1 ^ 1) << place;
-        let b = match operand {
-            Operand::Register(rm) => rm >> 3,
-            Operand::Memory(base, _) | Operand::Broadcast(base, _) | Operand::Gathered(base, ..) => base as u8 >> 3,
-            Operand::Constant(_) | Operand::Vector(_) => 0,
+        let (b, x) = match operand {
+            Operand::Register(rm) => (rm >> 3, 0),
+            Operand::Memory(base, _) | Operand::Broadcast(base, _) => (base as u8 >> 3, 0),
+            Operand::Gathered(base, index, _) => (base as u8 >> 3, index >> 3),
+            Operand::Constant(_) | Operand::Vector(_) => (0, 0),
         };
         self.put(&[
             0xc4,
-            inverted(reg >> 3, 7) | 1 << 6 | inverted(b, 5) | code.map,
+            inverted(reg >> 3, 7) | inverted(x, 6) | inverted(b, 5) | code.map,
             u8::from(code.w) << 7 | (!second & 15) << 3 | u8::from(long) << 2 | code.prefix,
             code.byte,
         ]);
@@ -300,6 +324,46 @@ impl Assembler {
         self.general(0x3b, true, a as u8, Operand::Memory(base, distance));
     }
 
+    /// `cmp qword [base], value`, of a value that is extended by its sign.
+    pub(super) fn compare_at(&mut self, base: General, value: i32) {
+        self.general(0x81, true, 7, Operand::Memory(base, 0));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `cmp byte [base + distance], 0`.
+    pub(super) fn compare_byte_with_zero(&mut self, base: General, distance: i32) {
+        self.general(0x80, false, 7, Operand::Memory(base, distance));
+        self.put(&[0]);
+    }
+
+    /// `tzcnt a, a`, 32 bits.
+    pub(super) fn count_zeros(&mut self, a: General) {
+        self.put(&[0xf3, 0x40 | (a as u8 >> 3) << 2 | a as u8 >> 3, 0x0f, 0xbc]);
+        self.operand(a as u8, Operand::Register(a as u8));
+    }
+
+    /// `mov to, [base + distance]`, 32 bits: the upper half becomes zero.
+    pub(super) fn load_word(&mut self, to: General, base: General, distance: i32) {
+        self.general(0x8b, false, to as u8, Operand::Memory(base, distance));
+    }
+
+    /// `mov [base + index + distance], from`, of 1, 2, 4 or 8 bytes.
+    pub(super) fn store_at(&mut self, from: General, base: General, index: General, distance: i32, bytes: u32) {
+        if bytes == 2 {
+            self.put(&[0x66]);
+        }
+        let rex = 0x40 | u8::from(bytes == 8) << 3 | from as u8 >> 3 << 2 | index as u8 >> 3 << 1 | base as u8 >> 3;
+        let byte = if bytes == 1 { 0x88 } else { 0x89 };
+        self.put(&[rex, byte, 0x84 | (from as u8 & 7) << 3, (index as u8 & 7) << 3 | base as u8 & 7]);
+        self.put(&distance.to_le_bytes());
+    }
+
+    /// `shr a, by`, 64 bits.
+    pub(super) fn shift_right(&mut self, a: General, by: u8) {
+        self.general(0xc1, true, 5, Operand::Register(a as u8));
+        self.put(&[by]);
+    }
+
     /// `cmp a, value`, 32 bits.
     pub(super) fn compare(&mut self, a: General, value: u32) {
         self.general(0x81, false, 7, Operand::Register(a as u8));
@@ -376,7 +440,8 @@ impl Assembler {
     pub(super) fn end(&mut self) {
         let start = self.bytes.len().next_multiple_of(64);
         self.bytes.resize(start, 0xcc);
-        for word in std::mem::take(&mut self.vectors).as_flattened() {
+        let words = self.words;
+        for word in std::mem::take(&mut self.vectors).iter().flat_map(|vector| &vector[..words]) {
             self.put(&word.to_le_bytes());
         }
         let after = self.bytes.len();
@@ -385,7 +450,7 @@ impl Assembler {
         }
         for (place, end, constant) in std::mem::take(&mut self.named) {
             let at = match constant {
-                Operand::Vector(number) => start + usize::from(number) * 64,
+                Operand::Vector(number) => start + usize::from(number) * 4 * self.words,
                 Operand::Constant(number) => after + usize::from(number) * 8,
                 _ => continue,
             };

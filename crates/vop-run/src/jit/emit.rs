@@ -1,8 +1,8 @@
-//! Templates: a run of steps as a function over the threads of a block, sixteen at a time.
+//! Templates: a run of steps as a function over the threads of a block, sixteen or eight at a time.
 //!
-//! A word is an element of a `zmm` register, a double takes two of them, a predicate is a bit of a mask register. The function reads a column
-//! when a step first needs it, and writes it after the last step that gives it a value, if anything reads it after the run. Where registers
-//! do not suffice, the value that is needed last goes to its column until then: to the lanes that are active, as every result does.
+//! A word is an element of a vector register, a double takes two of them, a predicate is a truth: see [`vectors`](super::vectors). The
+//! function reads a column when a step first needs it, and writes it after the last step that gives it a value, if anything reads it after the
+//! run. Where registers do not suffice, the value that is needed last goes to the stack until then.
 //!
 //! A float that is a NaN is any NaN while only float instructions read it, which do not tell one from another; it becomes the NaN of
 //! arithmetic before anything else reads it.
@@ -13,19 +13,17 @@
 use std::collections::HashMap;
 
 use super::Found;
-use super::assembler::{Assembler, Code, Condition, General, Jump, Length, Mask, Operand, code};
+use super::assembler::{Assembler, Code, General, Jump, Operand, code};
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
+use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
 use crate::column::{Area, File, Operands, Slot, WARP, Width};
 use crate::memory::Space;
 
-/// Threads of a turn.
-pub(crate) const LANES: usize = 16;
-/// Vector registers that values stay in; those above are for the templates.
-pub(super) const VALUES: u8 = 27;
+/// Vector registers of the templates.
 pub(super) const T0: u8 = 27;
 pub(super) const T1: u8 = 28;
 pub(super) const T2: u8 = 29;
@@ -37,15 +35,15 @@ pub(super) const K0: u8 = 5;
 pub(super) const K1: u8 = 6;
 pub(super) const ACTIVE: u8 = 7;
 
-/// General registers: the table of sites, the number of the turn, which is that of the half of a warp, the start of the samples, and one for
-/// the templates. The caller's stack pointer is kept in `rbp`.
+/// General registers: the mask's bytes of the turn, the table of sites, the number of the turn, the start of the samples, and those of the
+/// templates. The caller's stack pointer is kept in `rbp`.
+pub(super) const MASK: General = General::Rsi;
 pub(super) const SITES: General = General::Rbx;
-pub(super) const HALF: General = General::R12;
+pub(super) const TURN: General = General::R12;
 pub(super) const SAMPLES: General = General::Rax;
 pub(super) const SCRATCH: General = General::Rdi;
-
-/// Bytes of a value on the stack.
-const SPILL: usize = 128;
+pub(super) const SCRATCH_2: General = General::R13;
+pub(super) const SCRATCH_3: General = General::R14;
 
 /// The NaN of arithmetic in single precision.
 const NAN: u32 = 0x7fff_ffff;
@@ -127,8 +125,8 @@ pub(super) const MASK_SHIFT: Code = code(3, 1, 1, 0x30);
 
 pub(super) const MASK_ONES: Code = code(1, 0, 0, 0x46);
 /// Between memory and a mask register.
-const MASK_LOAD: Code = code(1, 0, 0, 0x90);
-const MASK_STORE: Code = code(1, 0, 0, 0x91);
+pub(super) const MASK_LOAD: Code = code(1, 0, 0, 0x90);
+pub(super) const MASK_STORE: Code = code(1, 0, 0, 0x91);
 // For loads.
 pub(super) const BROADCAST_GENERAL: Code = code(2, 1, 0, 0x7c);
 pub(super) const BROADCAST_BYTE: Code = code(2, 1, 0, 0x78);
@@ -278,6 +276,7 @@ pub(super) struct Writer<'k> {
     pub(super) scales: [usize; 6],
     /// Bytes of shared memory.
     pub(super) shared_len: u64,
+    pub(super) vectors: Vectors,
     pub(super) asm: Assembler,
     pub(super) masked: bool,
     values: Vec<Value>,
@@ -299,13 +298,13 @@ pub(super) struct Writer<'k> {
     pub(super) leaves: Vec<Jump>,
 }
 
-/// The general register that holds the start of an area, and how far it goes from one turn to the next.
-fn base(area: Area) -> (General, i32) {
+/// The general register that holds the start of an area, and how many bytes of it one thread has.
+fn base(area: Area) -> (General, usize) {
     match area {
-        Area::Predicates => (General::R8, LANES as i32),
-        Area::Words => (General::R9, 4 * LANES as i32),
-        Area::Doubles => (General::R10, 8 * LANES as i32),
-        Area::Thread => (General::R11, 4 * LANES as i32),
+        Area::Predicates => (General::R8, 1),
+        Area::Words => (General::R9, 4),
+        Area::Doubles => (General::R10, 8),
+        Area::Thread => (General::R11, 4),
         Area::Block => (General::Rcx, 0),
         Area::Samples => (General::Rax, 0),
     }
@@ -314,12 +313,13 @@ fn base(area: Area) -> (General, i32) {
 const AREAS: [Area; 6] = [Area::Predicates, Area::Words, Area::Doubles, Area::Thread, Area::Block, Area::Samples];
 
 impl<'k> Writer<'k> {
-    pub(super) fn new(kernel: &'k Kernel, file: &File, shared_len: u64) -> Writer<'k> {
+    pub(super) fn new(kernel: &'k Kernel, file: &File, shared_len: u64, vectors: Vectors) -> Writer<'k> {
         Writer {
             kernel,
             scales: file.scales,
             shared_len,
-            asm: Assembler::default(),
+            vectors,
+            asm: Assembler::new(vectors.bytes() / 4, vectors == Vectors::Avx512),
             masked: false,
             values: Vec::new(),
             free: 0,
@@ -352,51 +352,47 @@ impl<'k> Writer<'k> {
     ) -> Option<usize> {
         let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, live, sites)?);
         self.masked = masked;
-        self.free = (1 << VALUES) - 1;
+        self.free = (1 << self.vectors.values()) - 1;
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.spills = 0;
         self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
         let loads = self.last_check.is_some();
+        let one_by_one = self.vectors == Vectors::Avx2 && lines.iter().any(|line| matches!(line.what, What::Store(..)));
         self.accesses = lines.iter().filter(|line| matches!(line.what, What::Load(..) | What::Store(..))).count();
         let mut used: Vec<Area> =
             AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
         if loads && !used.contains(&Area::Samples) {
             used.push(Area::Samples);
         }
-        const SAVED: [General; 3] = [General::Rbx, General::Rbp, General::R12];
-        SAVED.into_iter().for_each(|register| self.asm.push(register));
+        // The last two are for stores, one by one.
+        let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3][..if one_by_one { 5 } else { 3 }];
+        saved.iter().for_each(|register| self.asm.push(*register));
         self.asm.copy(General::Rbp, General::Rsp);
         self.asm.add(General::Rsp, 0);
         let frame = self.asm.here();
         self.asm.and(General::Rsp, -64);
         if loads {
             self.asm.copy(SITES, General::Rcx);
-            self.asm.set(HALF, 0);
+            self.asm.set(TURN, 0);
         }
         for area in &used {
             self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
         }
         let turn = self.asm.here();
-        let mut skip = None;
-        if masked {
-            self.asm.evex(MOVE_BYTES, Length::Bits128, T0, 0, Operand::Memory(General::Rsi, 0), Mask::ALL);
-            self.asm.evex(BYTES_TO_MASK, Length::Bits128, ACTIVE, 0, Operand::Register(T0), Mask::ALL);
-            self.asm.vex(MASK_TEST, false, ACTIVE, 0, Operand::Register(ACTIVE));
-            skip = Some(self.asm.jump_if(Condition::Zero));
-        }
+        let skip = masked.then(|| self.find_active());
         for (at, line) in lines.iter().enumerate() {
             self.at = at;
             self.line(line);
         }
         if let Some(skip) = skip {
             self.asm.land(skip);
-            self.asm.add(General::Rsi, LANES as i32);
+            self.asm.add(MASK, self.vectors.lanes() as i32);
         }
-        for (register, step) in used.into_iter().map(base).filter(|(_, step)| *step != 0) {
-            self.asm.add(register, step);
+        for (register, bytes) in used.into_iter().map(base).filter(|(_, bytes)| *bytes != 0) {
+            self.asm.add(register, (bytes * self.vectors.lanes()) as i32);
         }
         if loads {
-            self.asm.add(HALF, 1);
+            self.asm.add(TURN, 1);
         }
         self.asm.decrement(General::Rdx);
         self.asm.jump_back_unless_zero(turn);
@@ -405,9 +401,9 @@ impl<'k> Writer<'k> {
         }
         self.asm.copy(General::Rax, General::Rdx);
         self.asm.copy(General::Rsp, General::Rbp);
-        SAVED.into_iter().rev().for_each(|register| self.asm.pop(register));
+        saved.iter().rev().for_each(|register| self.asm.pop(*register));
         self.asm.leave();
-        self.asm.patch(frame, -((self.spills * SPILL) as i32));
+        self.asm.patch(frame, -((self.spills * 2 * self.vectors.bytes()) as i32));
         self.asm.end();
         Some(start)
     }
@@ -505,66 +501,70 @@ impl<'k> Writer<'k> {
     fn memory(&self, value: usize, half: usize) -> Operand {
         let Value { slot, width, spilled, .. } = self.values[value];
         if let Some(place) = spilled {
-            return Operand::Memory(General::Rsp, (place * SPILL + half * 64) as i32);
+            return self.on_stack(place, half);
         }
         // What all threads share is the same in both halves.
         let half = if base(slot.area()).1 == 0 { 0 } else { half };
         let distance = self.distance(slot, width).unwrap_or(0);
-        Operand::Memory(base(slot.area()).0, distance + half as i32 * 64)
+        Operand::Memory(base(slot.area()).0, distance + (half * self.vectors.bytes()) as i32)
+    }
+
+    /// Half of a place on the stack.
+    pub(super) fn on_stack(&self, place: usize, half: usize) -> Operand {
+        Operand::Memory(General::Rsp, self.distance_on_stack(place) + (half * self.vectors.bytes()) as i32)
+    }
+
+    pub(super) fn distance_on_stack(&self, place: usize) -> i32 {
+        (2 * place * self.vectors.bytes()) as i32
+    }
+
+    /// A new place on the stack, for two registers.
+    pub(super) fn place(&mut self) -> usize {
+        self.spills += 1;
+        self.spills - 1
     }
 
     /// Keeps a value on the stack.
     fn spill(&mut self, value: usize) {
         let Some([low, high]) = self.values[value].registers else { return };
-        self.values[value].spilled = Some(self.spills);
-        self.spills += 1;
+        self.values[value].spilled = Some(self.place());
         let [first, second] = [0, 1].map(|half| self.memory(value, half));
         match self.values[value].width {
-            Width::Predicate => self.asm.vex(MASK_STORE, false, low, 0, first),
+            Width::Predicate => self.spill_truths(low, first),
             Width::Double => {
-                self.asm.evex(STORE_DOUBLES, Length::Bits512, low, 0, first, Mask::ALL);
-                self.asm.evex(STORE_DOUBLES, Length::Bits512, high, 0, second, Mask::ALL);
+                self.vector(STORE_DOUBLES, low, 0, first);
+                self.vector(STORE_DOUBLES, high, 0, second);
             }
-            _ => self.asm.evex(STORE_WORDS, Length::Bits512, low, 0, first, Mask::ALL),
+            _ => self.vector(STORE_WORDS, low, 0, first),
         }
     }
 
     /// Stores a value in its column.
     fn store(&mut self, value: usize) {
         let Some([low, high]) = self.values[value].registers else { return };
-        let active = Mask::keeping(if self.masked { ACTIVE } else { 0 });
         let spilled = self.values[value].spilled.take();
         let [first, second] = [0, 1].map(|half| self.memory(value, half));
         match self.values[value].width {
-            Width::Word => self.asm.evex(STORE_WORDS, Length::Bits512, low, 0, first, active),
+            Width::Word => self.store_active(None, low, first),
             Width::Double => {
-                self.asm.evex(STORE_DOUBLES, Length::Bits512, low, 0, first, active);
-                let mut upper = active;
-                if self.masked {
-                    self.upper(K1, ACTIVE);
-                    upper = Mask::keeping(K1);
-                }
-                self.asm.evex(STORE_DOUBLES, Length::Bits512, high, 0, second, upper);
+                self.store_active(Some(0), low, first);
+                self.store_active(Some(1), high, second);
             }
-            Width::Predicate => {
-                self.asm.evex(MASK_TO_BYTES, Length::Bits128, T4, 0, Operand::Register(low), Mask::ALL);
-                self.asm.evex(STORE_BYTES, Length::Bits128, T4, 0, first, active);
-            }
+            Width::Predicate => self.store_truths(low, first),
             Width::None => {}
         }
         self.values[value].stored = true;
         self.values[value].spilled = spilled;
     }
 
-    /// The mask of the upper eight threads.
-    pub(super) fn upper(&mut self, to: u8, from: u8) {
-        self.asm.vex(MASK_SHIFT, false, to, 0, Operand::Register(from));
-        self.asm.immediate(8);
+    /// Whether values of a width stay in mask registers.
+    fn in_masks(&self, width: Width) -> bool {
+        width == Width::Predicate && self.vectors == Vectors::Avx512
     }
 
     /// Registers for a value.
     fn take(&mut self, width: Width) -> [u8; 2] {
-        if width == Width::Predicate {
+        if self.in_masks(width) {
             while self.free_masks == 0 {
                 self.evict(true);
             }
@@ -585,9 +585,9 @@ impl<'k> Writer<'k> {
     }
 
     /// Frees the registers of the value that is needed last.
-    fn evict(&mut self, predicate: bool) {
+    fn evict(&mut self, masks: bool) {
         let candidates = self.values.iter().enumerate().filter(|(number, value)| {
-            value.registers.is_some() && (value.width == Width::Predicate) == predicate && !self.pinned.contains(number)
+            value.registers.is_some() && self.in_masks(value.width) == masks && !self.pinned.contains(number)
         });
         let last = candidates.max_by_key(|(_, value)| value.uses.get(value.used).copied().unwrap_or(usize::MAX));
         let Some((number, _)) = last else { unreachable!("an instruction has three sources at most") };
@@ -600,9 +600,9 @@ impl<'k> Writer<'k> {
 
     fn release(&mut self, value: usize) {
         if let Some([low, high]) = self.values[value].registers.take() {
-            match self.values[value].width {
-                Width::Predicate => self.free_masks |= 1 << low,
-                _ => self.free |= 1 << low | 1 << high,
+            match self.in_masks(self.values[value].width) {
+                true => self.free_masks |= 1 << low,
+                false => self.free |= 1 << low | 1 << high,
             }
         }
     }
@@ -617,18 +617,13 @@ impl<'k> Writer<'k> {
         self.values[value].registers = Some(registers);
         let [first, second] = [0, 1].map(|half| self.memory(value, half));
         match width {
-            Width::Predicate if self.values[value].spilled.is_some() => {
-                self.asm.vex(MASK_LOAD, false, registers[0], 0, first);
-            }
-            Width::Predicate => {
-                self.asm.evex(MOVE_BYTES, Length::Bits128, T4, 0, first, Mask::ALL);
-                self.asm.evex(BYTES_TO_MASK, Length::Bits128, registers[0], 0, Operand::Register(T4), Mask::ALL);
-            }
+            Width::Predicate if self.values[value].spilled.is_some() => self.unspill_truths(registers[0], first),
+            Width::Predicate => self.load_truths(registers[0], first),
             Width::Double => {
-                self.asm.evex(MOVE_DOUBLES, Length::Bits512, registers[0], 0, first, Mask::ALL);
-                self.asm.evex(MOVE_DOUBLES, Length::Bits512, registers[1], 0, second, Mask::ALL);
+                self.vector(MOVE_DOUBLES, registers[0], 0, first);
+                self.vector(MOVE_DOUBLES, registers[1], 0, second);
             }
-            _ => self.asm.evex(MOVE_WORDS, Length::Bits512, registers[0], 0, first, Mask::ALL),
+            _ => self.copy(registers[0], first),
         }
         registers
     }
@@ -643,45 +638,18 @@ impl<'k> Writer<'k> {
         self.read(value).map(Operand::Register)
     }
 
-    /// Eight words of a value, as the last operand; in the given register where they must be moved.
-    fn eight(&mut self, value: usize, half: usize, through: u8) -> Operand {
-        if let (None, Operand::Memory(base, distance)) = (self.values[value].registers, self.memory(value, 0)) {
+    /// Half of the words of a value, as the last operand; in the given register where they must be moved.
+    fn half(&mut self, value: usize, half: usize, through: u8) -> Operand {
+        if self.values[value].registers.is_none()
+            && let Operand::Memory(base, distance) = self.memory(value, 0)
+        {
             let Value { slot, spilled, .. } = self.values[value];
             let shared = spilled.is_none() && self::base(slot.area()).1 == 0;
-            return Operand::Memory(base, distance + if shared { 0 } else { half as i32 * 32 });
+            let ahead = if shared { 0 } else { half * self.vectors.bytes() / 2 };
+            return Operand::Memory(base, distance + ahead as i32);
         }
         let [register, _] = self.read(value);
-        self.eight_of(register, half, through)
-    }
-
-    pub(super) fn eight_of(&mut self, register: u8, half: usize, through: u8) -> Operand {
-        if half == 0 {
-            return Operand::Register(register);
-        }
-        self.asm.evex(EXTRACT, Length::Bits512, register, 0, Operand::Register(through), Mask::ALL);
-        self.asm.immediate(1);
-        Operand::Register(through)
-    }
-
-    /// An instruction on whole vectors.
-    pub(super) fn vector(&mut self, code: Code, d: u8, a: u8, b: Operand) {
-        self.asm.evex(code, Length::Bits512, d, a, b, Mask::ALL);
-    }
-
-    /// An instruction on whole vectors with an immediate.
-    pub(super) fn vector_by(&mut self, code: Code, d: u8, a: u8, b: Operand, by: u8) {
-        self.vector(code, d, a, b);
-        self.asm.immediate(by);
-    }
-
-    /// A copy of a register, or of what an operand names.
-    pub(super) fn copy(&mut self, d: u8, from: Operand) {
-        self.vector(MOVE_WORDS, d, 0, from);
-    }
-
-    /// A constant in a register: a selection without a mask, as moves read no single element.
-    fn constant(&mut self, select: Code, d: u8, constant: Operand) {
-        self.vector(select, d, d, constant);
+        self.half_of(register, half, through)
     }
 
     /// Makes the NaN of arithmetic of every NaN.
@@ -690,10 +658,10 @@ impl<'k> Writer<'k> {
             return;
         }
         let [register, _] = self.read(value);
-        self.vector_by(COMPARE_FLOATS, K0, register, Operand::Register(register), UNORDERED);
+        let nans = self.truth(K0, T4);
+        self.vector_by(COMPARE_FLOATS, nans, register, Operand::Register(register), UNORDERED);
         let nan = self.asm.word(NAN);
-        // A constant that every element reads.
-        self.asm.evex(SELECT, Length::Bits512, register, register, nan, Mask::keeping(K0));
+        self.choose(false, register, register, nan, nans);
         let value = &mut self.values[value];
         (value.stored, value.spilled) = (false, None);
     }
@@ -800,6 +768,16 @@ impl<'k> Writer<'k> {
         self.two(&line, code);
     }
 
+    fn product_of_doubles(&mut self, line: &Line<'_>) {
+        let [mut a, mut b] = [line.sources[0], line.sources[1]];
+        if self.values[a].registers.is_none() {
+            (a, b) = (b, a);
+        }
+        let (a, b) = (self.read(a), self.operands(b));
+        let d = self.result_over(line);
+        (0..2).for_each(|half| self.multiply_doubles(d[half], a[half], b[half]));
+    }
+
     /// An instruction of two floats.
     fn floats(&mut self, line: &Line<'_>, code: Code) {
         self.two(line, code);
@@ -811,7 +789,7 @@ impl<'k> Writer<'k> {
         let Some(by) = line.constant(self.kernel, 1) else { return self.two(line, by_words) };
         let [a, _] = self.operands(line.sources[0]);
         let [d, _] = self.result_over(line);
-        self.vector_by(SHIFT_BY, operation, d, a, by.min(255) as u8);
+        self.shift_by(SHIFT_BY, operation, d, a, by.min(255) as u8);
     }
 
     fn shift_doubles(&mut self, line: &Line<'_>, operation: u8) {
@@ -819,7 +797,7 @@ impl<'k> Writer<'k> {
         let a = self.operands(line.sources[0]);
         let d = self.result_over(line);
         for half in 0..2 {
-            self.vector_by(SHIFT_DOUBLES_BY, operation, d[half], a[half], by.min(255) as u8);
+            self.shift_by(SHIFT_DOUBLES_BY, operation, d[half], a[half], by.min(255) as u8);
         }
     }
 
@@ -842,13 +820,11 @@ impl<'k> Writer<'k> {
 
     /// A shift of the two words of a funnel, by less than 32.
     fn funnel(&mut self, line: &Line<'_>, left: bool) {
-        const LEFT: u8 = 6;
-        const RIGHT: u8 = 2;
         const ROTATE_LEFT: u8 = 1;
         const ROTATE_RIGHT: u8 = 0;
         let by = (line.constant(self.kernel, 2).unwrap_or(0) & 31) as u8;
         let [a, b] = [line.sources[0], line.sources[1]];
-        if a == b {
+        if a == b && self.vectors == Vectors::Avx512 {
             let [a, _] = self.operands(a);
             let [d, _] = self.result_over(line);
             return self.vector_by(SHIFT_BY, if left { ROTATE_LEFT } else { ROTATE_RIGHT }, d, a, by);
@@ -861,8 +837,8 @@ impl<'k> Writer<'k> {
         let ([a, _], [b, _]) = (self.operands(a), self.operands(b));
         let [d, _] = self.result(line);
         let (right, up) = if left { (32 - by, by) } else { (by, 32 - by) };
-        self.vector_by(SHIFT_BY, RIGHT, d, a, right);
-        self.vector_by(SHIFT_BY, LEFT, T0, b, up);
+        self.shift_by(SHIFT_BY, RIGHT, d, a, right);
+        self.shift_by(SHIFT_BY, LEFT, T0, b, up);
         self.vector(OR, d, d, Operand::Register(T0));
     }
 
@@ -870,12 +846,12 @@ impl<'k> Writer<'k> {
     fn wide(&mut self, line: &Line<'_>, signed: bool) {
         let (extend, multiply) = if signed { (EXTEND_SIGNED, WIDE_SIGNED) } else { (EXTEND, WIDE) };
         let d = self.result(line);
-        for half in 0..2 {
-            let a = self.eight(line.sources[0], half, T0);
+        for (half, d) in d.into_iter().enumerate() {
+            let a = self.half(line.sources[0], half, T0);
             self.vector(extend, T1, 0, a);
-            let b = self.eight(line.sources[1], half, T0);
+            let b = self.half(line.sources[1], half, T0);
             self.vector(extend, T2, 0, b);
-            self.vector(multiply, d[half], T1, Operand::Register(T2));
+            self.vector(multiply, d, T1, Operand::Register(T2));
         }
         if let Some(c) = line.sources.get(2) {
             let c = self.operands(*c);
@@ -922,10 +898,11 @@ impl<'k> Writer<'k> {
         let ([a, _], [b, _]) = (self.read(line.sources[0]), self.read(line.sources[1]));
         let [d, _] = self.result(line);
         self.vector(code, d, a, Operand::Register(b));
-        self.vector_by(COMPARE_FLOATS, K0, b, Operand::Register(b), UNORDERED);
-        self.asm.evex(MOVE_WORDS, Length::Bits512, d, 0, Operand::Register(a), Mask::keeping(K0));
-        self.vector_by(COMPARE_FLOATS, K0, a, Operand::Register(b), 0);
-        self.asm.evex(of_equal, Length::Bits512, d, a, Operand::Register(b), Mask::keeping(K0));
+        let truths = self.truth(K0, T0);
+        self.vector_by(COMPARE_FLOATS, truths, b, Operand::Register(b), UNORDERED);
+        self.choose(false, d, d, Operand::Register(a), truths);
+        self.vector_by(COMPARE_FLOATS, truths, a, Operand::Register(b), 0);
+        self.where_true(of_equal, false, d, a, Operand::Register(b), truths);
         self.values[line.results[0]].any_nan = true;
     }
 
@@ -937,35 +914,29 @@ impl<'k> Writer<'k> {
         self.vector(ROOTS, T0, 0, Operand::Register(a));
         self.constant(SELECT, T1, one);
         self.vector(DIV_FLOATS, d, T1, Operand::Register(T0));
-        let [one, half, three_eighths] = [1f64, 0.5, 0.375].map(|x| self.asm.constant(x.to_bits()));
-        let mut mended = [T3, T4];
-        for (half_of, mended) in mended.iter_mut().enumerate() {
-            let wide = self.eight_of(a, half_of, T0);
+        let [one, one_half, three_eighths] = [1f64, 0.5, 0.375].map(|x| self.asm.constant(x.to_bits()));
+        for (half, mended) in [T3, T4].into_iter().enumerate() {
+            let wide = self.half_of(a, half, T0);
             self.vector(FLOATS_TO_DOUBLES, T0, 0, wide);
-            let y = self.eight_of(d, half_of, T1);
+            let y = self.half_of(d, half, T1);
             self.vector(FLOATS_TO_DOUBLES, T1, 0, y);
             self.vector(MUL_FLOAT_DOUBLES, T2, T1, Operand::Register(T1));
             self.vector(MUL_FLOAT_DOUBLES, T2, T0, Operand::Register(T2));
             // error = 1 - wide * y * y
             self.constant(SELECT_DOUBLES, T0, one);
             self.vector(SUB_FLOAT_DOUBLES, T0, T0, Operand::Register(T2));
-            self.vector_by(
-                COMPARE_FLOAT_DOUBLES,
-                if half_of == 0 { K0 } else { K1 },
-                T0,
-                Operand::Register(T0),
-                ORDERED,
-            );
             self.vector(MUL_FLOAT_DOUBLES, T2, T0, three_eighths);
-            self.vector(ADD_FLOAT_DOUBLES, T2, T2, half);
+            self.vector(ADD_FLOAT_DOUBLES, T2, T2, one_half);
             self.vector(MUL_FLOAT_DOUBLES, T2, T0, Operand::Register(T2));
             self.vector(MUL_FLOAT_DOUBLES, T2, T1, Operand::Register(T2));
             self.vector(ADD_FLOAT_DOUBLES, T2, T1, Operand::Register(T2));
-            self.vector(DOUBLES_TO_FLOATS, *mended, 0, Operand::Register(T2));
+            self.vector(DOUBLES_TO_FLOATS, mended, 0, Operand::Register(T2));
         }
-        self.vector_by(INSERT, T3, T3, Operand::Register(T4), 1);
-        self.asm.vex(MASK_JOIN, true, K0, K1, Operand::Register(K0));
-        self.asm.evex(MOVE_WORDS, Length::Bits512, d, 0, Operand::Register(T3), Mask::keeping(K0));
+        self.join(T3, T3, T4);
+        // Where the error is a NaN, and only there, so is what is mended with it.
+        let numbers = self.truth(K0, T0);
+        self.vector_by(COMPARE_FLOATS, numbers, T3, Operand::Register(T3), ORDERED);
+        self.choose(false, d, d, Operand::Register(T3), numbers);
         self.values[line.results[0]].any_nan = true;
     }
 
@@ -974,32 +945,24 @@ impl<'k> Writer<'k> {
         let sources: [[u8; 2]; 3] = std::array::from_fn(|i| self.read(line.sources[i]));
         let d = self.result(line);
         let [default, quiet] = [0xfff8_0000_0000_0000, 1 << 51].map(|bits| self.asm.constant(bits));
+        let (nans, of_source) = (self.truth(K0, T0), self.truth(K1, T1));
         for half in 0..2 {
             let [a, b, c] = sources.map(|registers| registers[half]);
             let d = d[half];
             self.copy(d, Operand::Register(a));
             self.vector(FUSED_DOUBLES_213, d, b, Operand::Register(c));
-            self.vector_by(COMPARE_FLOAT_DOUBLES, K0, d, Operand::Register(d), UNORDERED);
-            self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
-            let usual = self.asm.jump_if(Condition::Zero);
-            self.asm.evex(SELECT_DOUBLES, Length::Bits512, d, d, default, Mask::keeping(K0));
+            self.vector_by(COMPARE_FLOAT_DOUBLES, nans, d, Operand::Register(d), UNORDERED);
+            let usual = self.jump_if_none(nans);
+            self.choose(true, d, d, default, nans);
             for x in [c, b, a] {
-                self.vector_by(COMPARE_FLOAT_DOUBLES, K1, x, Operand::Register(x), UNORDERED);
-                self.asm.evex(OR_DOUBLES, Length::Bits512, d, x, quiet, Mask::keeping(K1));
+                self.vector_by(COMPARE_FLOAT_DOUBLES, of_source, x, Operand::Register(x), UNORDERED);
+                self.where_true(OR_DOUBLES, true, d, x, quiet, of_source);
             }
             self.asm.land(usual);
         }
     }
 
     fn compare(&mut self, line: &Line<'_>, relation: Relation, what: Compared) {
-        let integers = match relation {
-            Relation::Equal => 0,
-            Relation::NotEqual => 4,
-            Relation::Less => 1,
-            Relation::LessOrEqual => 2,
-            Relation::Greater => 6,
-            _ => 5,
-        };
         // Of floats: quiet comparisons.
         let floats = match relation {
             Relation::Equal => 0x00,
@@ -1017,30 +980,25 @@ impl<'k> Writer<'k> {
             Relation::Numbers => ORDERED,
             Relation::Nan => UNORDERED,
         };
-        let (code, by) = match what {
-            Compared::Short { signed } | Compared::Word { signed } => {
-                (if signed { COMPARE_SIGNED } else { COMPARE }, integers)
-            }
-            Compared::Double { signed } => (if signed { COMPARE_DOUBLES_SIGNED } else { COMPARE_DOUBLES }, integers),
-            Compared::Float => (COMPARE_FLOATS, floats),
-            Compared::FloatDouble => (COMPARE_FLOAT_DOUBLES, floats),
-        };
         let mut a = self.read(line.sources[0]);
         let mut b = self.operands(line.sources[1]);
         let [d, _] = self.result(line);
-        if let Compared::Short { .. } = what {
-            // The low halves, moved up, are in the same order.
-            const LEFT: u8 = 6;
-            self.vector_by(SHIFT_BY, LEFT, T0, Operand::Register(a[0]), 16);
-            self.vector_by(SHIFT_BY, LEFT, T1, b[0], 16);
-            (a, b) = ([T0; 2], [Operand::Register(T1); 2]);
-        }
-        if matches!(what, Compared::Double { .. } | Compared::FloatDouble) {
-            self.vector_by(code, K0, a[0], b[0], by);
-            self.vector_by(code, K1, a[1], b[1], by);
-            self.asm.vex(MASK_JOIN, true, d, K1, Operand::Register(K0));
-        } else {
-            self.vector_by(code, d, a[0], b[0], by);
+        match what {
+            Compared::Short { signed } => {
+                // The low halves, moved up, are in the same order.
+                self.shift_by(SHIFT_BY, LEFT, T0, Operand::Register(a[0]), 16);
+                self.shift_by(SHIFT_BY, LEFT, T1, b[0], 16);
+                (a, b) = ([T0; 2], [Operand::Register(T1); 2]);
+                self.compare_words(signed, relation, d, a[0], b[0]);
+            }
+            Compared::Word { signed } => self.compare_words(signed, relation, d, a[0], b[0]),
+            Compared::Double { signed } => self.compare_doubles(signed, relation, d, a, b),
+            Compared::Float => self.vector_by(COMPARE_FLOATS, d, a[0], b[0], floats),
+            Compared::FloatDouble => {
+                let halves = [self.truth(K0, T0), self.truth(K1, T1)];
+                (0..2).for_each(|half| self.vector_by(COMPARE_FLOAT_DOUBLES, halves[half], a[half], b[half], floats));
+                self.join_truths(d, halves);
+            }
         }
     }
 
@@ -1048,34 +1006,24 @@ impl<'k> Writer<'k> {
         let [k, _] = self.read(line.sources[2]);
         let no = self.read(line.sources[1]);
         let yes = self.operands(line.sources[0]);
-        let mask = Mask::keeping(k);
         let d = self.result(line);
         if self.values[line.results[0]].width == Width::Word {
-            return self.asm.evex(SELECT, Length::Bits512, d[0], no[0], yes[0], mask);
+            return self.choose(false, d[0], no[0], yes[0], k);
         }
-        self.asm.evex(SELECT_DOUBLES, Length::Bits512, d[0], no[0], yes[0], mask);
-        self.upper(K1, k);
-        self.asm.evex(SELECT_DOUBLES, Length::Bits512, d[1], no[1], yes[1], Mask::keeping(K1));
+        for half in 0..2 {
+            let truths = self.half_of_truths(k, half, K1, T0);
+            self.choose(true, d[half], no[half], yes[half], truths);
+        }
     }
 
-    fn masks(&mut self, line: &Line<'_>, code: Code) {
+    fn predicates(&mut self, line: &Line<'_>, of_masks: Code, of_vectors: Code) {
         let ([a, _], [b, _]) = (self.read(line.sources[0]), self.read(line.sources[1]));
         let [d, _] = self.result(line);
-        self.asm.vex(code, true, d, a, Operand::Register(b));
-    }
-
-    fn mask(&mut self, line: &Line<'_>, code: Code) {
-        let [a, _] = self.read(line.sources[0]);
-        let [d, _] = self.result(line);
-        self.asm.vex(code, false, d, 0, Operand::Register(a));
+        self.truths(of_masks, of_vectors, d, a, b);
     }
 
     fn template(&mut self, line: &Line<'_>, known: Known) {
         use Known::*;
-        // Shifts by an immediate.
-        const RIGHT: u8 = 2;
-        const RIGHT_SIGNED: u8 = 4;
-        const LEFT: u8 = 6;
         match known {
             No => {}
             Move => {
@@ -1088,7 +1036,11 @@ impl<'k> Writer<'k> {
                 let d = self.result(line);
                 (0..2).for_each(|half| self.vector(MOVE_DOUBLES, d[half], 0, a[half]));
             }
-            MovePredicate => self.mask(line, MASK_MOVE),
+            MovePredicate => {
+                let [a, _] = self.read(line.sources[0]);
+                let [d, _] = self.result(line);
+                self.copy_truths(d, a);
+            }
             Add => self.two_of_any_order(line, ADD),
             Subtract => self.two(line, SUB),
             Multiply => self.two_of_any_order(line, MUL),
@@ -1122,8 +1074,7 @@ impl<'k> Writer<'k> {
                 let [b, _] = self.read(line.sources[1]);
                 let [c, _] = self.operands(line.sources[2]);
                 let [d, _] = self.result(line);
-                self.copy(d, a);
-                self.vector_by(TERNARY, d, b, c, table as u8);
+                self.table(table as u8, d, a, b, c);
             }
             FunnelLeft => self.funnel(line, true),
             FunnelRight => self.funnel(line, false),
@@ -1131,13 +1082,13 @@ impl<'k> Writer<'k> {
             Low16 => self.with_constant(line, AND, 0xffff),
             AddDouble => self.two_of_any_order(line, ADD_DOUBLES),
             SubtractDouble => self.two(line, SUB_DOUBLES),
-            MultiplyDouble => self.two_of_any_order(line, MUL_DOUBLES),
+            MultiplyDouble => self.product_of_doubles(line),
             MultiplyAddDouble => {
                 let a = self.read(line.sources[0]);
                 let (b, c) = (self.operands(line.sources[1]), self.operands(line.sources[2]));
                 let d = self.result(line);
                 for half in 0..2 {
-                    self.vector(MUL_DOUBLES, d[half], a[half], b[half]);
+                    self.multiply_doubles(d[half], a[half], b[half]);
                     self.vector(ADD_DOUBLES, d[half], d[half], c[half]);
                 }
             }
@@ -1151,17 +1102,15 @@ impl<'k> Writer<'k> {
             Extend { signed } => {
                 let extend = if signed { EXTEND_SIGNED } else { EXTEND };
                 let d = self.result(line);
-                for half in 0..2 {
-                    let a = self.eight(line.sources[0], half, T0);
-                    self.vector(extend, d[half], 0, a);
+                for (half, d) in d.into_iter().enumerate() {
+                    let a = self.half(line.sources[0], half, T0);
+                    self.vector(extend, d, 0, a);
                 }
             }
             Low => {
                 let a = self.read(line.sources[0]);
                 let [d, _] = self.result(line);
-                self.vector(LOW, a[0], 0, Operand::Register(d));
-                self.vector(LOW, a[1], 0, Operand::Register(T0));
-                self.vector_by(INSERT, d, d, Operand::Register(T0), 1);
+                self.low(d, a, T0);
             }
             AddFloat => self.floats(line, ADD_FLOATS),
             SubtractFloat => self.floats(line, SUB_FLOATS),
@@ -1175,7 +1124,10 @@ impl<'k> Writer<'k> {
             ToFloat { signed } => {
                 let [a, _] = self.operands(line.sources[0]);
                 let [d, _] = self.result(line);
-                self.vector(if signed { TO_FLOATS_SIGNED } else { TO_FLOATS }, d, 0, a);
+                match signed {
+                    true => self.vector(TO_FLOATS_SIGNED, d, 0, a),
+                    false => self.unsigned_to_floats(d, a),
+                }
             }
             // Of two NaNs these take the first, as the instructions do.
             AddFloatDouble => self.two(line, ADD_FLOAT_DOUBLES),
@@ -1185,10 +1137,14 @@ impl<'k> Writer<'k> {
             NegateFloatDouble => self.doubles_with_constant(line, XOR_DOUBLES, 1 << 63),
             Compare(relation, what) => self.compare(line, relation, what),
             SelectWord | SelectDouble => self.select(line),
-            AndPredicate => self.masks(line, MASK_AND),
-            OrPredicate => self.masks(line, MASK_OR),
-            XorPredicate => self.masks(line, MASK_XOR),
-            NotPredicate => self.mask(line, MASK_NOT),
+            AndPredicate => self.predicates(line, MASK_AND, AND),
+            OrPredicate => self.predicates(line, MASK_OR, OR),
+            XorPredicate => self.predicates(line, MASK_XOR, XOR),
+            NotPredicate => {
+                let [a, _] = self.read(line.sources[0]);
+                let [d, _] = self.result(line);
+                self.not_truths(d, a);
+            }
         }
     }
 }

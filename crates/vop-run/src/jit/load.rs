@@ -1,4 +1,4 @@
-//! Templates of accesses: where sixteen threads reach, checked together; and of loads.
+//! Templates of accesses: where the threads of a turn reach, checked together; and of loads.
 //!
 //! Every address is checked. Shared memory is checked against its length; of other memory the function is told an allocation, its
 //! [`Site`], which the last access at this place of the code reached. Where a thread reaches beyond, or where an address is no multiple of
@@ -8,10 +8,11 @@
 //! Addresses that samples give are a row or all the same, which the code knows. Others are compared: threads that read one behind another
 //! take a few moves, threads that read the same take a broadcast, and all others are gathered.
 
-use super::assembler::{Code, Condition, General, Length, Mask, Operand};
+use super::assembler::{Code, Condition, General, Operand};
 use super::emit::*;
+use super::vectors::LEFT;
 use crate::code::{Access, Kernel, Load, MemoryWidth, OrderSemantics};
-use crate::column::Width;
+use crate::column::{HALF, Width};
 use crate::memory::Space;
 
 /// What a function knows of the memory that one access reaches.
@@ -107,7 +108,7 @@ fn element(load: &Load) -> u32 {
     load.access.bytes / load.d.len() as u32
 }
 
-/// How sixteen threads reach memory: where the pointer of the scratch register leads them.
+/// How the threads of a turn reach memory: where the pointer of the scratch register leads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// All to it.
@@ -122,11 +123,6 @@ impl Writer<'_> {
     pub(super) fn leave_if(&mut self, condition: Condition) {
         let jump = self.asm.jump_if(condition);
         self.leaves.push(jump);
-    }
-
-    /// The mask of the active threads.
-    pub(super) fn active(&self) -> Mask {
-        Mask { register: if self.masked { ACTIVE } else { 0 }, zeroes: self.masked }
     }
 
     /// Writes a load.
@@ -162,7 +158,7 @@ impl Writer<'_> {
                 match base {
                     Base::Line { wide, .. } => {
                         let distance = access.base.offset() as usize * self.scales[access.base.area() as usize];
-                        self.asm.load_element(SCRATCH, SAMPLES, HALF, distance as i32, wide);
+                        self.sample(distance as i32, wide, stride);
                         match wide {
                             true => self.asm.add(SCRATCH, access.offset as i32),
                             false => self.asm.add_word(SCRATCH, access.offset as u32),
@@ -170,7 +166,7 @@ impl Writer<'_> {
                     }
                     _ => self.asm.set(SCRATCH, access.offset),
                 }
-                let reach = stride * (LANES as u32 - 1);
+                let reach = stride * (self.vectors.lanes() as u32 - 1);
                 if shared {
                     // A fixed address may be beyond 32 bits.
                     let fits = base != Base::Fixed || access.offset < starts;
@@ -189,7 +185,7 @@ impl Writer<'_> {
                     return body(self, if stride == 0 { Shape::Flat } else { Shape::Row });
                 }
                 // Offsets of all threads.
-                self.asm.evex(BROADCAST_GENERAL, Length::Bits512, T0, 0, Operand::Register(SCRATCH as u8), Mask::ALL);
+                self.broadcast_general(T0, SCRATCH);
                 let ahead = self.asm.vector(std::array::from_fn(|i| i as u32 * stride));
                 self.vector(ADD, T0, T0, ahead);
                 self.asm.load(SCRATCH, SITES, site + START);
@@ -206,35 +202,26 @@ impl Writer<'_> {
                     }
                 }
                 let starts = self.asm.word(starts as u32);
-                self.vector_by(COMPARE, K0, T0, starts, NOT_BELOW);
-                self.leave_if_uneven(bytes);
+                let beyond = self.not_below(starts);
+                self.leave_if_uneven(beyond, bytes);
             }
             Base::Doubles => {
                 let from = self.operands(line.sources[0]);
                 if !self.masked {
                     // A row first, as most are: it takes a few comparisons, and checks of the first address alone.
-                    self.vector(BROADCAST_DOUBLE, T2, 0, from[0]);
+                    let lanes = self.vectors.lanes();
+                    self.broadcast_double(T2, from[0]);
                     for (half, from) in from.into_iter().enumerate() {
-                        let to = [T0, T1][half];
-                        self.minus(SUB_DOUBLES, to, from, Operand::Register(T2));
-                        let row = self.asm.vector(std::array::from_fn(|i| {
-                            if i % 2 == 0 { (half * 8 + i / 2) as u32 * bytes } else { 0 }
-                        }));
-                        self.vector_by(COMPARE_DOUBLES, [K0, K1][half], to, row, DIFFERENT);
+                        self.minus(SUB_DOUBLES, [T0, T1][half], from, Operand::Register(T2));
                     }
-                    self.asm.vex(MASK_OR, true, K0, K0, Operand::Register(K1));
-                    self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
-                    let other = self.asm.jump_if(Condition::NotZero);
-                    self.asm.evex(
-                        MOVE_FIRST_DOUBLE,
-                        Length::Bits128,
-                        T2,
-                        0,
-                        Operand::Register(SCRATCH as u8),
-                        Mask::ALL,
-                    );
+                    let row = [0, lanes / 2].map(|first| {
+                        let distance = |i: usize| if i.is_multiple_of(2) { (first + i / 2) as u32 * bytes } else { 0 };
+                        self.asm.vector(std::array::from_fn(distance))
+                    });
+                    let other = self.jump_unless_doubles(row);
+                    self.first_to_general(MOVE_FIRST_DOUBLE, SCRATCH, T2);
                     self.asm.add(SCRATCH, access.offset as i32);
-                    self.check_span(site, bytes * (LANES as u32 - 1), bytes);
+                    self.check_span(site, bytes * (lanes as u32 - 1), bytes);
                     self.asm.add_memory(SCRATCH, SITES, site + START);
                     self.prefetch(line, site);
                     body(self, Shape::Row);
@@ -242,61 +229,22 @@ impl Writer<'_> {
                     self.asm.land(other);
                 }
                 let offset = self.asm.constant(access.offset);
+                let first = self.repeated(SITES, site + FIRST, T2);
                 for (half, from) in from.into_iter().enumerate() {
                     let to = [T0, T1][half];
-                    match (from, access.offset) {
-                        (from, 0) => self.minus(SUB_DOUBLES, to, from, Operand::Broadcast(SITES, site + FIRST)),
-                        (from, _) => {
-                            self.minus(SUB_DOUBLES, to, from, Operand::Broadcast(SITES, site + FIRST));
-                            self.vector(ADD_DOUBLES, to, to, offset);
-                        }
+                    self.minus(SUB_DOUBLES, to, from, first);
+                    if access.offset != 0 {
+                        self.vector(ADD_DOUBLES, to, to, offset);
                     }
-                    self.vector_by(
-                        COMPARE_DOUBLES,
-                        [K0, K1][half],
-                        to,
-                        Operand::Broadcast(SITES, site + STARTS),
-                        NOT_BELOW,
-                    );
                 }
-                self.asm.vex(MASK_JOIN, true, K0, K1, Operand::Register(K0));
-                // What passes is below 2^31.
-                self.vector(LOW, T0, 0, Operand::Register(T0));
-                self.vector(LOW, T1, 0, Operand::Register(T1));
-                self.vector_by(INSERT, T0, T0, Operand::Register(T1), 1);
-                self.leave_if_uneven(bytes);
+                let beyond = self.words_below((SITES, site + STARTS));
+                self.leave_if_uneven(beyond, bytes);
             }
         }
+        let alike = self.jump_if_alike();
+        let asks = if self.masked { elements == 1 && self.has_masked_rows(bytes) } else { base == Base::Words };
         let row = self.asm.vector(std::array::from_fn(|i| i as u32 * bytes));
-        // How far the threads are from the first that is active.
-        if self.masked {
-            self.asm.evex(COMPRESS, Length::Bits512, T0, 0, Operand::Register(T1), self.active());
-            self.vector(BROADCAST_WORD, T1, 0, Operand::Register(T1));
-        } else {
-            self.vector(BROADCAST_WORD, T1, 0, Operand::Register(T0));
-        }
-        self.vector(SUB, T2, T0, Operand::Register(T1));
-        let active = Mask::keeping(self.active().register);
-        self.asm.evex(TEST, Length::Bits512, K0, T2, Operand::Register(T2), active);
-        self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
-        let alike = self.asm.jump_if(Condition::Zero);
-        let mut in_a_row = None;
-        if self.masked && elements == 1 {
-            // Where the first thread would be, if those that are active are in a row.
-            self.copy(T2, row);
-            self.asm.evex(COMPRESS, Length::Bits512, T2, 0, Operand::Register(T3), active);
-            self.vector(BROADCAST_WORD, T3, 0, Operand::Register(T3));
-            self.vector(SUB, T1, T1, Operand::Register(T3));
-            self.vector(SUB, T2, T0, Operand::Register(T2));
-            self.asm.evex(COMPARE, Length::Bits512, K0, T2, Operand::Register(T1), active);
-            self.asm.immediate(DIFFERENT);
-            self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
-            in_a_row = Some(self.asm.jump_if(Condition::Zero));
-        } else if !self.masked && base == Base::Words {
-            self.vector_by(COMPARE, K0, T2, row, DIFFERENT);
-            self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
-            in_a_row = Some(self.asm.jump_if(Condition::Zero));
-        }
+        let in_a_row = asks.then(|| self.jump_if_in_a_row(row));
         self.asm.load(SCRATCH, SITES, site + START);
         body(self, Shape::Any);
         ends.push(self.asm.jump());
@@ -314,6 +262,26 @@ impl Writer<'_> {
         }
     }
 
+    /// The sample of the turn's first thread to the scratch register. A sample is that of half a warp, which may be two turns.
+    fn sample(&mut self, distance: i32, wide: bool, stride: u32) {
+        if self.vectors.lanes() == HALF {
+            return self.asm.load_element(SCRATCH, SAMPLES, TURN, distance, wide);
+        }
+        self.asm.copy(SCRATCH, TURN);
+        self.asm.shift_right(SCRATCH, (HALF / self.vectors.lanes()).trailing_zeros() as u8);
+        self.asm.load_element(SCRATCH, SAMPLES, SCRATCH, distance, wide);
+        if stride > 0 {
+            self.asm.test(TURN, 1);
+            let first = self.asm.jump_if(Condition::Zero);
+            let ahead = stride * self.vectors.lanes() as u32;
+            match wide {
+                true => self.asm.add(SCRATCH, ahead as i32),
+                false => self.asm.add_word(SCRATCH, ahead),
+            }
+            self.asm.land(first);
+        }
+    }
+
     /// Asks for the memory that the next execution reaches, if it is as far away as this one from the last: blocks go on by a distance, and
     /// so do the turns of a loop. The next block's loads start only when this block is through, so without this the time for memory would be
     /// added to all other time.
@@ -322,7 +290,7 @@ impl Writer<'_> {
         if self.masked || self.accesses > 4 {
             return;
         }
-        self.asm.test_self(HALF);
+        self.asm.test_self(TURN);
         let known = self.asm.jump_if(Condition::NotZero);
         self.asm.copy(General::Rsi, SCRATCH);
         self.asm.subtract_memory(General::Rsi, SITES, site + LAST);
@@ -367,22 +335,14 @@ impl Writer<'_> {
 
     /// The host's address at the offset that `T1` begins with: of the first thread, or where it would be.
     fn first_of(&mut self, site: i32) {
-        self.asm.evex(MOVE_FIRST, Length::Bits128, T1, 0, Operand::Register(SCRATCH as u8), Mask::ALL);
+        self.first_to_general(MOVE_FIRST, SCRATCH, T1);
         self.asm.extend(SCRATCH);
         self.asm.add_memory(SCRATCH, SITES, site + START);
     }
 
-    /// Leaves if an active thread is in the first mask, or its offset is no multiple of the bytes.
-    fn leave_if_uneven(&mut self, bytes: u32) {
-        if bytes > 1 {
-            let low = self.asm.word(bytes - 1);
-            self.vector(TEST, K1, T0, low);
-            self.asm.vex(MASK_OR, true, K0, K0, Operand::Register(K1));
-        }
-        if self.masked {
-            self.asm.vex(MASK_AND, true, K0, K0, Operand::Register(ACTIVE));
-        }
-        self.asm.vex(MASK_TEST, false, K0, 0, Operand::Register(K0));
+    /// Leaves if there is a truth for an active thread, or its offset is no multiple of the bytes.
+    fn leave_if_uneven(&mut self, truths: u8, bytes: u32) {
+        self.test_active(truths, bytes - 1);
         self.leave_if(Condition::NotZero);
     }
 
@@ -396,7 +356,7 @@ impl Writer<'_> {
                 MemoryWidth::Bits16 => self.vector(BROADCAST_SHORT, d[0], 0, at),
                 MemoryWidth::Bits32 => self.vector(BROADCAST_WORD, d[0], 0, at),
                 MemoryWidth::Bits64 => {
-                    self.vector(BROADCAST_DOUBLE, d[0], 0, at);
+                    self.broadcast_double(d[0], at);
                     self.vector(MOVE_DOUBLES, d[1], 0, Operand::Register(d[0]));
                 }
             }
@@ -410,118 +370,66 @@ impl Writer<'_> {
 
     /// What threads read one behind another from the scratch register on.
     fn row(&mut self, load: &Load, d: &[[u8; 2]]) {
-        let at = |block: i32| Operand::Memory(SCRATCH, block * 64);
+        let bytes = self.vectors.bytes() as i32;
+        let at = |block: i32| Operand::Memory(SCRATCH, block * bytes);
         match (load.memory, d) {
             // The bytes of threads that are not active may be no memory, which a mask leaves alone.
-            (MemoryWidth::Bits8, _) => self.asm.evex(EXTEND_BYTES, Length::Bits512, d[0][0], 0, at(0), self.active()),
-            (MemoryWidth::Bits16, _) => self.asm.evex(EXTEND_SHORTS, Length::Bits512, d[0][0], 0, at(0), self.active()),
-            (MemoryWidth::Bits32, [d]) => self.asm.evex(MOVE_WORDS, Length::Bits512, d[0], 0, at(0), self.active()),
+            (MemoryWidth::Bits8, _) => self.read_short_row(EXTEND_BYTES, d[0][0], at(0)),
+            (MemoryWidth::Bits16, _) => self.read_short_row(EXTEND_SHORTS, d[0][0], at(0)),
+            (MemoryWidth::Bits32, [d]) => self.read_row(None, d[0], at(0)),
             (MemoryWidth::Bits32, [a, b]) => {
                 self.copy(T0, at(0));
                 self.copy(T1, at(1));
                 self.part_words([T0, T1], [a[0], b[0]]);
             }
-            (MemoryWidth::Bits32, d) => {
-                [T0, T1, T2, T3].into_iter().enumerate().for_each(|(block, to)| self.copy(to, at(block as i32)));
-                for (k, d) in d.iter().enumerate() {
-                    // The element of eight threads in the lower half.
-                    let places = self.asm.vector(std::array::from_fn(|i| (4 * i + k) as u32 & 31));
-                    self.copy(T4, places);
-                    self.vector(PERMUTE_WORDS, T4, T2, Operand::Register(T3));
-                    self.copy(d[0], places);
-                    self.vector(PERMUTE_WORDS, d[0], T0, Operand::Register(T1));
-                    self.vector_by(INSERT, d[0], d[0], Operand::Register(T4), 1);
-                }
-            }
+            (MemoryWidth::Bits32, d) => self.part_row_of_four(std::array::from_fn(|k| d[k][0])),
             (MemoryWidth::Bits64, [d]) => {
-                self.asm.evex(MOVE_DOUBLES, Length::Bits512, d[0], 0, at(0), self.active());
-                let mut upper = self.active();
-                if self.masked {
-                    self.upper(K1, ACTIVE);
-                    upper.register = K1;
-                }
-                self.asm.evex(MOVE_DOUBLES, Length::Bits512, d[1], 0, at(1), upper);
+                self.read_row(Some(0), d[0], at(0));
+                self.read_row(Some(1), d[1], at(1));
             }
             (MemoryWidth::Bits64, d) => {
                 for half in 0..2 {
                     self.copy(T0, at(2 * half as i32));
                     self.copy(T1, at(2 * half as i32 + 1));
-                    for (k, d) in d.iter().enumerate() {
-                        let places = |i: usize| if i.is_multiple_of(2) { (i + k) as u32 } else { 0 };
-                        let places = self.asm.vector(std::array::from_fn(places));
-                        self.copy(d[half], places);
-                        self.vector(PERMUTE_DOUBLES, d[half], T0, Operand::Register(T1));
-                    }
+                    d.iter().enumerate().for_each(|(k, d)| self.doubles_of_pairs(k, d[half]));
                 }
             }
         }
         self.extend(load, d);
     }
 
-    /// The first and the second word of sixteen pairs in two registers.
-    fn part_words(&mut self, pairs: [u8; 2], d: [u8; 2]) {
-        for (k, d) in d.into_iter().enumerate() {
-            let places = self.asm.vector(std::array::from_fn(|i| (2 * i + k) as u32));
-            self.copy(d, places);
-            self.vector(PERMUTE_WORDS, d, pairs[0], Operand::Register(pairs[1]));
-        }
-    }
-
-    /// The mask of the active threads, or of those of a half from the first bit on, in a register that gathers may change.
-    pub(super) fn whole_mask(&mut self, half: usize) {
-        match (self.masked, half) {
-            (false, _) => self.asm.vex(MASK_ONES, true, K0, K0, Operand::Register(K0)),
-            (true, 0) => self.asm.vex(MASK_MOVE, false, K0, 0, Operand::Register(ACTIVE)),
-            (true, _) => self.upper(K0, ACTIVE),
-        }
-    }
-
-    /// Eight doubles at the offsets of half of the threads, for those that are active.
-    fn gather_eight(&mut self, d: u8, offsets: u8, half: usize, distance: i32) {
-        self.whole_mask(half);
-        let from = Operand::Gathered(SCRATCH, offsets, distance);
-        self.asm.evex(GATHER_DOUBLES, Length::Bits512, d, 0, from, Mask::keeping(K0));
-    }
-
     /// What threads read at offsets in `T0` from the scratch register.
     fn gather(&mut self, load: &Load, d: &[[u8; 2]]) {
         match load.memory {
-            MemoryWidth::Bits32 if d.len() == 1 => self.gather_words(d[0][0], T0),
+            MemoryWidth::Bits32 if d.len() == 1 => self.gathered(None, d[0][0], T0, 0),
             MemoryWidth::Bits32 => {
-                self.eight_of(T0, 1, T1);
+                self.half_of(T0, 1, T1);
                 for (pair, d) in d.chunks_exact(2).enumerate() {
-                    self.gather_eight(T2, T0, 0, pair as i32 * 8);
-                    self.gather_eight(T3, T1, 1, pair as i32 * 8);
+                    self.gathered(Some(0), T2, T0, pair as i32 * 8);
+                    self.gathered(Some(1), T3, T1, pair as i32 * 8);
                     self.part_words([T2, T3], [d[0][0], d[1][0]]);
                 }
             }
             MemoryWidth::Bits64 => {
-                self.eight_of(T0, 1, T1);
+                self.half_of(T0, 1, T1);
                 for (k, d) in d.iter().enumerate() {
-                    self.gather_eight(d[0], T0, 0, k as i32 * 8);
-                    self.gather_eight(d[1], T1, 1, k as i32 * 8);
+                    self.gathered(Some(0), d[0], T0, k as i32 * 8);
+                    self.gathered(Some(1), d[1], T1, k as i32 * 8);
                 }
             }
             // The word that the bytes are in, moved down.
             MemoryWidth::Bits8 | MemoryWidth::Bits16 => {
                 let [three, not_three, low] =
                     [3, !3, (1 << (8 * element(load))) - 1].map(|word: u32| self.asm.word(word));
-                const LEFT: u8 = 6;
                 self.vector(AND, T1, T0, three);
                 self.vector(AND, T0, T0, not_three);
-                self.vector_by(SHIFT_BY, LEFT, T1, Operand::Register(T1), 3);
-                self.gather_words(d[0][0], T0);
+                self.shift_by(SHIFT_BY, LEFT, T1, Operand::Register(T1), 3);
+                self.gathered(None, d[0][0], T0, 0);
                 self.vector(SHIFT_RIGHT, d[0][0], d[0][0], Operand::Register(T1));
                 self.vector(AND, d[0][0], d[0][0], low);
             }
         }
         self.extend(load, d);
-    }
-
-    fn gather_words(&mut self, d: u8, offsets: u8) {
-        self.whole_mask(0);
-        let from = Operand::Gathered(SCRATCH, offsets, 0);
-        self.asm.evex(GATHER_WORDS, Length::Bits512, d, 0, from, Mask::keeping(K0));
     }
 
     /// Extends short elements as the load says; they have zeros above them.

@@ -10,7 +10,7 @@
 //!
 //! - [`known`]: the instructions that have a template. What each computes is defined in `pure/`; a test compares every template with it.
 //! - [`live`]: which registers are read later. [`emit`]: templates, and which values stay in registers.
-//! - [`assembler`], [`executable`]: bytes, and pages for them.
+//! - [`vectors`]: what differs between AVX2 and AVX-512. [`assembler`], [`executable`]: bytes, and pages for them.
 //!
 //! The other steps of a run stay at their places, so a jump into a run executes them one by one. Nothing of this changes what a kernel
 //! computes or what is counted; observed launches and checked ones execute every step by itself.
@@ -24,9 +24,9 @@ pub(crate) mod known;
 mod live;
 mod load;
 mod store;
+mod vectors;
 mod video;
 
-pub(crate) use emit::LANES;
 pub(crate) use load::Site;
 
 use std::ops::Range;
@@ -40,6 +40,7 @@ use crate::memory::Space;
 use emit::Writer;
 use executable::Executable;
 use live::Live;
+use vectors::Vectors;
 
 /// Thread-instructions after which a kernel's runs are worth a translation, which takes about as long as a million of them.
 const HOT: u64 = 1 << 21;
@@ -112,7 +113,7 @@ impl Heat {
 
 /// Whether kernels for this level can be translated on this machine.
 pub(crate) fn serves(level: Level) -> bool {
-    level == Level::Avx512
+    Vectors::of(level).is_some()
 }
 
 /// Steps that follow one another and can be one function.
@@ -207,6 +208,7 @@ pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnM
 fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
     // Shared memory is the first site.
     let mut compiled = Compiled { steps: steps.to_vec(), sites: 1, loading: 0, code: None };
+    let Some(vectors) = Vectors::of(kernel.level) else { return compiled };
     if steps.len() > MAX_STEPS {
         return compiled;
     }
@@ -215,7 +217,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         return compiled;
     }
     let live = Live::new(steps, &kernel.functions);
-    let mut writer = Writer::new(kernel, file, shared_len);
+    let mut writer = Writer::new(kernel, file, shared_len, vectors);
     let mut runs = Vec::new();
     for found in found {
         let first = compiled.sites;
@@ -252,7 +254,8 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         // SAFETY: the writer put functions there, of this type.
         let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
         let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
-        first.op = Op::Run(Run { all, some, steps, counts, executed, loading, site, stores, videos });
+        let lanes = vectors.lanes() as u32;
+        first.op = Op::Run(Run { all, some, lanes, steps, counts, executed, loading, site, stores, videos });
     }
     compiled.code = Some(code);
     compiled

@@ -37,7 +37,6 @@ use super::warp::WarpWatch;
 use crate::code::{Guard, Op, Pc, Step};
 use crate::column::{Area, File, Slot, WARP, Width};
 use crate::error::{RunError, RunErrorKind};
-use crate::jit;
 use crate::level::leveled;
 
 pub(super) use failure::Failure;
@@ -282,7 +281,7 @@ impl<'l> Worker<'l> {
                 }
                 Op::Run(run) => {
                     let of_all = active as usize == self.reach.lanes;
-                    let turns = self.reach.file.warps * (WARP / jit::LANES);
+                    let turns = self.reach.file.warps * (WARP / run.lanes as usize);
                     let runs = &mut self.runs[usize::from(self.relies_on_samples)];
                     self.reach.changes += u64::from(run.stores);
                     let gives_up = run.loading.is_some_and(|number| runs.gives_up(number));

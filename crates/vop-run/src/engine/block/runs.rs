@@ -6,7 +6,7 @@ use super::{Failure, Worker};
 use crate::code::{Op, Pc, Run};
 use crate::column::WARP;
 use crate::engine::access::Reach;
-use crate::jit::{self, Compiled, LANES, Site};
+use crate::jit::{self, Compiled, Site};
 use crate::memory::Space;
 
 /// What a worker knows of the runs of a kernel.
@@ -47,7 +47,7 @@ impl Worker<'_> {
             // SAFETY: a mask has a byte for each thread.
             rest.copy_from_slice(unsafe { std::slice::from_raw_parts(mask, lanes) });
         }
-        rest[..lanes - left * LANES].fill(0);
+        rest[..lanes - left * run.lanes as usize].fill(0);
         let runs = &mut self.runs[usize::from(self.relies_on_samples)];
         if let Some(number) = run.loading {
             runs.executions[number as usize][1] += 1;
