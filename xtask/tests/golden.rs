@@ -113,9 +113,9 @@ fn proofs() {
 fn new_rows_are_drawn_and_the_library_agrees() {
     let Some(toolchain) = tools::ptxas_of_golden_costs() else { return };
     for (file, count, text) in [
-        (File::Values, 50, golden::VALUES),
-        (File::Accept, 300, golden::ACCEPT),
-        (File::PtxasCost, 20, golden::PTXAS_COST),
+        (File::Values, 20, golden::VALUES),
+        (File::Accept, 100, golden::ACCEPT),
+        (File::PtxasCost, 10, golden::PTXAS_COST),
         (File::CostMore, 10, golden::COST_MORE),
     ] {
         let of =

@@ -120,6 +120,11 @@ pub(crate) struct Run {
 
 /// The starts of the areas, the mask, the number of turns and the table of sites; returns how many turns are left. See
 /// [`jit`](crate::jit).
+#[cfg(target_arch = "x86_64")]
+pub(crate) type RunLoop =
+    unsafe extern "sysv64" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site) -> usize;
+/// Of a machine that has no machine code.
+#[cfg(not(target_arch = "x86_64"))]
 pub(crate) type RunLoop =
     unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site) -> usize;
 

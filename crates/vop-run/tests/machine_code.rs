@@ -491,3 +491,42 @@ fn stores_write_what_their_loops_do() {
         }
     }
 }
+
+/// Targets below sm_20 flush subnormals in all instructions of floats, which say nothing of it.
+#[test]
+fn floats_of_old_targets_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(6);
+    for form in instructions().iter().filter(|(opcode, _)| opcode.ends_with(".f32") && !opcode.starts_with("fma")) {
+        let body: Vec<String> = (0..24).map(|_| instruction(form, random)).collect();
+        let text = kernel(&body.join("\n")).replace(".version 8.0\n.target sm_80", ".version 2.3\n.target sm_13");
+        let input = input(random);
+        for level in levels() {
+            let [never, always] = [MachineCode::Never, MachineCode::Always].map(|way| run(&text, &input, way, level));
+            assert!(never.0 == always.0, "{level:?}: {}\n{text}", form.0);
+        }
+    }
+}
+
+/// More values at once than a page of the stack can hold.
+#[test]
+fn runs_that_do_not_fit_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(7);
+    let mut body =
+        String::from(".reg .b32 %x<480>; ld.param.u64 %a2, [in]; mul.wide.u32 %a3, %t0, 4; add.s64 %a3, %a2, %a3;\n");
+    for vector in 0..120 {
+        let registers: Vec<String> = (0..4).map(|k| format!("%x{}", vector * 4 + k)).collect();
+        let registers = registers.join(", ");
+        writeln!(body, "ld.global.v4.u32 {{{registers}}}, [%a2+{}];", vector * 16).unwrap();
+    }
+    for register in 0..480 {
+        writeln!(body, "mad.lo.u32 %w5, %w5, 31, %x{register}; ld.global.u32 %w6, [%a3+{}];", register * 4).unwrap();
+        writeln!(body, "xor.b32 %w7, %w7, %w6;").unwrap();
+    }
+    assert!(compare("large", &kernel(&body), random) > 500);
+}

@@ -436,6 +436,14 @@ impl Assembler {
         self.put(&[0xc5, 0xf8, 0x77, 0xc3]);
     }
 
+    /// Forgets the function that started at a number of bytes.
+    pub(super) fn forget(&mut self, start: usize) {
+        self.bytes.truncate(start);
+        self.constants.clear();
+        self.vectors.clear();
+        self.named.clear();
+    }
+
     /// Ends the function: its constants, and what fills a line of 64 bytes, with instructions that stop whoever comes there.
     pub(super) fn end(&mut self) {
         let start = self.bytes.len().next_multiple_of(64);

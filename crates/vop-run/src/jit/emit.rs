@@ -45,6 +45,10 @@ pub(super) const SCRATCH: General = General::Rdi;
 pub(super) const SCRATCH_2: General = General::R13;
 pub(super) const SCRATCH_3: General = General::R14;
 
+/// Bytes of the stack that a function takes at most, with what alignment takes: less than a page, so that the guard behind the stack cannot be
+/// passed without being touched.
+const MAX_FRAME: usize = 3840;
+
 /// The NaN of arithmetic in single precision.
 const NAN: u32 = 0x7fff_ffff;
 
@@ -286,8 +290,9 @@ pub(super) struct Writer<'k> {
     /// The running instruction and its place in the run.
     at: usize,
     pinned: Vec<usize>,
-    /// The places on the stack that are taken.
+    /// The number of places on the stack, and those of them that no value is in.
     spills: usize,
+    free_places: Vec<usize>,
     /// The last line that may leave the function. Columns stay as they are until then.
     last_check: Option<usize>,
     /// How many lines reach memory.
@@ -327,6 +332,7 @@ impl<'k> Writer<'k> {
             at: 0,
             pinned: Vec::new(),
             spills: 0,
+            free_places: Vec::new(),
             last_check: None,
             accesses: 0,
             waiting: Vec::new(),
@@ -338,7 +344,7 @@ impl<'k> Writer<'k> {
         &self.asm.bytes
     }
 
-    /// The run as a function; where it starts. `None` if a column is too far away. `sites` is the number of the run's first site.
+    /// The run as a function; where it starts. `None` if a column is too far away or too much does not fit into registers. `sites` is the number of the run's first site.
     ///
     /// The function takes the starts of the areas, the mask, the number of turns, and the table of sites, by the System V convention. With
     /// a mask, it leaves out threads whose byte is zero. It returns the number of turns that are left where a check failed.
@@ -355,6 +361,8 @@ impl<'k> Writer<'k> {
         self.free = (1 << self.vectors.values()) - 1;
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.spills = 0;
+        self.free_places.clear();
+        self.waiting.clear();
         self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
         let loads = self.last_check.is_some();
         let one_by_one = self.vectors == Vectors::Avx2 && lines.iter().any(|line| matches!(line.what, What::Store(..)));
@@ -403,7 +411,12 @@ impl<'k> Writer<'k> {
         self.asm.copy(General::Rsp, General::Rbp);
         saved.iter().rev().for_each(|register| self.asm.pop(*register));
         self.asm.leave();
-        self.asm.patch(frame, -((self.spills * 2 * self.vectors.bytes()) as i32));
+        let bytes = self.spills * 2 * self.vectors.bytes();
+        if bytes > MAX_FRAME {
+            self.asm.forget(start);
+            return None;
+        }
+        self.asm.patch(frame, -(bytes as i32));
         self.asm.end();
         Some(start)
     }
@@ -520,8 +533,15 @@ impl<'k> Writer<'k> {
 
     /// A new place on the stack, for two registers.
     pub(super) fn place(&mut self) -> usize {
-        self.spills += 1;
-        self.spills - 1
+        self.free_places.pop().unwrap_or_else(|| {
+            self.spills += 1;
+            self.spills - 1
+        })
+    }
+
+    /// Gives a place back.
+    pub(super) fn free_place(&mut self, place: usize) {
+        self.free_places.push(place);
     }
 
     /// Keeps a value on the stack.
@@ -743,6 +763,9 @@ impl<'k> Writer<'k> {
     fn release_if_done(&mut self, value: usize) {
         if self.values[value].used == self.values[value].uses.len() && !self.waiting.contains(&value) {
             self.release(value);
+            if let Some(place) = self.values[value].spilled.take() {
+                self.free_place(place);
+            }
         }
     }
 

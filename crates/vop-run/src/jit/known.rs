@@ -87,6 +87,27 @@ pub(crate) enum Known {
     NotPredicate,
 }
 
+impl Known {
+    /// Whether it computes with floats of single precision, which instructions of old targets flush without saying so.
+    pub(crate) fn is_single(self) -> bool {
+        use Known::*;
+        match self {
+            AddFloat
+            | SubtractFloat
+            | MultiplyFloat
+            | FusedFloat
+            | NegateFloat
+            | AbsoluteFloat
+            | LeastFloat
+            | GreatestFloat
+            | ReciprocalRoot
+            | ToFloat { .. } => true,
+            Compare(_, what) => what == Compared::Float,
+            _ => false,
+        }
+    }
+}
+
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {

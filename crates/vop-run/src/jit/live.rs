@@ -5,6 +5,11 @@ use std::collections::HashMap;
 use crate::code::{FunctionCode, Op, Role, Step};
 use crate::column::Slot;
 
+/// Passes over the steps.
+const MAX_PASSES: usize = 32;
+/// Words of all rows together: 16 MiB.
+const MAX_WORDS: usize = 1 << 21;
+
 /// For each step, the registers that may be read at it or after it before they are written.
 #[derive(Debug)]
 pub(super) struct Live {
@@ -29,8 +34,9 @@ fn next(steps: &[Step], at: usize, see: &mut dyn FnMut(usize)) {
 }
 
 impl Live {
-    /// Of all steps of a kernel. With several functions, everything may be read after a call and after a return.
-    pub(super) fn new(steps: &[Step], functions: &[FunctionCode]) -> Live {
+    /// Of all steps of a kernel. With several functions, everything may be read after a call and after a return. `None` if the kernel is too
+    /// large.
+    pub(super) fn new(steps: &[Step], functions: &[FunctionCode]) -> Option<Live> {
         let mut numbers = HashMap::new();
         let mut uses = Vec::with_capacity(steps.len());
         let mut gives = Vec::with_capacity(steps.len());
@@ -55,11 +61,22 @@ impl Live {
             gives.push(given);
         }
         let width = numbers.len().div_ceil(64).max(1);
+        if steps.len() * width > MAX_WORDS {
+            return None;
+        }
         let mut live = Live { numbers, width, rows: vec![0; (steps.len() + 1) * width] };
         let several = functions.len() > 1;
         let mut row = vec![0u64; width];
         let mut changed = true;
-        while changed {
+        for pass in 0.. {
+            if !changed {
+                break;
+            }
+            // A kernel that is laid out against its flow takes a pass for each jump. To take everything for live is right as well.
+            if pass == MAX_PASSES {
+                live.rows.fill(u64::MAX);
+                break;
+            }
             changed = false;
             for at in (0..steps.len()).rev() {
                 let leaves = matches!(steps[at].op, Op::Call(_) | Op::Return | Op::System(_));
@@ -83,7 +100,7 @@ impl Live {
                 }
             }
         }
-        live
+        Some(live)
     }
 
     /// Whether a register may be read at a step or after it.

@@ -19,6 +19,7 @@
 
 mod assembler;
 mod emit;
+#[cfg_attr(not(all(unix, target_arch = "x86_64")), path = "elsewhere.rs")]
 mod executable;
 pub(crate) mod known;
 mod live;
@@ -30,7 +31,7 @@ mod video;
 pub(crate) use load::Site;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::code::{Kernel, Op, Run, Step};
@@ -47,7 +48,9 @@ const HOT: u64 = 1 << 21;
 /// Kernels of more steps are not looked at: liveness would take longer than they do.
 const MAX_STEPS: usize = 1 << 15;
 /// Steps of one run.
-const MAX_RUN: usize = 1 << 12;
+const MAX_RUN: usize = 1 << 10;
+/// Translations that a kernel keeps: for so many shapes of blocks. Those of running launches stay until they end.
+const MAX_TRANSLATIONS: usize = 8;
 
 /// The steps of a kernel with runs among them, for blocks of one number of warps.
 #[derive(Debug)]
@@ -66,6 +69,8 @@ type Key = (usize, usize, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Heat {
     executed: AtomicU64,
+    /// The number of translations that were made.
+    translations: AtomicUsize,
     /// By whether the steps rely on samples, on which, by the number of warps, and by the bytes of shared memory.
     compiled: Mutex<Vec<(Key, Arc<Compiled>)>>,
 }
@@ -86,9 +91,14 @@ impl Heat {
         })
     }
 
-    /// Whether a translation pays, after this much of the running launch.
+    /// Whether a translation pays, after this much of the running launch. Of a kernel that has been launched in many shapes each launch must be
+    /// long enough by itself, as its shape may not come again.
     pub(crate) fn is_hot(&self, executed: u64) -> bool {
-        self.executed.load(Ordering::Relaxed) + executed >= HOT
+        let before = match self.translations.load(Ordering::Relaxed) < MAX_TRANSLATIONS {
+            true => self.executed.load(Ordering::Relaxed),
+            false => 0,
+        };
+        before.saturating_add(executed) >= HOT
     }
 
     /// The translation of steps: `variant` tells them from the kernel's others.
@@ -106,6 +116,10 @@ impl Heat {
             return Arc::clone(found);
         }
         let compiled = Arc::new(compile(kernel, steps, file, shared_len));
+        self.translations.fetch_add(1, Ordering::Relaxed);
+        if all.len() == MAX_TRANSLATIONS {
+            all.remove(0);
+        }
         all.push((key, Arc::clone(&compiled)));
         compiled
     }
@@ -113,7 +127,7 @@ impl Heat {
 
 /// Whether kernels for this level can be translated on this machine.
 pub(crate) fn serves(level: Level) -> bool {
-    Vectors::of(level).is_some()
+    cfg!(all(unix, target_arch = "x86_64")) && Vectors::of(level).is_some()
 }
 
 /// Steps that follow one another and can be one function.
@@ -216,15 +230,25 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
     if found.is_empty() {
         return compiled;
     }
-    let live = Live::new(steps, &kernel.functions);
+    let Some(live) = Live::new(steps, &kernel.functions) else { return compiled };
     let mut writer = Writer::new(kernel, file, shared_len, vectors);
     let mut runs = Vec::new();
-    for found in found {
-        let first = compiled.sites;
-        let entries = [false, true].map(|masked| writer.function(steps, &found, &live, masked, first));
-        if let [Some(all), Some(some)] = entries {
-            compiled.sites += found.sites(steps);
-            runs.push((found, all, some, first));
+    for Found { mut start, end } in found {
+        let mut run = Found { start, end };
+        while run.end - run.start > 1 {
+            let first = compiled.sites;
+            let entries = [false, true].map(|masked| writer.function(steps, &run, &live, masked, first));
+            if let [Some(all), Some(some)] = entries {
+                compiled.sites += run.sites(steps);
+                start = run.end;
+                runs.push((run, all, some, first));
+                run = Found { start, end };
+            } else {
+                // Half of it may fit into registers.
+                let mut places = Vec::new();
+                each(steps, run.start..run.end, |at, _| places.push(at));
+                run = Found { start, end: places[places.len() / 2] };
+            }
         }
     }
     let Some(code) = Executable::new(writer.code()) else { return compiled };

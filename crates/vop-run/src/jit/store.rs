@@ -106,5 +106,6 @@ impl Writer<'_> {
                 self.asm.land(skip);
             }
         }
+        places.into_iter().chain([offsets]).for_each(|place| self.free_place(place));
     }
 }

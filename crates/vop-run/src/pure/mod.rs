@@ -129,7 +129,7 @@ use vop_ptx::module::Scalar;
 
 use crate::code::Linear;
 use crate::column::Width;
-use crate::jit::known::known;
+use crate::jit::known::{Known, known};
 use crate::lanes::Compute;
 use crate::opcode::Opcode;
 
@@ -352,7 +352,9 @@ pub(crate) fn pure(
     dialect: Dialect,
 ) -> Option<Pure> {
     let name = opcode.name;
-    let (linear, known) = (linear(opcode), known(opcode));
+    // Templates of floats keep subnormals.
+    let known = Some(known(opcode)).filter(|known| !(dialect.flushes && known.is_single())).unwrap_or(Known::No);
+    let linear = linear(opcode);
     let ty = opcode.take_if(Ty::parse)?;
     let looked_at = std::cell::Cell::new(false);
     let call = Call { opcode, ty, operands, immediates, dialect, looked_at: &looked_at };

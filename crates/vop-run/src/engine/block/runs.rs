@@ -50,7 +50,8 @@ impl Worker<'_> {
         rest[..lanes - left * run.lanes as usize].fill(0);
         let runs = &mut self.runs[usize::from(self.relies_on_samples)];
         if let Some(number) = run.loading {
-            runs.executions[number as usize][1] += 1;
+            let failed = &mut runs.executions[number as usize][1];
+            *failed = failed.saturating_add(1);
         }
         let (start, mut site, mut failed) = (pc as usize, run.site as usize, None);
         let steps = self.launch.own_steps(self.relies_on_samples);
