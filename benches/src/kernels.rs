@@ -270,7 +270,8 @@ fn time(
     let mut args: Vec<Arg> = ids.iter().map(|id| (*id).into()).collect();
     args.extend(case.words.iter().map(|word| Arg::from(*word)));
     let never = std::env::var_os("BENCH_LOOPS").is_some();
-    let options = LaunchOptions::default().with_machine_code(if never { MachineCode::Never } else { MachineCode::WhenItPays });
+    let options =
+        LaunchOptions::default().with_machine_code(if never { MachineCode::Never } else { MachineCode::WhenItPays });
     let rival = rival.map(|(device, compiled)| {
         let buffers: Vec<opencl::Buffer> = case.buffers.iter().map(|bytes| device.buffer(bytes)).collect();
         let kernel = device.kernel(compiled, case.name, case.grid, case.block, &buffers, &case.words);
