@@ -2,6 +2,7 @@
 
 use vop_ptx::find::Language;
 use vop_ptx::module::Module;
+use vop_ptx::rewrite::{RewriteOptions, rewrite};
 use vop_ptx::uses::uses;
 
 use crate::measure::{Subject, compare};
@@ -46,6 +47,35 @@ pub fn bench() {
             Subject::new("Module::parse", module.len(), || Module::parse(module.as_str()).statements().len() as u64),
             Subject::new("uses: found and judged", module.len(), || {
                 uses(module.as_bytes(), Language::Ptx).len() as u64
+            }),
+        ],
+    );
+
+    // What `vop lower` and `vop check` do with one file after another: modules, and sources with instructions in `asm` statements.
+    let options = RewriteOptions::new("sm_90".parse().expect("it is a target"));
+    let statement =
+        "    asm(\"vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));\n";
+    let filler =
+        "    // A line of a function that has nothing to do with video instructions, as most lines of most files.\n";
+    let function = format!(
+        "__device__ unsigned f(unsigned a, unsigned b, unsigned c) {{ unsigned d;\n{statement}{}}}\n",
+        filler.repeat(60)
+    );
+    let cuda = function.repeat(8 * MEGABYTE / function.len());
+    let mut copy = vec![0u8; cuda.len()];
+    compare(
+        "Files with instructions: lowered, and checked",
+        "bytes",
+        &mut [
+            Subject::new("copying the bytes", cuda.len(), || {
+                copy.copy_from_slice(cuda.as_bytes());
+                copy.last().copied().map_or(0, u64::from)
+            }),
+            Subject::new("rewrite: motion.ptx lowered for sm_90", ptx.len(), || {
+                rewrite(&Module::parse(ptx), &options).map_or(0, |rewritten| rewritten.instructions.len() as u64)
+            }),
+            Subject::new("uses: 8 MB of CUDA, an instruction in 61 lines", cuda.len(), || {
+                uses(cuda.as_bytes(), Language::Cuda).len() as u64
             }),
         ],
     );

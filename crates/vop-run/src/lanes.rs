@@ -212,22 +212,23 @@ macro_rules! levels {
     )* };
 }
 
-#[cfg(all(target_arch = "x86_64", not(any(test, scalar_loops))))]
+#[cfg(all(target_arch = "x86_64", not(any(test, debug_assertions))))]
 levels! {
     portable;
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")] avx2;
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")] avx512;
 }
 
-#[cfg(all(not(target_arch = "x86_64"), not(any(test, scalar_loops))))]
+#[cfg(all(not(target_arch = "x86_64"), not(any(test, debug_assertions))))]
 levels! {
     portable;
     avx2;
     avx512;
 }
 
-// The compiler makes no vector instructions of loops at this level of optimisation (build.rs asks for it): one of each serves tests.
-#[cfg(all(scalar_loops, not(test)))]
+// Builds with debug assertions are those of tests, at a level where the compiler makes no vector instructions of loops: all levels would be the
+// same code, three times. (A build script that asks for the level itself would make cargo build the crate again and again in CI.)
+#[cfg(all(debug_assertions, not(test)))]
 levels! {
     portable;
 }
@@ -244,9 +245,9 @@ where
     R: Results,
     F: Fn(A, B, C, E) -> R + Copy,
 {
-    #[cfg(scalar_loops)]
+    #[cfg(debug_assertions)]
     return [portable::<A, B, C, E, R, F>; level::COUNT];
-    #[cfg(not(scalar_loops))]
+    #[cfg(not(debug_assertions))]
     [portable::<A, B, C, E, R, F>, avx2::<A, B, C, E, R, F>, avx512::<A, B, C, E, R, F>]
 }
 
