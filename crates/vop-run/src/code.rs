@@ -35,7 +35,7 @@ pub(crate) enum Op {
         linear: Linear,
         known: Known,
     },
-    /// This step and some after it, which only compute.
+    /// This step and some after it, without branches.
     Run(Run),
     /// Goes on `steps` steps later. The steps between were executed with samples, and `counts` of them count: see [`Sampled`].
     Skip {
@@ -96,7 +96,7 @@ pub(crate) enum Op {
     Trap(&'static str),
 }
 
-/// Steps that only compute, as machine code: see [`jit`](crate::jit).
+/// Steps without branches, as machine code: see [`jit`](crate::jit).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     /// For all threads, and for those of a mask.

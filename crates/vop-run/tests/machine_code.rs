@@ -14,8 +14,10 @@ use random::Random;
 use random::export::Case;
 use vop_run::{Arg, LaunchOptions, Level, MachineCode, Program, internals};
 
-/// Threads of the launches: whole warps, and a half.
-const BLOCK: u32 = 80;
+/// Threads of the blocks: whole warps, which take no mask, and half a warp less.
+const SHAPES: [u32; 2] = [96, 80];
+/// Threads of the largest.
+const BLOCK: u32 = SHAPES[0];
 const BLOCKS: u32 = 5;
 const THREADS: usize = (BLOCK * BLOCKS) as usize;
 /// Doubles that a thread reads, and those behind them, for loads from anywhere.
@@ -189,7 +191,7 @@ fn input(random: &mut Random) -> Vec<u8> {
 }
 
 /// What a kernel stores, and how many steps were executed as machine code.
-fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level) -> (Vec<u8>, u64, usize) {
+fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> (Vec<u8>, u64, usize) {
     let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
@@ -198,7 +200,7 @@ fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level) -> (Ve
     // Blocks may write to the same places.
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
-    let report = kernel.launch([BLOCKS, 1, 1], [BLOCK, 1, 1], &args, &mut memory, &options).unwrap();
+    let report = kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options).unwrap();
     (memory.bytes(out).to_vec(), report.instructions, internals::runs(&kernel).1)
 }
 
@@ -210,12 +212,17 @@ fn levels() -> Vec<Level> {
     Level::available().filter(|level| TRANSLATED.contains(level)).collect()
 }
 
+/// These, with each shape of blocks.
+fn ways() -> Vec<(Level, u32)> {
+    levels().into_iter().flat_map(|level| SHAPES.map(|block| (level, block))).collect()
+}
+
 /// Both ways; the number of steps in runs, at the level that has the fewest.
 fn compare(name: &str, text: &str, random: &mut Random) -> usize {
     let input = input(random);
     let mut steps = usize::MAX;
-    for (number, level) in levels().into_iter().enumerate() {
-        let (expected, counted, none) = run(text, &input, MachineCode::Never, level);
+    for (number, (level, block)) in ways().into_iter().enumerate() {
+        let (expected, counted, none) = run(text, &input, MachineCode::Never, level, block);
         assert_eq!(none, 0);
         // Blocks that write to the same places do so in any order on a GPU.
         if number == 0 && !name.starts_with("st-") {
@@ -223,18 +230,22 @@ fn compare(name: &str, text: &str, random: &mut Random) -> usize {
                 name: name.replace(['.', ' ', '%', ';', ','], "_"),
                 ptx: text,
                 grid: [BLOCKS, 1, 1],
-                block: [BLOCK, 1, 1],
+                block: [block, 1, 1],
                 buffers: vec![(&input, &input), (&vec![0; OUT], &expected)],
                 words: vec![],
             }
             .export();
         }
-        let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level);
+        let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level, block);
         if let Some(at) = (0..found.len()).find(|at| found[*at] != expected[*at]) {
-            assert!(at < RESULTS, "{level:?}: byte {} behind the results differs\n{text}", at - RESULTS);
+            assert!(
+                at < RESULTS,
+                "{level:?}, {block} threads: byte {} behind the results differs\n{text}",
+                at - RESULTS
+            );
             let (thread, at) = (at / (REGISTERS * 16), at % (REGISTERS * 16));
             let what = ["the double", "the double", "the word", "the predicate"][at % 16 / 4];
-            panic!("{level:?}: thread {thread}: {what} {} differs\n{text}", at / 16);
+            panic!("{level:?}, {block} threads: thread {thread}: {what} {} differs\n{text}", at / 16);
         }
         assert_eq!(counted, counted_too, "instructions that count\n{text}");
         steps = steps.min(in_runs);
@@ -370,16 +381,21 @@ const INDEXES: [&str; 9] = [
 const CONDITIONS: [&str; 3] =
     ["", "and.b32 %t1, %w2, 1; setp.eq.u32 %part, %t1, 0; @%part bra L;", "setp.gt.u32 %part, %t2, 37; @%part bra L;"];
 
-/// A kernel that loads in one way, from global and from shared memory, some threads only if there is a condition.
-fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
-    let (ty, bytes, kind) = LOADS[load];
-    let d = match (ty.split_once('.').map_or("v1", |(vector, _)| vector), kind) {
+/// The registers that an access takes or gives.
+fn registers(ty: &str, kind: char) -> &'static str {
+    match (ty.split_once('.').map_or("v1", |(vector, _)| vector), kind) {
         ("v2", 'w') => "{%w5, %w6}",
         ("v4", 'w') => "{%w5, %w6, %w7, %w8}",
         ("v2", _) => "{%d5, %d6}",
         (_, 'w') => "%w5",
         _ => "%d5",
-    };
+    }
+}
+
+/// A kernel that loads in one way, from global and from shared memory, some threads only if there is a condition.
+fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let d = registers(ty, kind);
     // Results of narrow types go to 16 bits as well.
     let body = format!(
         ".reg .b16 %h; .shared .align 16 .b8 s[{}];\n
@@ -413,7 +429,7 @@ fn loads_read_what_their_loops_do() {
 }
 
 /// The error of a launch, in words.
-fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level) -> String {
+fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> String {
     let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
@@ -421,7 +437,7 @@ fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level) -> S
     let out = memory.allocate("out", vec![0; OUT]);
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
-    let result = kernel.launch([BLOCKS, 1, 1], [BLOCK, 1, 1], &args, &mut memory, &options);
+    let result = kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options);
     result.map_or_else(|errors| errors.to_string(), |_| String::new())
 }
 
@@ -438,10 +454,10 @@ fn faults_are_those_of_the_loops() {
             let end = input.len() as u32 - LOADS[load].1 * 40;
             let beyond = [1, end, input.len() as u32, u32::MAX / 4][(load + i) % 4];
             for text in [loads, stores].map(|of| of(load, index, CONDITIONS[i % 3], beyond)) {
-                for level in levels() {
-                    let expected = error(&text, &input, MachineCode::Never, level);
-                    let found = error(&text, &input, MachineCode::Always, level);
-                    assert_eq!(found, expected, "{level:?}\n{text}");
+                for (level, block) in ways() {
+                    let expected = error(&text, &input, MachineCode::Never, level, block);
+                    let found = error(&text, &input, MachineCode::Always, level, block);
+                    assert_eq!(found, expected, "{level:?}, {block} threads\n{text}");
                     kinds[0] += usize::from(expected.contains("aligned") || expected.contains("multiple"));
                     kinds[1] += usize::from(expected.contains("beyond") || expected.contains("outside"));
                 }
@@ -454,13 +470,7 @@ fn faults_are_those_of_the_loops() {
 /// A kernel that stores in one way, to global and to shared memory, some threads only if there is a condition.
 fn stores(store: usize, index: &str, condition: &str, beyond: u32) -> String {
     let (ty, bytes, kind) = LOADS[store];
-    let sources = match (ty.split_once('.').map_or("v1", |(vector, _)| vector), kind) {
-        ("v2", 'w') => "{%w5, %w6}",
-        ("v4", 'w') => "{%w5, %w6, %w7, %w8}",
-        ("v2", _) => "{%d5, %d6}",
-        (_, 'w') => "%w5",
-        _ => "%d5",
-    };
+    let sources = registers(ty, kind);
     let body = format!(
         ".shared .align 16 .b8 s[{}];\n
          ld.param.u64 %a2, [out];\n{condition}\n{index}\n
@@ -503,8 +513,9 @@ fn floats_of_old_targets_do() {
         let body: Vec<String> = (0..24).map(|_| instruction(form, random)).collect();
         let text = kernel(&body.join("\n")).replace(".version 8.0\n.target sm_80", ".version 2.3\n.target sm_13");
         let input = input(random);
-        for level in levels() {
-            let [never, always] = [MachineCode::Never, MachineCode::Always].map(|way| run(&text, &input, way, level));
+        for (level, block) in ways() {
+            let both = [MachineCode::Never, MachineCode::Always];
+            let [never, always] = both.map(|way| run(&text, &input, way, level, block));
             assert!(never.0 == always.0, "{level:?}: {}\n{text}", form.0);
         }
     }

@@ -1,16 +1,20 @@
-//! Runs of steps that only compute, as machine code: a register that nothing reads afterwards never comes to its column.
+//! Runs of steps without branches, as machine code: a register that nothing reads afterwards never comes to its column.
 //!
 //! A block executes a step as a loop over columns, so each step reads its operands from the first-level cache and writes its result to it.
 //! In a run of such steps most results are read by the next steps alone. Where a launch is long enough, its runs are translated: a
 //! function goes over the threads of the block by as many as a vector register has words, and keeps everything in registers on the way.
 //!
 //! ```text
-//! Steps ──Run::find──► runs ──Live──► what must be stored ──Writer──► machine code ──► Op::Run in place of the first step
+//! Steps ──Found::all──► runs ──Live──► what must be stored ──Writer──► machine code ──► Op::Run in place of the first step
 //! ```
 //!
 //! - [`known`]: the instructions that have a template. What each computes is defined in `pure/`; a test compares every template with it.
-//! - [`live`]: which registers are read later. [`emit`]: templates, and which values stay in registers.
-//! - [`vectors`]: what differs between AVX2 and AVX-512. [`assembler`], [`executable`]: bytes, and pages for them.
+//! - [`live`]: which registers are read later. [`emit`]: templates of what computes, and which values stay in registers.
+//! - [`load`]: where threads reach memory, checked; loads. [`store`], [`video`]: stores, and video instructions.
+//! - [`vectors`]: what differs between AVX2 and AVX-512. [`assembler`], [`executable`]: bytes, and pages for them; `elsewhere.rs` is in place
+//!   of these pages on other systems.
+//!
+//! Where a check of an address fails, the function returns early, and `engine/block/runs.rs` executes the rest of the run step by step.
 //!
 //! The other steps of a run stay at their places, so a jump into a run executes them one by one. Nothing of this changes what a kernel
 //! computes or what is counted; observed launches and checked ones execute every step by itself.

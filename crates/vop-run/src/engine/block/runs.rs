@@ -13,8 +13,8 @@ use crate::memory::Space;
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     pub(super) sites: Vec<Site>,
-    /// By run with loads: how often it was executed, and how often a check failed.
-    pub(super) executions: Vec<[u32; 2]>,
+    /// By run with accesses: how often it was executed, and how often a check failed.
+    executions: Vec<[u32; 2]>,
 }
 
 impl Runs {
@@ -25,7 +25,7 @@ impl Runs {
         self.executions = vec![[0; 2]; compiled.loading];
     }
 
-    /// Counts an execution of a run with loads. Whether the run is to be left to the loops: one in four failed of more than a few. The first
+    /// Counts an execution of a run with accesses. Whether the run is to be left to the loops: one in four failed of more than a few. The first
     /// failures find out where accesses reach.
     #[inline(always)]
     pub(super) fn gives_up(&mut self, number: u32) -> bool {
