@@ -6,6 +6,8 @@
 //! | `ask` | answer |
 //! | --- | --- |
 //! | [`file`] | the instructions of a source file, judged |
+//! | [`kernel`] | the entries of a PTX text, with their parameters |
+//! | [`run`] | one launch of a kernel: what it changed, and what its threads did step by step |
 //!
 //! ```
 //! let answer = vop_web::answer(r#"{"ask": "file", "name": "a.cu", "text": "asm(\"vadd4.u32.u32.f32 %0, %1, %2, %3;\" : …);"}"#);
@@ -15,8 +17,11 @@
 
 #[cfg(target_family = "wasm")]
 pub mod abi;
+mod fault;
 pub mod file;
+pub mod kernel;
 mod places;
+pub mod run;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -35,7 +40,9 @@ fn understood(request: &str) -> Result<Value, String> {
         None => Err("the request has no `ask`".to_owned()),
         Some(Value::String(ask)) => match ask.as_str() {
             "file" => file::answer(&members_of(&ask, members)?),
-            _ => Err(format!("nobody answers `{ask}`: there is `file`")),
+            "kernel" => Ok(kernel::answer(&members_of(&ask, members)?)),
+            "run" => run::answer(&members_of(&ask, members)?),
+            _ => Err(format!("nobody answers `{ask}`: there are `file`, `kernel` and `run`")),
         },
         Some(other) => Err(format!("`ask` is {other}, no text")),
     }
