@@ -5,6 +5,7 @@
 //!
 //! | `ask` | answer |
 //! | --- | --- |
+//! | [`instruction`] | one instruction: diagnostics, or everything about it |
 //! | [`file`] | the instructions of a source file, judged |
 //!
 //! ```
@@ -16,7 +17,9 @@
 #[cfg(target_family = "wasm")]
 pub mod abi;
 pub mod file;
+pub mod instruction;
 mod places;
+mod told;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -35,7 +38,8 @@ fn understood(request: &str) -> Result<Value, String> {
         None => Err("the request has no `ask`".to_owned()),
         Some(Value::String(ask)) => match ask.as_str() {
             "file" => file::answer(&members_of(&ask, members)?),
-            _ => Err(format!("nobody answers `{ask}`: there is `file`")),
+            "instruction" => instruction::answer(&members_of(&ask, members)?),
+            _ => Err(format!("nobody answers `{ask}`: there are `file` and `instruction`")),
         },
         Some(other) => Err(format!("`ask` is {other}, no text")),
     }
