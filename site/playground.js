@@ -330,7 +330,7 @@
     };
 
     const about = answer => {
-      if (answer.mnemonic && !answer.form) {
+      if (answer.mnemonic) {
         return [element("p", {}, element("a", { href: `${up}instructions/${answer.mnemonic}.html` }, element("code", {}, answer.mnemonic)), `: ${answer.summary}. Add types to see what it computes.`)];
       }
       if (answer.intrinsic) {
@@ -358,7 +358,7 @@
         textarea.focus();
       }));
       status.textContent = answer.error ?? `${diagnostics.length === 0 ? "Legal." : ""} Answered in ${answer.milliseconds.toFixed(1)} ms.`;
-      if (!answer.form) {
+      if (!answer.operands) {
         result.replaceChildren(...about(answer));
         return;
       }

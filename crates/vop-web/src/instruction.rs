@@ -209,22 +209,30 @@ fn semantics(trace: &Trace, sources: [OperandValue; 3]) -> Value {
     })
 }
 
+/// What does not depend on the values of a, b and c, which change with every key.
+struct Last {
+    form: Form,
+    target: Option<vop_port::Target>,
+    costs: Value,
+    port: Value,
+}
+
 thread_local! {
-    /// What does not depend on the values of a, b and c, of the last instruction: its costs and its port. Values change with every key.
-    static LAST: RefCell<Option<(Form, Option<vop_port::Target>, Value, Value)>> = const { RefCell::new(None) };
+    /// That of the last instruction.
+    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
 }
 
 /// The costs of a form and its port.
 fn costs_and_port(form: Form, port: Option<vop_port::Target>) -> (Value, Value) {
     LAST.with_borrow_mut(|last| match last {
-        Some((of, to, costs, port_of)) if *of == form && *to == port => (costs.clone(), port_of.clone()),
+        Some(last) if last.form == form && last.target == port => (last.costs.clone(), last.port.clone()),
         _ => {
             let costs = match last {
-                Some((of, _, costs, _)) if *of == form => costs.clone(),
-                _ => json!(self::costs(form)),
+                Some(last) if last.form == form => last.costs.clone(),
+                _ => json!(costs(form)),
             };
             let ported = json!(port.map(|target| ported(form, target)));
-            *last = Some((form, port, costs.clone(), ported.clone()));
+            *last = Some(Last { form, target: port, costs: costs.clone(), port: ported.clone() });
             (costs, ported)
         }
     })
