@@ -709,7 +709,7 @@ $done:
     };
     let known = "";
     const read = () => {
-      const answer = ask({ ask: "kernel", text: textarea.value });
+      const answer = ask({ ask: "kernel", text: textarea.value, columns: columns(panel) });
       state.entries = answer.entries ?? [];
       const current = entry();
       const diagnostics = answer.diagnostics ?? current?.diagnostics ?? [];
@@ -757,7 +757,7 @@ $done:
       status.textContent = "Running …";
       // After the browser has shown that.
       setTimeout(() => {
-        const answer = ask({ ask: "run", text: textarea.value, entry: current.name, grid, block, arguments: current.parameters.map(parameter => state.given[parameter.name]) });
+        const answer = ask({ ask: "run", text: textarea.value, entry: current.name, grid, block, arguments: current.parameters.map(parameter => state.given[parameter.name]), columns: columns(panel) });
         const failures = [answer.fault, ...(answer.findings ?? []), ...(answer.diagnostics ?? [])].filter(Boolean);
         text.mark(failures.filter(one => one.start !== undefined && one.start !== null));
         said.replaceChildren(...findings(failures));

@@ -7,6 +7,8 @@
 //! | --- | --- |
 //! | [`instruction`] | one instruction: diagnostics, or everything about it |
 //! | [`file`] | the instructions of a source file, judged |
+//! | [`kernel`] | the entries of a PTX text, with their parameters |
+//! | [`run`] | one launch of a kernel: what it changed, and what its threads did step by step |
 //!
 //! ```
 //! let answer = vop_web::answer(r#"{"ask": "file", "name": "a.cu", "text": "asm(\"vadd4.u32.u32.f32 %0, %1, %2, %3;\" : …);"}"#);
@@ -16,9 +18,12 @@
 
 #[cfg(target_family = "wasm")]
 pub mod abi;
+mod fault;
 pub mod file;
 pub mod instruction;
+pub mod kernel;
 mod places;
+pub mod run;
 mod told;
 
 use serde::de::DeserializeOwned;
@@ -39,7 +44,9 @@ fn understood(request: &str) -> Result<Value, String> {
         Some(Value::String(ask)) => match ask.as_str() {
             "file" => file::answer(&members_of(&ask, members)?),
             "instruction" => instruction::answer(&members_of(&ask, members)?),
-            _ => Err(format!("nobody answers `{ask}`: there are `file` and `instruction`")),
+            "kernel" => Ok(kernel::answer(&members_of(&ask, members)?)),
+            "run" => run::answer(&members_of(&ask, members)?),
+            _ => Err(format!("nobody answers `{ask}`: there are `instruction`, `file`, `kernel` and `run`")),
         },
         Some(other) => Err(format!("`ask` is {other}, no text")),
     }

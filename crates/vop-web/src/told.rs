@@ -15,7 +15,7 @@ pub(crate) struct Told<'t> {
 }
 
 /// The columns that drawings have where a request does not say.
-const COLUMNS: usize = 80;
+pub(crate) const COLUMNS: usize = 80;
 
 impl<'t> Told<'t> {
     /// A text, the name of its file, if it has one, and the columns that there are for drawings.

@@ -28,7 +28,12 @@ for (const [index, request] of requests.entries()) {
   if (time > slowest.time) Object.assign(slowest, { time, request });
   if (answer !== answers[index]) {
     failed += 1;
-    console.error(`request ${index + 1} has another answer:\n  ${request.slice(0, 200)}\n  expected ${answers[index]}\n  found    ${answer}`);
+    const expected = answers[index] ?? "";
+    let at = 0;
+    while (at < answer.length && answer[at] === expected[at]) at += 1;
+    const around = (text) => text.slice(Math.max(0, at - 60), at + 60);
+    console.error(`request ${index + 1}, ${request.slice(0, 60)}…: at character ${at}`);
+    console.error(`  expected …${around(expected)}…\n  found    …${around(answer)}…`);
   }
 }
 console.log(`the slowest of ${requests.length} took ${slowest.time.toFixed(1)} ms: ${slowest.request.slice(0, 80)}`);

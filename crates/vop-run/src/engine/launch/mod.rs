@@ -15,7 +15,7 @@ mod report;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::block::Failure;
 use super::findings::Findings;
@@ -23,6 +23,8 @@ use super::observer::Observer;
 use super::shadow::{Checks, Common};
 use super::texture::Textures;
 use super::wait::Standstill;
+use super::watch::Watch;
+use crate::clock::Instant;
 use crate::code::{Kernel, Sampled, Step, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
@@ -80,6 +82,7 @@ pub(super) struct Launch<'k> {
     pub(super) common: Option<Arc<Common>>,
     profile: bool,
     trace: Option<ThreadId>,
+    watch: Option<Watch>,
     /// By form of the kernel's video instructions.
     plans: Vec<vop::bulk::Plan>,
     /// Whether base instructions compute what ptxas's code does.
@@ -106,8 +109,9 @@ unsafe impl Sync for Launch<'_> {}
 impl Launch<'_> {
     /// What looks at the steps of a core, if anything does.
     pub(super) fn observer(&self) -> Option<Observer> {
-        let observes = self.profile || self.trace.is_some();
-        observes.then(|| Observer::new(self.kernel, &self.shape, self.profile, self.trace))
+        let observes = self.profile || self.trace.is_some() || self.watch.is_some();
+        let watch = self.watch.as_ref();
+        observes.then(|| Observer::new(self.kernel, &self.shape, self.profile, self.trace, watch))
     }
 
     /// The steps that blocks execute one by one, with or without samples.
@@ -308,7 +312,7 @@ impl Kernel {
         };
         let budget = Arc::new(memory.budget(options.memory));
         let common = memory.start_checks(checks, &budget).map(Arc::new);
-        let observe = options.profile || options.trace.is_some();
+        let observe = options.profile || options.trace.is_some() || options.watch.is_some();
         // Whether the threads of half a warp follow one another in a row of the block.
         let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
         let plan = |form: &vop::Form| {
@@ -341,6 +345,7 @@ impl Kernel {
             common: common.clone(),
             profile: options.profile,
             trace: options.trace,
+            watch: options.watch.clone(),
             plans: self.videos.iter().map(plan).collect(),
             by_ptxas: options.semantics != vop::Semantics::Isa,
             next: AtomicU64::new(0),
