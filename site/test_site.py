@@ -70,7 +70,7 @@ def playground(page, path="playground.html"):
     page.goto(address(path))
     page.wait_for_function("self.vop")
     page.evaluate("vop.ready")
-    page.wait_for_selector("#panel-instruction .register, #panel-instruction .finding")
+    page.wait_for_selector("#panel-instruction .register, #panel-instruction .finding", state="attached")
 
 
 def examples():
@@ -253,7 +253,7 @@ def test_a_page_s_example_becomes_a_playground(page):
     expect(panel.get_by_label("PTX instruction")).to_have_value("vadd4.s32.s32.s32.add d, a, b, c")
     expect(panel.locator(".register").last).not_to_contain_text("not read")
     panel.get_by_role("button", name="Open in the playground").click()
-    expect(page).to_have_url(lambda url: "playground.html#i=vadd4.s32.s32.s32.add" in url)
+    page.wait_for_url(lambda url: "playground.html#i=vadd4.s32.s32.s32.add" in url)
     expect(page.locator("#panel-instruction textarea")).to_have_value("vadd4.s32.s32.s32.add d, a, b, c")
 
 
