@@ -86,6 +86,15 @@ def test_every_example_is_computed_as_the_library_computes_it(page):
     assert differing == []
 
 
+def test_the_module_answers_what_the_library_answers(page):
+    folder = ROOT / "crates/vop-web/tests"
+    requests, answers = [(folder / name).read_text().splitlines() for name in ("requests.jsonl", "answers.jsonl")]
+    assert len(requests) == len(answers) > 40
+    playground(page)
+    found = page.evaluate("requests => requests.map(request => vop.exchange(request))", requests)
+    assert [request for request, one, other in zip(requests, found, answers) if one != other] == []
+
+
 def test_every_drawing_of_every_page_is_what_the_playground_draws(page):
     pages = sorted({row["page"] for row in examples()})
     assert len(pages) == 23
