@@ -2,20 +2,23 @@
 
 use serde_json::{Value, json};
 use vop::Severity;
-use vop_draw::{Drawing, Lines, SourceText};
+use vop_draw::{Drawing, Lines, SourceText, html};
 use vop_run::{Finding, RunError, RunErrorKind, RunErrors};
 
 use crate::places::Places;
+use crate::told::COLUMNS;
 
 /// Puts faults on a PTX text.
 pub(crate) struct Faults<'t> {
     lines: Lines<'t>,
     places: Places<'t>,
+    columns: usize,
 }
 
 impl<'t> Faults<'t> {
-    pub(crate) fn new(text: &'t str) -> Faults<'t> {
-        Faults { lines: Lines::new(text), places: Places::new(text) }
+    /// `columns` are those of drawings.
+    pub(crate) fn new(text: &'t str, columns: Option<usize>) -> Faults<'t> {
+        Faults { lines: Lines::new(text), places: Places::new(text), columns: columns.unwrap_or(COLUMNS) }
     }
 
     pub(crate) fn places(&self) -> &Places<'t> {
@@ -72,7 +75,7 @@ impl<'t> Faults<'t> {
             "block": error.thread.map(|thread| thread.block),
             "thread": error.thread.map(|thread| thread.thread),
             "address": error.address.map(|address| format!("{address:#x}")),
-            "drawing": vop_draw::plain(&drawing.draw()).trim_end(),
+            "drawing": html::of_drawing(drawing.draw_within(self.columns).trim_end()),
         })
     }
 }

@@ -8,6 +8,7 @@
 //! | `target` | the GPU of costs; `sm_90` |
 //! | `semantics` | `ptxas`: faults of older releases (V0709) are not reported |
 //! | `level` | the least severe findings that are told: `error`, `warning`, `note`; `warning` |
+//! | `columns` | the columns of drawings; 80 |
 //!
 //! The answer has `language`, `target`, `uses`, `diagnostics` and `summary`. Offsets, `start` and `end`, are in units of UTF-16; lines and
 //! columns count from 1.
@@ -20,11 +21,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use vop::lower::LowerOptions;
 use vop::{Code, Diagnostic, Form, Linter, Semantics, Severity, Target};
-use vop_draw::{Lines, SourceText};
 use vop_ptx::find::Language;
 use vop_ptx::uses::{self, Use, Verdict};
 
-use crate::places::Places;
+use crate::told::Told;
 
 /// What is asked.
 #[derive(Debug, Deserialize)]
@@ -36,6 +36,7 @@ pub struct Request {
     target: Option<String>,
     semantics: Option<String>,
     level: Option<Level>,
+    columns: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -72,8 +73,8 @@ pub fn answer(request: &Request) -> Result<Value, String> {
     }
     KNOWN.with_borrow_mut(|(linter, costs)| {
         let file = uses::read_with(text.as_bytes(), language, linter);
-        let told = Told { places: Places::new(text), lines: Lines::new(text), name: request.name.as_deref() };
-        let all = file.uses.iter().map(|one| told.of_use(one, target, costs));
+        let told = Told::new(text, request.name.as_deref(), request.columns);
+        let all = file.uses.iter().map(|one| of_use(&told, one, target, costs));
         let all: Vec<Value> = all.collect();
         let mut findings: Vec<(&Diagnostic, Option<usize>)> = Vec::new();
         for (index, one) in file.uses.iter().enumerate() {
@@ -82,7 +83,15 @@ pub fn answer(request: &Request) -> Result<Value, String> {
         findings.extend(file.lints.iter().map(|finding| (finding, None)));
         findings.retain(|(finding, _)| is_told(finding));
         findings.sort_by_key(|(finding, _)| finding.span.start);
-        let findings: Vec<Value> = findings.into_iter().map(|(finding, of)| told.finding(finding, of)).collect();
+        let findings: Vec<Value> = findings
+            .into_iter()
+            .map(|(finding, of)| {
+                let mut value = told.finding(finding);
+                // The index of the instruction that it is about.
+                value["use"] = json!(of);
+                value
+            })
+            .collect();
         let count = |wanted: fn(&Verdict) -> bool| file.uses.iter().filter(|one| wanted(&one.verdict)).count();
         Ok(json!({
             "language": name_of(language),
@@ -148,65 +157,35 @@ fn costs_of(form: Form, target: Target) -> Costs {
     (cost, is_less.then_some(lowering.cost))
 }
 
-/// What it takes to tell of places.
-struct Told<'t> {
-    places: Places<'t>,
-    lines: Lines<'t>,
-    name: Option<&'t str>,
-}
-
-impl Told<'_> {
-    fn of_use(&self, one: &Use, target: Target, costs: &mut AllCosts) -> Value {
-        let at = self.lines.range(&one.span);
-        let mut value = json!({
-            "text": one.text,
-            "start": self.places.utf16(one.span.start),
-            "end": self.places.utf16(one.span.end),
-            "line": at.line,
-            "column": at.column,
-        });
-        let (verdict, form, meaning) = match &one.verdict {
-            Verdict::Legal(form) => ("legal", Some(form.to_string()), Some(form.describe())),
-            Verdict::LegalFragment(form) => ("legal fragment", Some(form.opcode().to_string()), Some(form.describe())),
-            Verdict::Illegal(_) => ("illegal", None, None),
-            Verdict::Unjudged(reason) => ("not judged", None, Some(reason.to_string())),
-            Verdict::Label => ("label", None, None),
-        };
-        let (cost, lowered) = match &one.verdict {
-            // Of a fragment the operands are not known, on which the cost depends.
-            Verdict::Legal(form) => {
-                let (cost, lowered) = *costs.entry((*form, target)).or_insert_with(|| costs_of(*form, target));
-                (Some(cost), lowered)
-            }
-            _ => (None, None),
-        };
-        value["verdict"] = json!(verdict);
-        value["form"] = json!(form);
-        value["meaning"] = json!(meaning);
-        value["cost"] = json!(cost);
-        value["lowered"] = json!(lowered);
-        value
-    }
-
-    /// `of` is the index of the instruction that it is about.
-    fn finding(&self, finding: &Diagnostic, of: Option<usize>) -> Value {
-        let at = self.lines.range(&finding.span);
-        let source = SourceText { lines: &self.lines, path: self.name };
-        let drawing = vop_draw::plain(&vop_draw::diagnostic(finding, source));
-        json!({
-            "code": finding.code.name(),
-            "severity": finding.code.severity().name(),
-            "title": finding.code.title(),
-            "message": finding.message,
-            "label": finding.label,
-            "notes": finding.notes,
-            "help": finding.help,
-            "start": self.places.utf16(finding.span.start),
-            "end": self.places.utf16(finding.span.end.max(finding.span.start)),
-            "line": at.line,
-            "column": at.column,
-            "use": of,
-            "drawing": drawing.trim_end(),
-        })
-    }
+/// An instruction, and what is known of it.
+fn of_use(told: &Told<'_>, one: &Use, target: Target, costs: &mut AllCosts) -> Value {
+    let at = told.lines.range(&one.span);
+    let mut value = json!({
+        "text": one.text,
+        "start": told.places.utf16(one.span.start),
+        "end": told.places.utf16(one.span.end),
+        "line": at.line,
+        "column": at.column,
+    });
+    let (verdict, form, meaning) = match &one.verdict {
+        Verdict::Legal(form) => ("legal", Some(form.to_string()), Some(form.describe())),
+        Verdict::LegalFragment(form) => ("legal fragment", Some(form.opcode().to_string()), Some(form.describe())),
+        Verdict::Illegal(_) => ("illegal", None, None),
+        Verdict::Unjudged(reason) => ("not judged", None, Some(reason.to_string())),
+        Verdict::Label => ("label", None, None),
+    };
+    let (cost, lowered) = match &one.verdict {
+        // Of a fragment the operands are not known, on which the cost depends.
+        Verdict::Legal(form) => {
+            let (cost, lowered) = *costs.entry((*form, target)).or_insert_with(|| costs_of(*form, target));
+            (Some(cost), lowered)
+        }
+        _ => (None, None),
+    };
+    value["verdict"] = json!(verdict);
+    value["form"] = json!(form);
+    value["meaning"] = json!(meaning);
+    value["cost"] = json!(cost);
+    value["lowered"] = json!(lowered);
+    value
 }

@@ -3,6 +3,7 @@
 //! | member | |
 //! | --- | --- |
 //! | `text` | the PTX |
+//! | `columns` | the columns of drawings; 80 |
 //!
 //! The answer has `entries`, each with its `name`, the name of C++ in `demangled`, its `parameters`, what `.reqntid` says in `block`, the
 //! greatest number of `threads` of a block, `shared` memory in bytes, and in `diagnostics` why it cannot be run. A parameter has a `name`, a
@@ -23,13 +24,14 @@ use crate::fault::Faults;
 #[serde(deny_unknown_fields)]
 pub struct Request {
     text: String,
+    columns: Option<usize>,
 }
 
 /// The answer.
 pub fn answer(request: &Request) -> Value {
     let program = Program::read(&request.text);
     let module = program.module();
-    let faults = Faults::new(module.text());
+    let faults = Faults::new(module.text(), request.columns);
     let entries = program.entries().filter_map(|name| {
         let function = module.function(name)?;
         let kernel = program.kernel(name);

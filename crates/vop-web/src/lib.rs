@@ -5,6 +5,7 @@
 //!
 //! | `ask` | answer |
 //! | --- | --- |
+//! | [`instruction`] | one instruction: diagnostics, or everything about it |
 //! | [`file`] | the instructions of a source file, judged |
 //! | [`kernel`] | the entries of a PTX text, with their parameters |
 //! | [`run`] | one launch of a kernel: what it changed, and what its threads did step by step |
@@ -19,9 +20,11 @@
 pub mod abi;
 mod fault;
 pub mod file;
+pub mod instruction;
 pub mod kernel;
 mod places;
 pub mod run;
+mod told;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -40,9 +43,10 @@ fn understood(request: &str) -> Result<Value, String> {
         None => Err("the request has no `ask`".to_owned()),
         Some(Value::String(ask)) => match ask.as_str() {
             "file" => file::answer(&members_of(&ask, members)?),
+            "instruction" => instruction::answer(&members_of(&ask, members)?),
             "kernel" => Ok(kernel::answer(&members_of(&ask, members)?)),
             "run" => run::answer(&members_of(&ask, members)?),
-            _ => Err(format!("nobody answers `{ask}`: there are `file`, `kernel` and `run`")),
+            _ => Err(format!("nobody answers `{ask}`: there are `instruction`, `file`, `kernel` and `run`")),
         },
         Some(other) => Err(format!("`ask` is {other}, no text")),
     }

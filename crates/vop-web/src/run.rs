@@ -12,6 +12,7 @@
 //! | `watch` | the threads whose steps are told: `{"block": [0, 0, 0], "first": 0, "threads": 32}`, by their index in the block; at most 64 |
 //! | `steps` | the number of steps that are told; 200, at most 10,000 |
 //! | `work` | the limit of thread-instructions; 20 million, at most 2 billion |
+//! | `columns` | the columns of drawings; 80 |
 //!
 //! An argument has a `type` as the command's `--arg` has it. `{"type": "u32", "value": "7"}` is a number, `{"type": "f32", "value": "1,2"}` a
 //! structure or an array by value. With a shape, `u32[64]`, it is a buffer: `values` says what its first elements are, or `fill` what all
@@ -64,6 +65,7 @@ pub struct Request {
     watch: Option<Watched>,
     steps: Option<usize>,
     work: Option<u64>,
+    columns: Option<usize>,
 }
 
 fn one_block() -> [u32; 3] {
@@ -108,7 +110,7 @@ struct Watched {
 /// What is wrong with the request, in a sentence.
 pub fn answer(request: &Request) -> Result<Value, String> {
     let program = Program::read(&request.text);
-    let faults = Faults::new(&request.text);
+    let faults = Faults::new(&request.text, request.columns);
     let options = options(request)?;
     let entry = match &request.entry {
         Some(entry) => entry.as_str(),
