@@ -271,9 +271,6 @@
     return element("label", {}, label, made);
   };
 
-  const TARGETS = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_120"];
-  const LANGUAGES = ["c", "cpp", "cuda", "hip", "sycl", "metal", "opencl", "rust", "llvm", "numpy", "julia", "wgsl", "glsl", "avx2", "avx512", "neon"];
-
   // One instruction. On its own page it is all that is to be seen, and the address holds it; elsewhere it takes the place of a drawing.
   const instruction = panel => {
     const large = panel.classList.contains("large");
@@ -458,11 +455,11 @@
     }
     if (large) {
       choices.append(
-        select("lowered for", TARGETS.map(name => [name, name]), state.target, value => {
+        select("lowered for", panel.dataset.targets.split(" ").map(name => [name, name]), state.target, value => {
           state.target = value;
           update();
         }),
-        select("ported to", LANGUAGES.map(name => [name, name]), state.port, value => {
+        select("ported to", panel.dataset.languages.split(" ").map(name => [name, name]), state.port, value => {
           state.port = value;
           update();
         }),
