@@ -13,6 +13,23 @@ use crate::error::Place;
 
 /// Threads whose statements are recorded, with results, while a launch runs: [`LaunchOptions::watch`](crate::LaunchOptions::watch). What
 /// was recorded is taken after the launch, also after one that fails.
+///
+/// ```
+/// use vop_run::{LaunchOptions, Program, Watch};
+///
+/// let program = Program::read(
+///     ".version 8.0 .target sm_75 .address_size 64
+///      .entry k() { .reg .b32 r; .reg .pred p; mov.u32 r, %tid.x; setp.gt.u32 p, r, 1; @p shl.b32 r, r, 4; }",
+/// );
+/// let watch = Watch::new([0, 0, 0], 0..3, 100);
+/// let options = LaunchOptions::default().with_watch(watch.clone());
+/// program.kernel("k")?.launch([1, 1, 1], [4, 1, 1], &[], &mut program.memory(), &options)?;
+/// let steps = watch.take().steps;
+/// assert_eq!(steps[0].results[0].values, [0, 1, 2]);
+/// assert_eq!(steps[1].results[0].values, [0, 0, 1]);
+/// assert_eq!((&steps[2].active[..], steps[2].results[0].values[2]), (&[false, false, true][..], 32));
+/// # Ok::<(), vop_run::RunErrors>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Watch {
     block: [u32; 3],

@@ -124,6 +124,10 @@ impl Launch<'_> {
 
     /// The same steps translated, if that pays by now. `file` is that of a block.
     pub(super) fn compiled(&self, sampled: bool, file: &File) -> Option<&Compiled> {
+        // What is behind this is not in a file for machines that need none of it.
+        if !jit::IS_SERVED {
+            return None;
+        }
         let heat = &self.kernel.heat;
         let translates = match self.machine_code {
             MachineCode::Never => false,
