@@ -715,7 +715,7 @@ $done:
       if (state.entries.length === 0) {
         status.textContent = answer.error ?? "The text has no kernel: `.entry name(…) { … }`.";
       } else if (diagnostics.length === 0) {
-        status.textContent = "Ctrl + Enter runs it.";
+        status.textContent = "";
       }
       // Fields stay as they are while the parameters do.
       const shape = JSON.stringify(state.entries.map(one => [one.name, one.parameters]));
@@ -786,8 +786,11 @@ $done:
       }
     });
     panel.replaceChildren(element("p", {}, "A PTX module. The kernel runs in this browser, with every access to memory checked."), text.box, choices,
-      element("p", { class: "row" }, element("button", { type: "button", id: "run", onclick: run }, "Run")), status, said, result);
-    return read;
+      element("p", { class: "row" }, element("button", { type: "button", id: "run", onclick: run }, "Run (Ctrl + Enter)")), status, said, result);
+    return () => {
+      read();
+      run();
+    };
   };
 
   const tabs = () => {
