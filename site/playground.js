@@ -185,7 +185,8 @@
             });
             bits.append(button);
           }
-          return element("div", { class: "part" }, element("span", {}, one.name), digits, value, bits);
+          // The digits of the whole word stand before it already.
+          return element("div", { class: "part" }, element("span", {}, one.name), ...(one.bits < 32 ? [digits] : []), value, bits);
         });
         register.box = element("div", { class: "register", "data-name": operand.name },
           element("label", { class: "word" }, element("b", {}, operand.name), word), element("div", { class: "parts" }, ...parts));
