@@ -185,7 +185,8 @@
             });
             bits.append(button);
           }
-          return element("div", { class: "part" }, element("span", {}, one.name), digits, value, bits);
+          // The digits of the whole word stand before it already.
+          return element("div", { class: "part" }, element("span", {}, one.name), ...(one.bits < 32 ? [digits] : []), value, bits);
         });
         register.box = element("div", { class: "register", "data-name": operand.name },
           element("label", { class: "word" }, element("b", {}, operand.name), word), element("div", { class: "parts" }, ...parts));
@@ -270,9 +271,6 @@
     const made = element("select", { onchange: () => change(made.value) }, ...options.map(([name, text]) => element("option", { value: name, selected: name === value }, text)));
     return element("label", {}, label, made);
   };
-
-  const TARGETS = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_120"];
-  const LANGUAGES = ["c", "cpp", "cuda", "hip", "sycl", "metal", "opencl", "rust", "llvm", "numpy", "julia", "wgsl", "glsl", "avx2", "avx512", "neon"];
 
   // One instruction. On its own page it is all that is to be seen, and the address holds it; elsewhere it takes the place of a drawing.
   const instruction = panel => {
@@ -458,11 +456,11 @@
     }
     if (large) {
       choices.append(
-        select("lowered for", TARGETS.map(name => [name, name]), state.target, value => {
+        select("lowered for", panel.dataset.targets.split(" ").map(name => [name, name]), state.target, value => {
           state.target = value;
           update();
         }),
-        select("ported to", LANGUAGES.map(name => [name, name]), state.port, value => {
+        select("ported to", panel.dataset.languages.split(" ").map(name => [name, name]), state.port, value => {
           state.port = value;
           update();
         }),
@@ -718,7 +716,7 @@ $done:
       if (state.entries.length === 0) {
         status.textContent = answer.error ?? "The text has no kernel: `.entry name(…) { … }`.";
       } else if (diagnostics.length === 0) {
-        status.textContent = "Ctrl + Enter runs it.";
+        status.textContent = "";
       }
       // Fields stay as they are while the parameters do.
       const shape = JSON.stringify(state.entries.map(one => [one.name, one.parameters]));
@@ -789,8 +787,11 @@ $done:
       }
     });
     panel.replaceChildren(element("p", {}, "A PTX module. The kernel runs in this browser, with every access to memory checked."), text.box, choices,
-      element("p", { class: "row" }, element("button", { type: "button", id: "run", onclick: run }, "Run")), status, said, result);
-    return read;
+      element("p", { class: "row" }, element("button", { type: "button", id: "run", onclick: run }, "Run (Ctrl + Enter)")), status, said, result);
+    return () => {
+      read();
+      run();
+    };
   };
 
   const tabs = () => {

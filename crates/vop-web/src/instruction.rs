@@ -136,7 +136,6 @@ fn operands(form: Form, trace: &Trace, sources: [OperandValue; 3]) -> Vec<Value>
         };
         let parts: Vec<Value> = match (i, form.finish()) {
             (2, Finish::Lanes(_)) | (0 | 1, _) if shape.is_simd() => lanes().collect(),
-            (2, Finish::Merge(into)) => vec![part(into.to_string(), into.shift(), into.bits())],
             _ => {
                 let (shift, bits) = selector.place();
                 let name = if bits == 32 { String::new() } else { selector.to_string() };

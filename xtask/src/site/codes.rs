@@ -1,5 +1,7 @@
 //! A page for each diagnostic code, and their list.
 
+use std::collections::BTreeMap;
+
 use vop_draw::html::escaped;
 
 use super::search::Find;
@@ -8,9 +10,9 @@ use crate::diagnostics::{Entry, GROUPS, advice, entries, explanation};
 
 const SECTION: &str = "diagnostics/index.html";
 
-pub(crate) fn pages() -> Vec<Page> {
+pub(crate) fn pages(cases: &BTreeMap<String, String>) -> Vec<Page> {
     let entries = entries();
-    let mut pages: Vec<Page> = entries.iter().map(|entry| page(entry, &entries)).collect();
+    let mut pages: Vec<Page> = entries.iter().map(|entry| page(entry, &entries, cases.get(entry.code))).collect();
     pages.push(list(&entries));
     pages
 }
@@ -30,14 +32,15 @@ fn aside(entries: &[Entry], current: &str) -> String {
     html
 }
 
-fn page(entry: &Entry, entries: &[Entry]) -> Page {
+fn page(entry: &Entry, entries: &[Entry], case: Option<&String>) -> Page {
+    let case = case.map_or("", String::as_str);
     let Entry { code, severity, title, explanation: words } = entry;
     let group = GROUPS.iter().find(|(prefix, _)| code.starts_with(prefix)).map_or("", |(_, about)| about);
     let advice = advice(code).unwrap_or_default();
     let text = guide::markdown(&explanation(words));
     let body = format!(
         "<p class=\"kind\">{}</p>\n<h1>{code}: {}</h1>\n<p class=\"severity {severity}\">{severity}</p>\n\
-         <p class=\"advice\"><strong>What to do:</strong> {}</p>\n{text}\
+         <p class=\"advice\"><strong>What to do:</strong> {}</p>\n{text}{case}\
          <p><code>vop explain {code}</code> prints this text. <a href=\"../guide/check.html\">Checking sources</a> says how a finding is allowed.</p>\n",
         escaped(group),
         guide::inline(title),

@@ -85,21 +85,26 @@ fn row(mnemonic: Mnemonic, shape: &str, target: Target) -> String {
 
 /// The playground. Its script makes what it shows.
 pub(crate) fn playground() -> Page {
-    let body = "<h1>Playground</h1>\n\
+    let names = |names: Vec<String>| names.join(" ");
+    let targets = names(Target::all().map(|target| target.to_string()).collect());
+    let languages = names(vop_port::Target::all().map(|target| target.name().to_owned()).collect());
+    let body = format!(
+        "<h1>Playground</h1>\n\
         <div class=\"tabs\" role=\"tablist\" aria-label=\"What to look at\">\
         <button role=\"tab\" id=\"tab-instruction\" aria-controls=\"panel-instruction\" aria-selected=\"true\" type=\"button\">Instruction</button>\
         <button role=\"tab\" id=\"tab-file\" aria-controls=\"panel-file\" aria-selected=\"false\" tabindex=\"-1\" type=\"button\">File</button>\
         <button role=\"tab\" id=\"tab-kernel\" aria-controls=\"panel-kernel\" aria-selected=\"false\" tabindex=\"-1\" type=\"button\">Kernel</button></div>\n\
         <section role=\"tabpanel\" id=\"panel-instruction\" aria-labelledby=\"tab-instruction\" class=\"playground large\" \
-        data-text=\"vadd4.s32.s32.u32.sat d.b20, a, b, c\"></section>\n\
+        data-text=\"vadd4.s32.s32.u32.sat d.b20, a, b, c\" data-targets=\"{targets}\" data-languages=\"{languages}\"></section>\n\
         <section role=\"tabpanel\" id=\"panel-file\" aria-labelledby=\"tab-file\" hidden></section>\n\
         <section role=\"tabpanel\" id=\"panel-kernel\" aria-labelledby=\"tab-kernel\" hidden></section>\n\
-        <noscript><p>The playground needs JavaScript and WebAssembly. The pages of the <a href=\"index.html\">instructions</a> do not.</p></noscript>\n";
+        <noscript><p>The playground needs JavaScript and WebAssembly. The pages of the <a href=\"index.html\">instructions</a> do not.</p></noscript>\n"
+    );
     Page {
         path: "playground.html".into(),
         title: "Playground".into(),
         description: "Type a PTX video instruction and see what it computes, lane by lane; judge a CUDA file; run a small PTX kernel in the browser.".into(),
-        body: body.into(),
+        body,
         section: "playground.html",
         aside: String::new(),
         finds: vec![Find {

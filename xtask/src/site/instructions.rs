@@ -218,7 +218,10 @@ fn of_slot(
         else {
             continue;
         };
-        let Some(effect) = effect(mnemonic, slots, at, value) else { continue };
+        let Some(effect) = effect(mnemonic, slots, at, value) else {
+            html.push_str("<p>It changed d on none of the values that were tried.</p>\n");
+            continue;
+        };
         let [a, b, c] = effect.inputs;
         forms.push(effect.with);
         let other = effect.without.to_string();

@@ -7,6 +7,7 @@
 //!
 //! The scripts and the style sheet are in `site/`.
 
+mod cases;
 mod codes;
 mod effect;
 mod example;
@@ -71,7 +72,7 @@ pub fn site(root: &Path) -> Result<Site, String> {
     let mut pages = vec![front::front(), front::playground()];
     pages.extend(instructions::pages(&data, &mut examples));
     pages.push(front::costs(&data));
-    pages.extend(codes::pages());
+    pages.extend(codes::pages(&cases::cases(root)?));
     let guide = guide::pages(root)?;
     pages.extend(guide.pages);
     check_links(&pages, &guide.pictures)?;
