@@ -1,4 +1,5 @@
-// Asks the playground's module what requests.jsonl asks, and compares its answers with answers.jsonl, byte by byte.
+// Asks the playground's module what requests.jsonl asks, and compares its answers with answers.jsonl, byte by byte. Also
+// that a trap is reported, and that requests after it are answered.
 //
 //   node crates/vop-web/tests/wasm.mjs target/site/vop-wasm.js
 
@@ -12,10 +13,23 @@ if (script === undefined) {
   console.error("usage: node wasm.mjs vop-wasm.js");
   process.exit(2);
 }
+
+// The first request traps.
+const call = "exports.vop_web_answer();";
+const trapping = `if (globalThis.traps) { globalThis.traps = false; throw new WebAssembly.RuntimeError("unreachable"); } ${call}`;
+const source = readFileSync(script, "utf8").replace(call, () => trapping);
+globalThis.traps = true;
+
 const started = performance.now();
-runInThisContext(readFileSync(script, "utf8"), { filename: script });
+runInThisContext(source, { filename: script });
 await globalThis.vop.ready;
 console.log(`ready after ${(performance.now() - started).toFixed(0)} ms`);
+
+const bug = globalThis.vop.answer({ ask: "file", text: "" });
+if (bug.bug !== true || bug.error !== "this is a bug in vop: unreachable") {
+  console.error(`a trap is answered with ${JSON.stringify(bug)}`);
+  process.exit(1);
+}
 
 const requests = lines("requests.jsonl");
 const answers = lines("answers.jsonl");

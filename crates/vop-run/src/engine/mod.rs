@@ -7,7 +7,7 @@
 //! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of memory's bytes; [`findings`]: what checks find.
 //! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace; [`watch`]: what
 //!   several threads execute.
-//! - [`texture`]: textures and surfaces.
+//! - [`texture`]: textures and surfaces; [`plan`]: video instructions.
 
 mod access;
 mod barrier;
@@ -18,6 +18,7 @@ pub(crate) mod findings;
 pub(crate) mod launch;
 mod meter;
 mod observer;
+mod plan;
 mod printf;
 pub(crate) mod shadow;
 mod system;

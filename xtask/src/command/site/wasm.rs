@@ -51,6 +51,8 @@ pub(crate) fn build(root: &Path) -> Result<Wasm, Failure> {
     let mut build = Command::new(cargo());
     build.current_dir(root).args(["rustc", "--locked", "--package", "vop-web", "--lib", "--crate-type", "cdylib"]);
     build.args(["--profile", "web", "--target", TARGET, "--target-dir"]).arg(&target_dir);
+    // Addresses are written in as few bytes as they need.
+    build.args(["--", "-C", "link-arg=--compress-relocations"]);
     for flags in ["RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         build.env_remove(flags);
     }

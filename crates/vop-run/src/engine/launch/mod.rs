@@ -20,6 +20,7 @@ use std::time::Duration;
 use super::block::Failure;
 use super::findings::Findings;
 use super::observer::Observer;
+use super::plan::Plan;
 use super::shadow::{Checks, Common};
 use super::texture::Textures;
 use super::wait::Standstill;
@@ -84,7 +85,7 @@ pub(super) struct Launch<'k> {
     trace: Option<ThreadId>,
     watch: Option<Watch>,
     /// By form of the kernel's video instructions.
-    plans: Vec<vop::bulk::Plan>,
+    plans: Vec<Plan>,
     /// Whether base instructions compute what ptxas's code does.
     pub(super) by_ptxas: bool,
     /// The next block to run.
@@ -320,8 +321,8 @@ impl Kernel {
         // Whether the threads of half a warp follow one another in a row of the block.
         let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
         let plan = |form: &vop::Form| {
-            let plan = vop::bulk::Plan::with_level(*form, options.semantics, self.level);
-            plan.unwrap_or_else(|| vop::bulk::Plan::new(*form, options.semantics))
+            let plan = Plan::with_level(*form, options.semantics, self.level);
+            plan.unwrap_or_else(|| Plan::new(*form, options.semantics))
         };
         let launch = Launch {
             kernel: self,
