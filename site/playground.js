@@ -69,15 +69,36 @@
   };
 
   // Diagnostics, drawn, each with a link to its page and what mends it.
-  const findings = (diagnostics, apply) => diagnostics.map(one => {
+  const findings = (diagnostics, apply, canApply = () => true) => diagnostics.map(one => {
     const row = element("div", { class: "row" }, element("a", { href: `${up}diagnostics/${one.code}.html` }, `${one.code}: what it means`));
-    if (one.edits?.length && apply) {
+    if (one.edits?.length && apply && canApply(one.edits)) {
       row.append(element("button", { type: "button", onclick: () => apply(one.edits) }, "Apply the help"));
     }
     const drawing = element("pre", { class: "drawing" });
     drawing.innerHTML = one.drawing;
     return element("div", { class: `finding ${one.severity}` }, drawing, row);
   });
+
+  // What readers of screens are told when typing pauses: no drawings, and not at each key.
+  const announcer = () => {
+    const region = element("p", { class: "unseen", role: "status" });
+    let timer = 0;
+    const announce = text => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { region.textContent = text; }, 700);
+    };
+    return { region, announce };
+  };
+  const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+  // A verdict in words, and the messages behind it.
+  const verdict = diagnostics => {
+    const of = severity => diagnostics.filter(one => one.severity === severity).length;
+    if (of("error") > 0) {
+      return `Illegal: ${count(of("error"), "error")}.`;
+    }
+    const found = [["warning", of("warning")], ["note", of("note")]].filter(([, number]) => number > 0).map(([name, number]) => count(number, name));
+    return found.length > 0 ? `Legal, with ${found.join(" and ")}.` : "Legal.";
+  };
 
   const edited = (text, edits) => [...edits].sort((a, b) => b.start - a.start)
     .reduce((text, edit) => text.slice(0, edit.start) + edit.text + text.slice(edit.end), text);
@@ -214,12 +235,11 @@
     return { box, show };
   };
 
-  const WHOSE = { isa: "The manual", ptxas: "ptxas 13.3 and later", "ptxas-13.2": "ptxas 11.7 to 13.2" };
-  const whose = one => one.releases ? `ptxas ${one.releases}` : WHOSE.isa;
+  const whose = one => one.releases ? `ptxas ${one.releases}` : "The manual";
 
   // The stages by each semantics that differs from the one before, side by side.
   const sides = (answer, setInputs) => {
-    const box = element("div", { class: "sides" });
+    const box = element("div", { class: "sides", tabindex: "-1" });
     const groups = [];
     for (const one of answer.semantics) {
       const same = groups.find(group => group[0].stages === one.stages);
@@ -275,7 +295,10 @@
   // One instruction. On its own page it is all that is to be seen, and the address holds it; elsewhere it takes the place of a drawing.
   const instruction = panel => {
     const large = panel.classList.contains("large");
-    const state = { text: panel.dataset.text, inputs: null, target: "sm_90", port: large ? "hip" : null };
+    const [TARGET, PORT] = ["sm_90", large ? "hip" : null];
+    const state = { text: panel.dataset.text, inputs: null, target: TARGET, port: PORT, open: large };
+    const targets = panel.dataset.targets?.split(" ") ?? [];
+    const languages = panel.dataset.languages?.split(" ") ?? [];
     const fromAddress = () => {
       const given = new URLSearchParams(location.hash.slice(1));
       if (!given.has("i")) {
@@ -284,33 +307,45 @@
       state.text = given.get("i");
       const values = ["a", "b", "c"].map(name => number(given.get(name) ?? "", 32, true));
       state.inputs = values.some(value => value !== null) ? values : null;
-      state.target = given.get("target") ?? state.target;
-      state.port = given.get("to") ?? state.port;
+      // Names that nobody knows are as if they were not there.
+      const among = (names, name, other) => names.includes(name) ? name : other;
+      state.target = among(targets, given.get("target"), TARGET);
+      state.port = among(languages, given.get("to"), PORT);
       return true;
+    };
+    // The address of what is shown.
+    const address = () => {
+      const more = (state.target === TARGET ? "" : `&target=${encodeURIComponent(state.target)}`)
+        + (state.port === PORT || !state.port ? "" : `&to=${encodeURIComponent(state.port)}`);
+      // Values that nobody chose are those of the instruction, and those of a text that is wrong are kept.
+      return permalink(state.text, state.inputs?.map(value => value ?? 0), more);
     };
     if (large) {
       fromAddress();
     } else if (panel.dataset.inputs) {
       state.inputs = panel.dataset.inputs.split(",").map(Number);
     }
-    const textarea = element("textarea", { rows: "2", spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-label": "PTX instruction", "aria-describedby": "findings" });
+    const textarea = element("textarea", { rows: "2", spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-label": "PTX instruction" });
     textarea.value = state.text;
     const text = marked(textarea, false);
-    const status = element("p", { class: "status", role: "status" });
-    const said = element("div", { id: "findings", "aria-live": "polite" });
-    const result = element("div", {});
+    const status = element("p", { class: "status" });
+    const { region, announce } = announcer();
+    const said = element("div", {});
     const drawn = panel.querySelector(".static");
     const choices = element("div", { class: "choices" });
     let loading = null;
 
     const registers = editors((index, value) => {
-      state.inputs ??= last.operands.map(operand => operand.value);
+      state.inputs ??= [0, 1, 2].map(i => last.operands[i]?.value ?? null);
       state.inputs[index] = value;
       update();
     });
+    // What is shown of an instruction, around the editors: these stay in the page, so that typing in them goes on.
+    const [before, after] = [element("div", {}), element("div", {})];
     const setInputs = inputs => {
       state.inputs = [...inputs];
       update();
+      after.querySelector(".sides")?.focus();
     };
     let last = null;
     let timer = 0;
@@ -321,9 +356,10 @@
       }
       clearTimeout(timer);
       timer = setTimeout(() => {
-        const more = (state.target === "sm_90" ? "" : `&target=${state.target}`) + (state.port === "hip" ? "" : `&to=${state.port}`);
-        const address = permalink(state.text, state.inputs && last?.operands?.map(operand => operand.value), more);
-        history.replaceState(null, "", address.slice(address.indexOf("#")));
+        // The address of another tab is not overwritten.
+        if (!panel.hidden) {
+          history.replaceState(null, "", address().replace(/^[^#]*/, ""));
+        }
       }, 300);
     };
 
@@ -354,26 +390,31 @@
         textarea.value = edited(textarea.value, edits);
         typed();
         textarea.focus();
-      }));
-      status.textContent = answer.error ?? `${diagnostics.length === 0 ? "Legal." : ""} Answered in ${answer.milliseconds.toFixed(1)} ms.`;
+        // A block of other instructions is none that can be explained here.
+      }, edits => edits.every(edit => !edit.text.includes("\n"))));
+      const words = answer.operands || diagnostics.length > 0 ? verdict(diagnostics) : "";
+      status.textContent = answer.error ?? `${words} Answered in ${answer.milliseconds.toFixed(1)} ms.`;
+      announce([answer.error ?? words, ...diagnostics.map(one => one.message)].join(" "));
+      registers.box.hidden = !answer.operands;
       if (!answer.operands) {
-        result.replaceChildren(...about(answer));
+        before.replaceChildren(...about(answer));
+        after.replaceChildren();
         return;
       }
       registers.show(answer.operands);
-      const parts = [element("p", { class: "meaning" }, answer.meaning)];
+      const head = [element("p", { class: "meaning" }, answer.meaning)];
       if (large) {
         const row = element("p", { class: "facts" }, element("span", {}, `PTX ISA ${answer.section}`),
           element("span", {}, element("a", { href: `${up}instructions/${answer.mnemonic}.html` }, `All about ${answer.mnemonic}`)));
-        parts.push(row);
+        head.push(row);
       }
-      parts.push(registers.box, ...sides(answer, setInputs), costs(answer));
+      const parts = [...sides(answer, setInputs), costs(answer)];
       const { lowering } = answer;
       const needs = lowering.needs ? ` It needs ${lowering.needs}.` : "";
-      const words = lowering.changed
-        ? `Lowered for ${lowering.target}, by the rule “${lowering.rule}”: ${lowering.cost} machine instructions instead of ${lowering.before}.${needs} d is the manual's.`
-        : `On ${lowering.target} it takes ${lowering.before}, and nothing known is cheaper.`;
-      const lowered = element("details", { open: large }, element("summary", {}, words));
+      const sentence = lowering.changed
+        ? `Lowered for ${lowering.target}, by the rule “${lowering.rule}”: ${count(lowering.cost, "machine instruction")} instead of ${lowering.before}.${needs} The result is as the manual says.`
+        : `On ${lowering.target} it takes ${count(lowering.before, "machine instruction")}, and vop knows nothing cheaper.`;
+      const lowered = element("details", { open: state.open, ontoggle: () => { state.open = lowered.open; } }, element("summary", {}, sentence));
       if (lowering.changed) {
         lowered.append(code(lowering.block));
       }
@@ -383,19 +424,11 @@
         parts.push(element("p", {}, "In CUDA C: ", ...names));
       }
       if (answer.port) {
-        parts.push(element("h3", {}, `In ${answer.port.language}`));
+        parts.push(element("h3", {}, `Ported to ${answer.port.language}`));
         parts.push(answer.port.error ? element("p", {}, answer.port.error) : code(answer.port.text));
       }
-      // What has the focus stays where it is.
-      const focused = document.activeElement;
-      const [start, end] = [focused?.selectionStart, focused?.selectionEnd];
-      result.replaceChildren(...parts);
-      if (focused && focused !== document.activeElement && registers.box.contains(focused)) {
-        focused.focus();
-        if (start !== undefined && start !== null) {
-          focused.setSelectionRange(start, end);
-        }
-      }
+      before.replaceChildren(...head);
+      after.replaceChildren(...parts);
     };
 
     const update = () => {
@@ -429,12 +462,12 @@
     let syncSlots = () => {};
     if (panel.dataset.slots) {
       const slots = JSON.parse(panel.dataset.slots);
+      const OPCODE = /^(\s*(?:@!?\s*[\w%$]+\s+)?)([\w.:]*)/;
       const lists = slots.map((slot, i) => {
         const options = (slot.optional ? [["", "—"]] : []).concat(slot.values.map(value => [value, value]));
         const label = select(slot.name, options, "", () => {
-          const [opcode, ...rest] = textarea.value.split(/(?=\s)/);
           const words = lists.map(list => list.value).join("");
-          textarea.value = panel.dataset.mnemonic + words + rest.join("");
+          textarea.value = textarea.value.replace(OPCODE, (_, guard) => guard + panel.dataset.mnemonic + words);
           state.inputs = null;
           typed();
         });
@@ -443,10 +476,12 @@
       });
       // The lists say what the text says: each takes the first modifier that it has.
       syncSlots = () => {
-        let words = textarea.value.trim().split(/\s/)[0].split(/(?=\.)/).slice(1);
+        let [mnemonic, ...words] = OPCODE.exec(textarea.value)[2].split(/(?=\.)/);
         slots.forEach((slot, i) => {
           const at = words.findIndex(word => slot.values.includes(word));
           lists[i].value = at >= 0 ? words[at] : "";
+          // They are those of one mnemonic.
+          lists[i].disabled = mnemonic !== panel.dataset.mnemonic;
           if (at >= 0) {
             words = words.slice(at + 1);
           }
@@ -455,22 +490,21 @@
       syncSlots();
     }
     if (large) {
-      choices.append(
-        select("lowered for", panel.dataset.targets.split(" ").map(name => [name, name]), state.target, value => {
-          state.target = value;
+      const chosen = [["lowered for", targets, "target"], ["ported to", languages, "port"]].map(([label, names, member]) =>
+        select(label, names.map(name => [name, name]), state[member], value => {
+          state[member] = value;
           update();
-        }),
-        select("ported to", panel.dataset.languages.split(" ").map(name => [name, name]), state.port, value => {
-          state.port = value;
-          update();
-        }),
-      );
+        }));
+      choices.append(...chosen);
       addEventListener("hashchange", () => {
         if (fromAddress()) {
           textarea.value = state.text;
-          update();
+          chosen[0].querySelector("select").value = state.target;
+          chosen[1].querySelector("select").value = state.port;
+          start().then(update);
         }
       });
+      panel.addEventListener("shown", remember);
     }
     const buttons = element("p", { class: "row" },
       element("button", {
@@ -482,24 +516,27 @@
     if (large) {
       const copy = element("button", {
         type: "button", onclick: () => {
-          const address = new URL(permalink(state.text, last?.operands?.map(operand => operand.value)), location.href).href;
+          // The values that are shown belong to the link.
+          state.inputs ??= last?.operands ? [0, 1, 2].map(i => last.operands[i]?.value ?? null) : null;
+          const link = new URL(address(), location.href).href;
           const done = () => {
             copy.textContent = "Copied";
             setTimeout(() => { copy.textContent = "Copy the link"; }, 1500);
           };
-          navigator.clipboard ? navigator.clipboard.writeText(address).then(done, () => prompt("The link", address)) : prompt("The link", address);
+          navigator.clipboard ? navigator.clipboard.writeText(link).then(done, () => prompt("The link", link)) : prompt("The link", link);
+          remember();
         },
       }, "Copy the link");
       buttons.append(copy);
     } else {
       buttons.append(element("button", {
         type: "button", onclick: () => {
-          location.href = permalink(state.text, last?.operands?.map(operand => operand.value) ?? state.inputs);
+          location.href = address();
         },
       }, "Open in the playground"));
     }
     const head = panel.querySelector("h2");
-    const parts = [text.box, choices, buttons, status, said, result];
+    const parts = [text.box, choices, buttons, status, region, said, before, registers.box, after];
     if (head) {
       head.after(...parts);
     } else {
@@ -514,7 +551,7 @@
 
   // A file.
 
-  const FILES = [["cuda", "CUDA C++"], ["ptx", "PTX"], ["opencl", "OpenCL C"], ["python", "Python"], ["rust", "Rust"], ["llvm", "LLVM IR"], ["markdown", "Markdown"]];
+  const FILES = [["", "guessed: PTX or CUDA C++"], ["cuda", "CUDA C++"], ["ptx", "PTX"], ["opencl", "OpenCL C"], ["python", "Python"], ["rust", "Rust"], ["llvm", "LLVM IR"], ["markdown", "Markdown"]];
   const SAMPLE = `// The sum of absolute differences of four bytes, and a clamped sum that is wrong.
 __device__ unsigned sad(unsigned a, unsigned b, unsigned sum) {
     asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(sum));
@@ -548,14 +585,15 @@ __device__ unsigned brighten(unsigned pixels, unsigned by) {
   };
 
   const file = panel => {
-    const state = { language: "cuda", name: null };
+    const state = { language: "cuda" };
     const textarea = element("textarea", { spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", "aria-label": "Source file" });
     textarea.value = SAMPLE;
     const text = marked(textarea, true);
-    const status = element("p", { class: "status", role: "status" });
+    const status = element("p", { class: "status" });
+    const { region, announce } = announcer();
     const result = element("div", {});
     const show = () => {
-      const answer = ask({ ask: "file", text: textarea.value, language: state.language, level: "note", columns: columns(panel) });
+      const answer = ask({ ask: "file", text: textarea.value, language: state.language || undefined, level: "note", columns: columns(panel) });
       if (answer.error) {
         status.textContent = answer.error;
         result.replaceChildren();
@@ -564,7 +602,9 @@ __device__ unsigned brighten(unsigned pixels, unsigned by) {
       }
       text.mark(answer.diagnostics);
       const { instructions, legal, illegal, unjudged } = answer.summary;
-      status.textContent = `${instructions} video instructions: ${legal} legal, ${illegal} illegal, ${unjudged} not judged. Answered in ${answer.milliseconds.toFixed(1)} ms.`;
+      const words = `${count(instructions, "video instruction")}: ${legal} legal, ${illegal} illegal, ${unjudged} not judged.`;
+      status.textContent = `${words} Answered in ${answer.milliseconds.toFixed(1)} ms.`;
+      announce(words);
       const row = one => {
         const link = one.form ? element("a", { href: permalink(one.form) }, element("code", {}, one.text)) : element("code", {}, one.text);
         const cost = element("td", { class: "number" }, one.cost === null ? "" : String(one.cost));
@@ -580,11 +620,12 @@ __device__ unsigned brighten(unsigned pixels, unsigned by) {
       result.replaceChildren(...findings(answer.diagnostics, edits => {
         textarea.value = edited(textarea.value, edits);
         show();
+        textarea.focus();
       }), ...(answer.uses.length > 0 ? [element("div", { class: "scrolls" }, table)] : []));
     };
     const read = chosen => chosen?.text().then(content => {
       const ends = { cu: "cuda", cuh: "cuda", cpp: "cuda", h: "cuda", hpp: "cuda", ptx: "ptx", cl: "opencl", py: "python", rs: "rust", ll: "llvm", md: "markdown" };
-      state.language = ends[chosen.name.split(".").pop().toLowerCase()] ?? state.language;
+      state.language = ends[chosen.name.split(".").pop().toLowerCase()] ?? "";
       language.querySelector("select").value = state.language;
       textarea.value = content;
       show();
@@ -603,7 +644,7 @@ __device__ unsigned brighten(unsigned pixels, unsigned by) {
       }
     });
     panel.replaceChildren(element("p", {}, "Paste a source file. Every video instruction in it is judged as ptxas judges it. The file stays in this browser."),
-      element("div", { class: "choices" }, language, picker), text.box, status, result);
+      element("div", { class: "choices" }, language, picker), text.box, status, region, result);
     return show;
   };
 
@@ -634,16 +675,16 @@ $done:
     ret;
 }
 `;
-  const SAMPLE_ARGUMENTS = { pixels: { type: "u32[8]", fill: "random" }, by: { type: "u32", value: "0x40404040" }, count: { type: "u32", value: "6" } };
+  const SAMPLE_ARGUMENTS = [["pixels", { type: "u32[8]", fill: "random" }], ["by", { type: "u32", value: "0x40404040" }], ["count", { type: "u32", value: "6" }]];
   const FILLS = [["index", "0, 1, 2 …"], ["random", "random"], ["zero", "zeros"], ["values", "these values"]];
 
   const kernel = panel => {
-    const state = { grid: "1", block: "8", entry: null, given: { ...SAMPLE_ARGUMENTS }, entries: [] };
+    const state = { grid: "1", block: "8", entry: null, given: new Map(SAMPLE_ARGUMENTS), entries: [] };
     const textarea = element("textarea", { spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", "aria-label": "PTX module" });
     textarea.value = KERNEL;
     const text = marked(textarea, true);
     const status = element("p", { class: "status", role: "status" });
-    const said = element("div", { "aria-live": "polite" });
+    const said = element("div", {});
     const choices = element("div", { class: "choices" });
     const result = element("div", {});
 
@@ -656,15 +697,15 @@ $done:
 
     // What a parameter gets: as it was given before, otherwise as its type suggests.
     const argument = parameter => {
-      const known = state.given[parameter.name];
+      const known = state.given.get(parameter.name);
       if (known && known.type.includes("[") === parameter.pointer) {
-        return known;
+        return parameter.pointer ? known : { ...known, type: parameter.type };
       }
       return parameter.pointer ? { type: "u32[32]", fill: "index" } : { type: parameter.type, value: "1" };
     };
     const argumentFields = parameter => {
       const one = argument(parameter);
-      state.given[parameter.name] = one;
+      state.given.set(parameter.name, one);
       const name = parameter.name;
       const type = element("input", { size: 9, value: one.type, "aria-label": `type of ${name}`, oninput: event => { one.type = event.target.value; } });
       if (!parameter.pointer) {
@@ -742,8 +783,22 @@ $done:
         ...step.values.map(value => element("td", value === null ? { class: "off", title: "not active" } : {}, value === null ? "·" : value))));
       return element("div", { class: "scrolls" }, element("table", { class: "threads" }, element("thead", {}, head), element("tbody", {}, ...rows)));
     };
+    // The kernel runs in a worker, which can be ended.
+    let worker = null;
+    const stop = element("button", { type: "button", hidden: true, onclick: () => end("Stopped.") }, "Stop");
+    const end = words => {
+      worker?.terminate();
+      worker = null;
+      stop.hidden = true;
+      status.textContent = words;
+    };
     const run = () => {
+      if (!stop.hidden) {
+        end("");
+      }
       const [grid, block] = [three(state.grid), three(state.block)];
+      said.replaceChildren();
+      result.replaceChildren();
       if (!grid || !block) {
         status.textContent = "Grid and block are one to three sizes, such as 8 or 8x8x1.";
         return;
@@ -753,31 +808,42 @@ $done:
         return;
       }
       status.textContent = "Running …";
-      // After the browser has shown that.
-      setTimeout(() => {
-        const answer = ask({ ask: "run", text: textarea.value, entry: current.name, grid, block, arguments: current.parameters.map(parameter => state.given[parameter.name]), columns: columns(panel) });
-        const failures = [answer.fault, ...(answer.findings ?? []), ...(answer.diagnostics ?? [])].filter(Boolean);
-        text.mark(failures.filter(one => one.start !== undefined && one.start !== null));
-        said.replaceChildren(...findings(failures));
-        if (answer.error || answer.diagnostics) {
-          status.textContent = answer.error ?? "It cannot run.";
-          result.replaceChildren();
-          return;
+      const began = performance.now();
+      worker ??= self.vop.worker();
+      stop.hidden = false;
+      worker.onmessage = event => {
+        stop.hidden = true;
+        show(JSON.parse(event.data), performance.now() - began, block);
+      };
+      worker.onerror = event => {
+        end(`It cannot run: ${event.message}`);
+      };
+      worker.postMessage(JSON.stringify({ ask: "run", text: textarea.value, entry: current.name, grid, block, arguments: current.parameters.map(parameter => state.given.get(parameter.name)), columns: columns(panel) }));
+    };
+    const show = (answer, milliseconds, block) => {
+      const failures = [answer.fault, ...(answer.findings ?? []), ...(answer.diagnostics ?? [])].filter(Boolean);
+      text.mark(failures.filter(one => one.start !== undefined && one.start !== null));
+      said.replaceChildren(...findings(failures));
+      if (answer.error || answer.diagnostics) {
+        status.textContent = answer.error ?? "It cannot run.";
+        result.replaceChildren();
+        return;
+      }
+      const done = answer.counts ? `${Number(answer.counts.instructions).toLocaleString("en")} thread-instructions, ${answer.counts.video} of them video` : answer.limited ? "Stopped at the limit of work" : "Stopped by a fault";
+      status.textContent = `${done}, in ${milliseconds.toFixed(1)} ms.`;
+      const parts = answer.arguments.filter(one => one.buffer).map(shownMemory);
+      if (answer.printed) {
+        parts.push(element("h3", {}, "Printed"), code(answer.printed));
+      }
+      if (answer.steps.length > 0) {
+        const [all, shown] = [block.reduce((product, axis) => product * axis), answer.steps[0].values.length];
+        const threads = all > shown ? `the first ${shown} of ${all} threads` : `${count(all, "thread")}`;
+        parts.push(element("h3", {}, `What ${threads} of block 0 did`), shownSteps(answer));
+        if (answer.steps_left_out > 0) {
+          parts.push(element("p", {}, `${answer.steps_left_out} more steps are not shown.`));
         }
-        const done = answer.counts ? `${Number(answer.counts.instructions).toLocaleString("en")} thread-instructions, ${answer.counts.video} of them video` : answer.limited ? "Stopped at the limit of work" : "Stopped by a fault";
-        status.textContent = `${done}, in ${answer.milliseconds.toFixed(1)} ms.`;
-        const parts = answer.arguments.filter(one => one.buffer).map(shownMemory);
-        if (answer.printed) {
-          parts.push(element("h3", {}, "Printed"), code(answer.printed));
-        }
-        if (answer.steps.length > 0) {
-          parts.push(element("h3", {}, "What the threads of the first block do"), shownSteps(answer));
-          if (answer.steps_left_out > 0) {
-            parts.push(element("p", {}, `${answer.steps_left_out} more steps are not shown.`));
-          }
-        }
-        result.replaceChildren(...parts);
-      }, 0);
+      }
+      result.replaceChildren(...parts);
     };
     textarea.addEventListener("input", paced(read));
     panel.addEventListener("keydown", event => {
@@ -787,7 +853,7 @@ $done:
       }
     });
     panel.replaceChildren(element("p", {}, "A PTX module. The kernel runs in this browser, with every access to memory checked."), text.box, choices,
-      element("p", { class: "row" }, element("button", { type: "button", id: "run", onclick: run }, "Run (Ctrl + Enter)")), status, said, result);
+      element("p", { class: "row" }, element("button", { type: "button", id: "run", onclick: run }, "Run (Ctrl + Enter)"), stop), status, said, result);
     return () => {
       read();
       run();
@@ -800,6 +866,7 @@ $done:
       return;
     }
     const starts = { "panel-file": file, "panel-kernel": kernel };
+    const wanted = { "#file": "tab-file", "#kernel": "tab-kernel" };
     const open = tab => {
       for (const one of all) {
         const current = one === tab;
@@ -807,6 +874,9 @@ $done:
         one.tabIndex = current ? 0 : -1;
         const panel = document.getElementById(one.getAttribute("aria-controls"));
         panel.hidden = !current;
+        if (current && panel.id === "panel-instruction") {
+          panel.dispatchEvent(new Event("shown"));
+        }
         if (current && starts[panel.id] && !panel.hasChildNodes()) {
           panel.textContent = "Loading …";
           ready().then(() => starts[panel.id](panel)(), error => { panel.textContent = `It cannot start: ${error.message}`; });
@@ -814,22 +884,35 @@ $done:
       }
     };
     all.forEach((tab, i) => {
-      tab.addEventListener("click", () => open(tab));
+      const choose = tab => {
+        open(tab);
+        const address = Object.entries(wanted).find(([, id]) => id === tab.id);
+        if (address) {
+          history.replaceState(null, "", address[0]);
+        }
+      };
+      tab.addEventListener("click", () => choose(tab));
       tab.addEventListener("keydown", event => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (step) {
-          const to = all[(i + step + all.length) % all.length];
-          open(to);
-          to.focus();
+        const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: all.length - 1 }[event.key];
+        if (to !== undefined) {
+          event.preventDefault();
+          const tab = all[(to + all.length) % all.length];
+          choose(tab);
+          tab.focus();
         }
       });
     });
-    const wanted = { "#file": "tab-file", "#kernel": "tab-kernel" };
-    const follow = () => wanted[location.hash] && open(document.getElementById(wanted[location.hash]));
+    const follow = () => {
+      const tab = wanted[location.hash] ?? (location.hash.startsWith("#i=") ? "tab-instruction" : null);
+      if (tab) {
+        open(document.getElementById(tab));
+      }
+    };
     addEventListener("hashchange", follow);
     follow();
   };
 
-  document.querySelectorAll(".playground").forEach(instruction);
+  // The tabs first: an instruction that is not shown does not change the address.
   tabs();
+  document.querySelectorAll(".playground").forEach(instruction);
 })();

@@ -123,7 +123,7 @@
         results.unshift({ href: permalink(text), title: text, kind: "playground", text: "Explain this instruction" });
       }
       found.innerHTML = results.length === 0 ? `<p>${self.vopIndex ? "Nothing has all of these words." : "Loading …"}</p>`
-        : results.map((one, i) => `<a role="option" id="found-${i}" href="${escape(one.href)}">${escape(one.title)} <small>${escape(one.kind)}: ${escape(one.text)}</small></a>`).join("");
+        : results.map((one, i) => `<a role="option" tabindex="-1" id="found-${i}" href="${escape(one.href)}">${escape(one.title)} <small>${escape(one.kind)}: ${escape(one.text)}</small></a>`).join("");
       found.hidden = false;
       input.setAttribute("aria-expanded", "true");
       choose(results.length > 0 ? 0 : -1);
@@ -148,6 +148,11 @@
         input.blur();
       }
     });
+    input.closest(".tools").addEventListener("focusout", event => {
+      if (event.relatedTarget && !event.currentTarget.contains(event.relatedTarget)) {
+        close();
+      }
+    });
     found.addEventListener("click", event => event.target.closest("a") && close());
     document.addEventListener("click", event => event.target.closest(".tools") || close());
     document.addEventListener("keydown", event => {
@@ -169,12 +174,17 @@
     if (!input) {
       return;
     }
+    const told = document.createElement("span");
+    told.setAttribute("role", "status");
+    input.after(" ", told);
     const rows = [...document.querySelectorAll(`tr.${input.dataset.filters}`)].map(row => [row, row.textContent.toLowerCase()]);
     const apply = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       for (const [row, text] of rows) {
         row.hidden = (shape !== "" && row.dataset.shape !== shape) || !words.every(word => text.includes(word));
       }
+      const shown = rows.filter(([row]) => !row.hidden).length;
+      told.textContent = shown === rows.length ? "" : `${shown} of ${rows.length}`;
       for (const group of document.querySelectorAll(".code-group")) {
         group.hidden = !group.querySelector("tbody tr:not([hidden])");
       }
@@ -193,7 +203,10 @@
   const sorting = () => {
     for (const table of document.querySelectorAll("table.sorts")) {
       table.querySelectorAll("thead th").forEach((head, column) => {
-        head.tabIndex = 0;
+        const button = document.createElement("button");
+        button.type = "button";
+        button.append(...head.childNodes);
+        head.append(button);
         const sort = () => {
           const descending = head.getAttribute("aria-sort") === "ascending";
           table.querySelectorAll("thead th").forEach(one => one.removeAttribute("aria-sort"));
@@ -204,13 +217,7 @@
           rows.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0) * (descending ? -1 : 1));
           body.append(...rows.map(([, row]) => row));
         };
-        head.addEventListener("click", sort);
-        head.addEventListener("keydown", event => {
-          if (event.key === "Enter" || event.key === " ") {
-            event.preventDefault();
-            sort();
-          }
-        });
+        button.addEventListener("click", sort);
       });
     }
   };

@@ -3,9 +3,9 @@
 //
 //   await vop.ready;
 //   const answer = vop.answer({ ask: "file", name: "a.cu", text: "…" });
-(() => {
+//   const worker = vop.worker();  // Takes requests as text, and gives answers as text.
+(function start(packed) {
   "use strict";
-  const packed = "VOP_WASM";
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
 
@@ -73,5 +73,15 @@
 
   const answer = (request) => JSON.parse(exchange(JSON.stringify(request, whole)));
 
-  globalThis.vop = { ready, answer, exchange };
-})();
+  // A worker of its own, made of this text: a page that is opened from a file may not load one from another file.
+  function worker() {
+    const answers = "onmessage = (event) => vop.ready.then(() => postMessage(vop.exchange(event.data)));";
+    const source = `(${start})(${JSON.stringify(packed)});\n${answers}`;
+    const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    const made = new Worker(address);
+    URL.revokeObjectURL(address);
+    return made;
+  }
+
+  globalThis.vop = { ready, answer, exchange, worker };
+})("VOP_WASM");

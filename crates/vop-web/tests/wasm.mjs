@@ -1,7 +1,7 @@
 // Asks the playground's module what requests.jsonl asks, and compares its answers with answers.jsonl, byte by byte. Also
 // that a trap is reported, and that requests after it are answered.
 //
-//   node crates/vop-web/tests/wasm.mjs target/site/vop-wasm.js
+//   node crates/vop-web/tests/wasm.mjs target/site/assets/vop-wasm.js
 
 import { readFileSync } from "node:fs";
 import { runInThisContext } from "node:vm";
