@@ -263,8 +263,8 @@ levels! {
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")] avx512;
 }
 
-// Other machines have no further levels, and builds with debug assertions are those of tests, at a level where the compiler makes no vector instructions of loops: all levels would be the
-// same code, three times. (A build script that asks for the level itself would make cargo build the crate again and again in CI.)
+// Other machines have no further levels, and builds with debug assertions are those of tests, at a level where the compiler makes no
+// vector instructions of loops: all levels would be the same code, three times. (A build script that asks for the level itself would make cargo build the crate again and again in CI.)
 #[cfg(all(any(not(target_arch = "x86_64"), debug_assertions), not(test)))]
 levels! {
     portable;

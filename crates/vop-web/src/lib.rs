@@ -37,8 +37,8 @@ pub fn answer(request: &str) -> String {
 }
 
 fn understood(request: &str) -> Result<Value, String> {
-    let request: Value = serde_json::from_str(request).map_err(|error| format!("the request is no JSON: {error}"))?;
-    let Value::Object(mut members) = request else { return Err("the request is no object".to_owned()) };
+    let request: Value = serde_json::from_str(request).map_err(|error| format!("the request is not JSON: {error}"))?;
+    let Value::Object(mut members) = request else { return Err("the request is not an object".to_owned()) };
     match members.shift_remove("ask") {
         None => Err("the request has no `ask`".to_owned()),
         Some(Value::String(ask)) => match ask.as_str() {
@@ -46,9 +46,9 @@ fn understood(request: &str) -> Result<Value, String> {
             "instruction" => instruction::answer(&members_of(&ask, members)?),
             "kernel" => Ok(kernel::answer(&members_of(&ask, members)?)),
             "run" => run::answer(&members_of(&ask, members)?),
-            _ => Err(format!("nobody answers `{ask}`: there are `instruction`, `file`, `kernel` and `run`")),
+            _ => Err(format!("`ask` is `{ask}`, and must be one of `instruction`, `file`, `kernel` and `run`")),
         },
-        Some(other) => Err(format!("`ask` is {other}, no text")),
+        Some(other) => Err(format!("`ask` is {other}, not a text")),
     }
 }
 

@@ -65,7 +65,7 @@ fn page(entry: &Entry, entries: &[Entry], case: Option<&String>) -> Page {
 fn list(entries: &[Entry]) -> Page {
     let mut body = String::from(
         "<h1>Diagnostics and lints</h1>\n<p>Every error, warning and note of vop has a code. A code keeps its meaning, and is never reused.</p>\n\
-         <p><label>Show only: <input type=\"text\" class=\"filter\" data-filters=\"code\" placeholder=\"a word, a code\" autocomplete=\"off\" spellcheck=\"false\"></label></p>\n",
+         <p class=\"only\"><label>Show only: <input type=\"text\" class=\"filter\" data-filters=\"code\" placeholder=\"a word, a code\" autocomplete=\"off\" spellcheck=\"false\"></label></p>\n",
     );
     for (prefix, about) in GROUPS {
         body.push_str(&format!(

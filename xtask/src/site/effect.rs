@@ -37,15 +37,7 @@ pub(crate) fn effect(mnemonic: Mnemonic, slots: &[Slot], at: usize, value: &str)
         true => vec![None],
         false => spellings(&slots[at]).into_iter().filter(|other| other != value).map(Some).collect(),
     };
-    let mut contexts = vec![plain(slots)];
-    let types = |choice: &Choice| {
-        let signed = |spelling: &Option<String>| match spelling.as_deref() {
-            Some(".u32") => Some(".s32".to_owned()),
-            _ => spelling.clone(),
-        };
-        choice.iter().map(signed).collect::<Choice>()
-    };
-    contexts.push(types(&contexts[0]));
+    let mut contexts = of_types(slots);
     let alone = contexts.clone();
     for (i, slot) in slots.iter().enumerate().filter(|(i, slot)| *i != at && slot.optional) {
         for spelling in spellings(slot) {
@@ -55,7 +47,6 @@ pub(crate) fn effect(mnemonic: Mnemonic, slots: &[Slot], at: usize, value: &str)
             }
         }
     }
-    // `.sat` limits to the type of d, so the sources have another.
     for context in &contexts {
         let mut with = context.clone();
         with[at] = Some(value.to_owned());
@@ -70,6 +61,22 @@ pub(crate) fn effect(mnemonic: Mnemonic, slots: &[Slot], at: usize, value: &str)
         }
     }
     None
+}
+
+/// The plainest choice with all types: first those where all are one, then those where they differ, as `.sat` of a minimum needs, which
+/// limits to the type of d.
+fn of_types(slots: &[Slot]) -> Vec<Choice> {
+    let plain = plain(slots);
+    let typed: Vec<usize> = (0..slots.len()).filter(|at| spellings(&slots[*at]) == [".u32", ".s32"]).collect();
+    let choice = |bits: usize| {
+        let mut choice = plain.clone();
+        for (_, at) in typed.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1) {
+            choice[*at] = Some(".s32".to_owned());
+        }
+        choice
+    };
+    let all = (1 << typed.len()) - 1;
+    [0, all].into_iter().chain(1..all).map(choice).collect()
 }
 
 /// Values with something to see in each lane, and smaller ones.
@@ -96,4 +103,32 @@ fn separating(with: Form, without: Form) -> Option<[u32; 3]> {
         WORDS.into_iter().flat_map(|c| WORDS.into_iter().flat_map(move |a| WORDS.into_iter().map(move |b| [a, b, c])))
     };
     std::iter::once(telling).chain(all()).find(|inputs| differ(*inputs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every modifier is shown to do something, but for types that only say how d is meant.
+    #[test]
+    fn effects() {
+        let mut without = Vec::new();
+        for mnemonic in Mnemonic::ALL {
+            let slots = vop_draw::mnemonic::modifiers(mnemonic);
+            for (at, slot) in slots.iter().enumerate() {
+                for value in spellings(slot) {
+                    match effect(mnemonic, &slots, at, &value) {
+                        Some(Effect { with, without, inputs: [a, b, c] }) => {
+                            assert_ne!(with.eval(a, b, c), without.eval(a, b, c), "{with} and {without}");
+                        }
+                        None => without.push(format!("{mnemonic} {value} as {}", slot.name)),
+                    }
+                }
+            }
+        }
+        assert_eq!(without, WITHOUT);
+    }
+
+    /// The sign of `vmad`'s result is that of its sources, and `.u32` of a shift is the only type that there is.
+    const WITHOUT: &[&str] = &[];
 }

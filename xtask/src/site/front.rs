@@ -6,7 +6,7 @@ use vop_draw::html::escaped;
 use vop_draw::mnemonic::example;
 
 use super::search::Find;
-use super::{Data, Page, instructions};
+use super::{Page, instructions};
 use crate::docs::touched;
 
 fn of(text: &str) -> Form {
@@ -35,7 +35,7 @@ pub(crate) fn front() -> Page {
     body.push_str(
         "<input type=\"text\" class=\"filter\" data-filters=\"mnemonic\" placeholder=\"name or word\" aria-label=\"Show only instructions with this word\" autocomplete=\"off\" spellcheck=\"false\"></div>\n\
          <div class=\"scrolls\"><table class=\"plain mnemonics\"><thead><tr><th scope=\"col\">instruction</th><th scope=\"col\">what it does</th>\
-         <th scope=\"col\">example</th><th scope=\"col\">forms</th><th scope=\"col\">ptxas differs</th><th scope=\"col\">cost of the example, sm_90</th></tr></thead><tbody>\n",
+         <th scope=\"col\">example</th><th scope=\"col\" class=\"number\">forms</th><th scope=\"col\" class=\"number\">ptxas differs</th><th scope=\"col\" class=\"number\">cost of the example, sm_90</th></tr></thead><tbody>\n",
     );
     for (shape, (_, mnemonics)) in ["scalar", "halves", "bytes"].into_iter().zip(instructions::groups()) {
         for mnemonic in mnemonics {
@@ -117,15 +117,16 @@ pub(crate) fn playground() -> Page {
 }
 
 /// All costs in one table.
-pub(crate) fn costs(data: &Data) -> Page {
+pub(crate) fn costs(forms: &[Form]) -> Page {
+    let rows: String = forms.iter().map(|form| instructions::cost_row(*form, "")).collect();
     let body = format!(
         "<h1>Costs</h1>\n<p>Machine instructions that ptxas 13.5 makes of a form, and, behind an arrow, of what <code>vop lower</code> writes in its \
-         place. The forms show each modifier, or are used in public projects. A heading sorts by its column. The \
+         place. The forms are those that the pages of instructions show or public projects use. A heading sorts by its column. The \
          <a href=\"playground.html\">playground</a> has the costs of every form.</p>\n\
-         <p><label>Show only: <input type=\"text\" class=\"filter\" data-filters=\"cost\" placeholder=\"vadd4 .sat\" autocomplete=\"off\" spellcheck=\"false\"></label></p>\n\
+         <p class=\"only\"><label>Show only: <input type=\"text\" class=\"filter\" data-filters=\"cost\" placeholder=\"vadd4 .sat\" autocomplete=\"off\" spellcheck=\"false\"></label></p>\n\
          <div class=\"scrolls\"><table class=\"plain costs sorts\">{}<tbody>\n{}</tbody></table></div>\n",
         instructions::cost_head(),
-        instructions::all_costs(data)
+        rows
     );
     Page {
         path: "costs.html".into(),

@@ -137,6 +137,7 @@ fn page(root: &Path, file: &str, text: &str, pictures: &mut BTreeMap<String, Pat
     let mut events: Vec<Event<'_>> = Parser::new_ext(text, options()).collect();
     let mut title = String::new();
     let mut finds: Vec<Find> = Vec::new();
+    let mut anchors: BTreeMap<String, usize> = BTreeMap::new();
     // Whether the links that are open lead somewhere.
     let mut links = Vec::new();
     for i in 0..events.len() {
@@ -151,7 +152,13 @@ fn page(root: &Path, file: &str, text: &str, pictures: &mut BTreeMap<String, Pat
                         _ => None,
                     })
                     .collect();
-                let anchor = anchor(&words);
+                let mut anchor = anchor(&words);
+                // A heading that is there again has a number, as forges give it.
+                let times = anchors.entry(anchor.clone()).or_default();
+                *times += 1;
+                if *times > 1 {
+                    anchor = format!("{anchor}-{}", *times - 1);
+                }
                 if title.is_empty() {
                     title = words.clone();
                 }

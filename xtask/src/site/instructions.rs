@@ -24,8 +24,14 @@ const UP: &str = "../";
 /// The GPU whose lowering is shown.
 const TARGET: &str = "sm_90";
 
-pub(crate) fn pages(data: &Data, examples: &mut Vec<Example>) -> Vec<Page> {
-    Mnemonic::ALL.into_iter().map(|mnemonic| page(mnemonic, data, examples)).collect()
+/// The pages. `shown` gets the forms whose costs they have, each once.
+pub(crate) fn pages(data: &Data, examples: &mut Vec<Example>, shown: &mut Vec<Form>) -> Vec<Page> {
+    let page = |mnemonic| {
+        let (page, forms) = page(mnemonic, data, examples);
+        shown.extend(forms);
+        page
+    };
+    Mnemonic::ALL.into_iter().map(page).collect()
 }
 
 /// The mnemonics, in groups of their shapes.
@@ -55,7 +61,7 @@ fn read(text: &str) -> Instruction<'_> {
         .unwrap_or_else(|faults| panic!("the example `{text}` is not legal: {faults:?}"))
 }
 
-fn page(mnemonic: Mnemonic, data: &Data, examples: &mut Vec<Example>) -> Page {
+fn page(mnemonic: Mnemonic, data: &Data, examples: &mut Vec<Example>) -> (Page, Vec<Form>) {
     let row = mnemonic.row();
     let path = format!("instructions/{mnemonic}.html");
     let mut drawn = Examples { page: path.clone(), up: UP, all: examples };
@@ -98,12 +104,13 @@ fn page(mnemonic: Mnemonic, data: &Data, examples: &mut Vec<Example>) -> Page {
         });
     }
     body.push_str(&of_operands(mnemonic, &slots, &mut drawn, &mut forms));
-    body.push_str(&of_ptxas(mnemonic, &mut drawn));
+    body.push_str(&of_ptxas(mnemonic, &mut drawn, &mut forms));
     let uses: Vec<&[String; 3]> =
         data.uses.iter().filter(|[form, ..]| form.split(['.', ' ']).next() == Some(row.name)).collect();
     for [used, ..] in &uses {
         forms.extend(used.parse::<Form>().ok());
     }
+    let forms = once(&forms);
     body.push_str(&of_costs(&forms));
     body.push_str(&of_lowering(&text, data));
     let intrinsics = intrinsics(mnemonic);
@@ -122,7 +129,7 @@ fn page(mnemonic: Mnemonic, data: &Data, examples: &mut Vec<Example>) -> Page {
         text: format!("{projects} {purposes}"),
     }));
     body.push_str(&of_ports(&text));
-    Page {
+    let page = Page {
         path,
         title: format!("{mnemonic}: {}", row.summary),
         description: format!(
@@ -134,7 +141,8 @@ fn page(mnemonic: Mnemonic, data: &Data, examples: &mut Vec<Example>) -> Page {
         section: SECTION,
         aside: aside(mnemonic),
         finds,
-    }
+    };
+    (page, forms)
 }
 
 /// Links to the parts of the page.
@@ -297,7 +305,7 @@ fn of_operands(mnemonic: Mnemonic, slots: &[Slot], drawn: &mut Examples<'_>, for
 }
 
 /// What ptxas's code computes differently, each deviation with a form and inputs that show it.
-fn of_ptxas(mnemonic: Mnemonic, drawn: &mut Examples<'_>) -> String {
+fn of_ptxas(mnemonic: Mnemonic, drawn: &mut Examples<'_>, forms: &mut Vec<Form>) -> String {
     let mut html = String::from("<h2 id=\"ptxas\">What ptxas computes</h2>\n");
     if mnemonic.shape().is_simd() {
         html.push_str(
@@ -305,14 +313,14 @@ fn of_ptxas(mnemonic: Mnemonic, drawn: &mut Examples<'_>) -> String {
         );
         return html;
     }
-    let forms = mnemonic.forms().count();
+    let all_forms = mnemonic.forms().count();
     let newest = touched(Deviations::NONE, Semantics::Ptxas.deviations(), mnemonic.forms());
     let _ = writeln!(
         html,
         "<p>For {} of {} forms the code of ptxas 13.3 and later computes another value than the manual on some inputs. The counts are exact: \
          every other form was proved equal with z3 (<a href=\"../guide/ptxas.html\">how</a>).</p>",
         vop::grouped(newest as u64),
-        vop::grouped(forms as u64)
+        vop::grouped(all_forms as u64)
     );
     for &deviation in Deviation::ALL {
         let all = semantics(deviation).deviations();
@@ -323,6 +331,7 @@ fn of_ptxas(mnemonic: Mnemonic, drawn: &mut Examples<'_>) -> String {
             (form.eval(a, b, c) != form.eval_by(all, a, b, c)).then_some((form, inputs))
         });
         let Some((form, inputs)) = shown else { continue };
+        forms.push(form);
         let count = touched(all, all.without(deviation), concerned());
         let [a, b, c] = inputs;
         let who = semantics(deviation);
@@ -337,9 +346,9 @@ fn of_ptxas(mnemonic: Mnemonic, drawn: &mut Examples<'_>) -> String {
             escaped(deviation.manual()),
         );
         let sentence = format!(
-            "<p>So computes the code of ptxas; by the manual d is {}, by ptxas {}.</p>\n",
-            hex(form.eval(a, b, c)),
-            hex(form.eval_as(who, a, b, c))
+            "<p>The code of ptxas gives {}. The manual says {}.</p>\n",
+            hex(form.eval_as(who, a, b, c)),
+            hex(form.eval(a, b, c))
         );
         html.push_str(&drawn.figure(form, inputs, who, &sentence));
         html.push_str("</section>\n");
@@ -379,7 +388,7 @@ fn once(forms: &[Form]) -> Vec<Form> {
 }
 
 fn of_costs(forms: &[Form]) -> String {
-    let rows: String = once(forms).into_iter().map(|form| cost_row(form, UP)).collect();
+    let rows: String = forms.iter().map(|form| cost_row(*form, UP)).collect();
     format!(
         "<h2 id=\"costs\">Costs</h2>\n<p>Machine instructions that ptxas 13.5 makes of a form, and, where it is less, of what \
          <code>vop lower</code> writes in its place. The forms are those of this page and those that public projects use. The playground has the \
@@ -387,23 +396,6 @@ fn of_costs(forms: &[Form]) -> String {
          <div class=\"scrolls\"><table class=\"plain costs\">{}<tbody>\n{rows}</tbody></table></div>\n",
         cost_head()
     )
-}
-
-/// The costs of all forms that are shown anywhere.
-pub(crate) fn all_costs(data: &Data) -> String {
-    let mut forms = Vec::new();
-    for mnemonic in Mnemonic::ALL {
-        let slots = modifiers(mnemonic);
-        forms.push(read(&example(mnemonic)).form);
-        for (at, slot) in slots.iter().enumerate() {
-            for value in spellings(slot) {
-                forms.extend(effect(mnemonic, &slots, at, &value).map(|effect| effect.with));
-            }
-        }
-        let of_mnemonic = |[used, ..]: &&[String; 3]| used.split(['.', ' ']).next() == Some(mnemonic.row().name);
-        forms.extend(data.uses.iter().filter(of_mnemonic).filter_map(|[used, ..]| used.parse::<Form>().ok()));
-    }
-    once(&forms).into_iter().map(|form| cost_row(form, "")).collect()
 }
 
 fn of_lowering(text: &str, data: &Data) -> String {
@@ -436,7 +428,7 @@ fn of_lowering(text: &str, data: &Data) -> String {
                 format!("all {all} claims of the rule hold")
             }
         ),
-        some => format!("<span class=\"unproved\">not proved</span>: {some} of {} claims are", hashes.len()),
+        some => format!("<span class=\"unproved\">not proved</span>: of {} claims {some} have a proof", hashes.len()),
     };
     let names: Vec<String> = hashes.iter().map(|hash| format!("<code>{hash}</code>")).collect();
     let _ = write!(
@@ -502,7 +494,7 @@ fn of_uses(uses: &[&[String; 3]]) -> String {
     }
     let _ = writeln!(
         html,
-        "<p>{} spellings in {} projects. <code>#5</code> stands for a number.</p>\n<div class=\"scrolls\"><table class=\"plain\"><thead><tr>\
+        "<p>Spellings: {}. Projects: {}. <code>#5</code> stands for a number.</p>\n<div class=\"scrolls\"><table class=\"plain\"><thead><tr>\
          <th scope=\"col\">form</th><th scope=\"col\">projects</th><th scope=\"col\">which</th><th scope=\"col\">what for</th></tr></thead><tbody>",
         uses.len(),
         projects.len()

@@ -70,8 +70,9 @@ pub fn site(root: &Path) -> Result<Site, String> {
     let data = Data::read(root)?;
     let mut examples = Vec::new();
     let mut pages = vec![front::front(), front::playground()];
-    pages.extend(instructions::pages(&data, &mut examples));
-    pages.push(front::costs(&data));
+    let mut forms = Vec::new();
+    pages.extend(instructions::pages(&data, &mut examples, &mut forms));
+    pages.push(front::costs(&forms));
     pages.extend(codes::pages(&cases::cases(root)?));
     let guide = guide::pages(root)?;
     pages.extend(guide.pages);
@@ -150,6 +151,7 @@ impl Page {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
              <meta name=\"description\" content=\"{}\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
              <link rel=\"icon\" href=\"data:image/svg+xml,{ICON}\">\n\
+             <noscript><style>.tools, .filters, .only, .ask {{ display: none }}</style></noscript>\n\
              <link rel=\"stylesheet\" href=\"{up}assets/style.css\">\n<script src=\"{up}assets/site.js\"></script>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<a class=\"name\" href=\"{up}index.html\">{NAME}</a>\n\
              <nav aria-label=\"Parts of the site\">{}</nav>\n<div class=\"tools\"><input type=\"search\" id=\"search\" placeholder=\"Search, or paste an instruction ( / )\" \
@@ -195,12 +197,21 @@ fn attributes<'h>(html: &'h str, name: &str) -> Vec<&'h str> {
     html.split(&mark[..]).skip(1).filter_map(|rest| rest.split_once('"')).map(|(value, _)| value).collect()
 }
 
+/// The first of some names that is there twice.
+fn twice<'n>(names: &[&'n str]) -> Option<&'n str> {
+    let mut seen = BTreeSet::new();
+    names.iter().copied().find(|name| !seen.insert(*name))
+}
+
 /// Every link to a page of the site leads to a page, and to a place that the page has.
 fn check_links(pages: &[Page], pictures: &BTreeMap<String, std::path::PathBuf>) -> Result<(), String> {
     let anchors: BTreeMap<&str, BTreeSet<&str>> =
         pages.iter().map(|page| (page.path.as_str(), attributes(&page.body, "id").into_iter().collect())).collect();
     let mut broken = Vec::new();
     for page in pages {
+        if let Some(twice) = twice(&attributes(&page.body, "id")) {
+            broken.push(format!("{}: two places are #{twice}", page.path));
+        }
         let links = [&page.body, &page.aside]
             .into_iter()
             .flat_map(|html| attributes(html, "href").into_iter().chain(attributes(html, "src")));
