@@ -154,8 +154,10 @@ fn base_ptx_assembles_and_computes_what_the_manual_says() {
 #[test]
 fn costs_are_as_in_the_table() {
     let Some(toolchain) = tools::ptxas_of_golden_costs() else { return };
+    let share = if tools::full() { 1 } else { 3 };
     for (i, target) in ["sm_75", "sm_80", "sm_90", "sm_107", "sm_120"].into_iter().enumerate() {
-        let forms: Vec<Form> = one_in(40 + i as u64, 700).chain(simd_forms(50 + i as u64, 150)).collect();
+        let forms = one_in(40 + i as u64, 700).chain(simd_forms(50 + i as u64, 150));
+        let forms: Vec<Form> = forms.skip(i % share).step_by(share).collect();
         let texts: Vec<String> = forms.iter().map(Form::to_string).collect();
         let costs = toolchain.costs(&texts, target).unwrap();
         for (form, cost) in forms.iter().zip(costs) {

@@ -7,6 +7,11 @@ use vop::Semantics;
 use xtask::divergence::Solver;
 use xtask::sass::Toolchain;
 
+/// Whether all is asked, as before a release: ptxas takes long, and otherwise some tests ask it about a part.
+pub(crate) fn full() -> bool {
+    std::env::var_os("VOP_FULL").is_some()
+}
+
 /// ptxas and nvdisasm, if they are here.
 pub(crate) fn ptxas() -> Option<&'static Toolchain> {
     static FOUND: LazyLock<Option<Toolchain>> = LazyLock::new(|| here(Toolchain::find()));

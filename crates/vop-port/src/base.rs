@@ -1055,18 +1055,32 @@ pub(crate) fn constant(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
-    fn run(opcode: &str, constants: &[Option<u32>], at: [u32; 3]) -> u32 {
-        let base = Base::read(opcode, constants).unwrap_or_else(|| panic!("{opcode}"));
-        let [a, b, c] = at;
-        let value = base.code().eval(a, b, c);
-        assert_eq!(base.sequence().eval(a, b, c), value, "{opcode} {at:x?}");
-        assert_eq!(base.sequence_of_words().eval(a, b, c), value, "{opcode} {at:x?}");
-        for machine in machine::ALL {
-            assert_eq!(base.code_on(machine).eval(a, b, c), value, "{opcode} {at:x?}");
+    /// An opcode and its constants.
+    type Key = (String, Vec<Option<u32>>);
+
+    /// Instructions with their operations on every machine: finding these takes far longer than computing them.
+    #[derive(Default)]
+    struct Known(HashMap<Key, (Base, Vec<Code>)>);
+
+    impl Known {
+        fn run(&mut self, opcode: &str, constants: &[Option<u32>], at: [u32; 3]) -> u32 {
+            let (base, codes) = self.0.entry((opcode.to_owned(), constants.to_vec())).or_insert_with(|| {
+                let base = Base::read(opcode, constants).unwrap_or_else(|| panic!("{opcode}"));
+                let codes = machine::ALL.iter().map(|machine| base.code_on(machine)).chain([base.code()]).collect();
+                (base, codes)
+            });
+            let [a, b, c] = at;
+            let value = base.sequence().eval(a, b, c);
+            assert_eq!(base.sequence_of_words().eval(a, b, c), value, "{opcode} {at:x?}");
+            for code in codes {
+                assert_eq!(code.eval(a, b, c), value, "{opcode} {at:x?}");
+            }
+            value
         }
-        value
     }
 
     /// What the manual's loop says of `bfe.s32`.
@@ -1079,6 +1093,8 @@ mod tests {
 
     #[test]
     fn base_instructions_compute_what_the_manual_says() {
+        let mut known = Known::default();
+        let mut run = |opcode: &str, constants: &[Option<u32>], at| known.run(opcode, constants, at);
         let three = [None; 3];
         let edges =
             [0, 1, 2, 7, 8, 31, 32, 33, 63, 64, 127, 128, 255, 256, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1234_5678];
@@ -1136,6 +1152,8 @@ mod tests {
     /// The upper halves of operands mean nothing, and that of a result is 0.
     #[test]
     fn halves_are_computed_of_the_lower_bits() {
+        let known = RefCell::new(Known::default());
+        let run = |opcode: &str, constants: &[Option<u32>], at| known.borrow_mut().run(opcode, constants, at);
         let edges = [0, 1, 15, 16, 31, 0x7fff, 0x8000, 0xffff, 0x0001_8000, 0xffff_7fff, 0xdead_beef];
         for a in edges {
             for b in edges {

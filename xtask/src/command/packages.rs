@@ -11,7 +11,8 @@ use super::process::{cargo, output, root, succeed, write};
 /// Pack the crates that are published, and compile what the packages hold.
 ///
 /// `cargo package` compiles each package from nothing. This checks them in a workspace of their own, in the folder that the project
-/// is built in, so that their dependencies are those that are built already. It also says what each package weighs.
+/// is built in, so that their dependencies are those that are built already: without features, and with all. It also says what each package
+/// weighs.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Pack files that are not committed, too.
@@ -69,12 +70,17 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 
     write(&folder.join("Cargo.toml"), manifest(&root, &published)?)?;
     std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    succeed(
-        Command::new(cargo())
-            .args(["check", "--workspace", "--all-features"])
-            .env("CARGO_TARGET_DIR", root.join("target"))
-            .current_dir(&folder),
-    )
+    // As who builds from a registry does, and with all that can be chosen.
+    for features in [&[][..], &["--all-features"]] {
+        succeed(
+            Command::new(cargo())
+                .args(["check", "--workspace"])
+                .args(features)
+                .env("CARGO_TARGET_DIR", root.join("target"))
+                .current_dir(&folder),
+        )?;
+    }
+    Ok(())
 }
 
 /// Whether a package has all that a registry shows.

@@ -9,6 +9,8 @@ use super::process::{cargo, output, root, said as show, succeed};
 
 /// Run all tests: those of the workspace and, where there is a Python, those of the Python package.
 ///
+/// Examples in documentation and the Python package are tested beside the other tests, and what they write follows theirs.
+///
 /// The package is installed, with what its tests need, into a virtual environment in target/python: as a wheel if it is tested alone,
 /// otherwise put together from what the other tests have built. Where there is no Python, or what is needed cannot be installed, a
 /// line says that and all else is tested.
@@ -27,17 +29,25 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if args.only_python {
         return finish(&args, package(root, install_wheel, &mut io::stderr()));
     }
-    // Beside the other tests, since much of it waits for a registry or uses one core. What it writes follows theirs.
-    let mut said = Vec::new();
-    let (tested, packaged) = std::thread::scope(|scope| {
+    // Side by side, since each waits for something or uses one core for much of its time.
+    let test = |what: &str| {
+        let mut command = Command::new(cargo());
+        command.args(["test", "--workspace", "--all-features", "--locked", what]).current_dir(root);
+        command
+    };
+    let (mut examples, mut said) = (Vec::new(), Vec::new());
+    let (tested, shown, packaged) = std::thread::scope(|scope| {
         let package = scope.spawn(|| package(root, put_together, &mut said));
-        let test = ["test", "--workspace", "--all-features", "--locked"];
-        let tested = succeed(Command::new(cargo()).args(test).current_dir(root));
+        let show = scope.spawn(|| run_and_show(&mut test("--doc"), &mut examples));
+        let tested = succeed(&mut test("--tests"));
+        let shown = show.join().unwrap_or_else(|_| Err("the thread of the examples panicked".to_owned()));
         let packaged = package.join().unwrap_or_else(|_| Err(Fault::Failed("its thread panicked".to_owned())));
-        (tested, packaged)
+        (tested, shown, packaged)
     });
+    io::stderr().write_all(&examples)?;
     io::stderr().write_all(&said)?;
     tested?;
+    shown?;
     finish(&args, packaged)
 }
 
