@@ -1,17 +1,22 @@
 //! The generated pages in docs/ are current, and what they say about machine code is true.
 
+use std::sync::LazyLock;
+
 use vop::Form;
 use xtask::docs;
 
 use crate::tools;
 
+/// The pages, which take seconds to write.
+static PAGES: LazyLock<[(&str, String); 3]> = LazyLock::new(docs::all);
+
 #[test]
 fn docs_are_up_to_date() {
-    for (name, text) in docs::all() {
+    for (name, text) in PAGES.iter() {
         let path = format!("{}/../docs/{name}", env!("CARGO_MANIFEST_DIR"));
         let found = std::fs::read_to_string(&path).expect("docs/ can be read");
         assert!(
-            found == text,
+            found == *text,
             "docs/{name} is not what the code says now: run `cargo xtask docs` and look at the difference"
         );
     }
@@ -21,7 +26,7 @@ fn docs_are_up_to_date() {
 #[test]
 fn commands_of_ptxas_md_show_what_it_says() {
     let Some(toolchain) = tools::ptxas() else { return };
-    let (_, page) = docs::all().into_iter().find(|(name, _)| *name == "ptxas.md").expect("it is generated");
+    let (_, page) = PAGES.iter().find(|(name, _)| *name == "ptxas.md").expect("it is generated");
     let mut commands = 0;
     for section in page.split("\n### ").skip(1) {
         let section = section.split("\n## ").next().unwrap_or_default();
