@@ -129,6 +129,6 @@ mod tests {
         assert_eq!(without, WITHOUT);
     }
 
-    /// The sign of `vmad`'s result is that of its sources, and `.u32` of a shift is the only type that there is.
-    const WITHOUT: &[&str] = &[];
+    /// `.u32` of a shift is the only type that there is, and the sign of `vmad`'s result is that of its sources.
+    const WITHOUT: &[&str] = &["vshl .u32 as .u32", "vshr .u32 as .u32", "vmad .u32 as .dtype", "vmad .s32 as .dtype"];
 }
