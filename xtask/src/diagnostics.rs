@@ -7,15 +7,15 @@ use vop::{Code, RunErrorKind, Severity};
 use crate::docs::wrapped;
 
 /// What the library knows of a code.
-struct Entry {
-    code: &'static str,
-    severity: Severity,
-    title: &'static str,
-    explanation: &'static str,
+pub(crate) struct Entry {
+    pub(crate) code: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) title: &'static str,
+    pub(crate) explanation: &'static str,
 }
 
 /// Every code that any part of the project reports, in the order of their names.
-fn entries() -> Vec<Entry> {
+pub(crate) fn entries() -> Vec<Entry> {
     let judged = Code::ALL.iter().map(|code| Entry {
         code: code.name(),
         severity: code.severity(),
@@ -34,7 +34,7 @@ fn entries() -> Vec<Entry> {
 }
 
 /// The first four characters of codes, and what such codes are about.
-const GROUPS: [(&str, &str); 7] = [
+pub(crate) const GROUPS: [(&str, &str); 7] = [
     ("V01", "Syntax"),
     ("V02", "Modifiers"),
     ("V03", "Operands and selectors"),
@@ -47,7 +47,7 @@ const GROUPS: [(&str, &str); 7] = [
 /// What a user does about a code, in a sentence.
 ///
 /// The library explains why something is wrong. This is the short answer for somebody who looks a code up in a table.
-fn advice(code: &str) -> Option<&'static str> {
+pub(crate) fn advice(code: &str) -> Option<&'static str> {
     Some(match code {
         "V0101" => "Correct the syntax at the marked place. Often a comma, a semicolon or an operand is missing.",
         "V0102" => "Correct the mnemonic. `vop list` prints all 23.",
@@ -141,7 +141,7 @@ fn advice(code: &str) -> Option<&'static str> {
 }
 
 /// The text of an explanation as Markdown: paragraphs wrapped, code left as it is, headings set bold.
-fn explanation(text: &str) -> String {
+pub(crate) fn explanation(text: &str) -> String {
     let blocks = text.split("\n\n").map(|block| {
         if block.starts_with("    ") {
             block.to_owned()

@@ -116,7 +116,7 @@ fn witness(deviation: Deviation) -> Divergence {
 }
 
 /// How many scalar forms two sets of deviations separate.
-fn touched(one: Deviations, other: Deviations, forms: impl Iterator<Item = Form>) -> usize {
+pub(crate) fn touched(one: Deviations, other: Deviations, forms: impl Iterator<Item = Form>) -> usize {
     let mut classes = BTreeMap::new();
     let separated = |form: Form| form.separating(one, other, [OperandValue::Free; 3]).is_some();
     let concerned = forms.filter(|&form| one.concerning(form) != other.concerning(form));

@@ -14,4 +14,5 @@ pub mod lowering;
 pub mod sass;
 pub mod search;
 pub mod section;
+pub mod site;
 pub mod sweep;

@@ -41,6 +41,7 @@ enum Command {
     PortTest(command::port_test::Args),
     Programs(command::programs::Args),
     Search(command::search::Args),
+    Site(command::site::Args),
     Suites(command::suites::Args),
     Test(command::test::Args),
 }
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::PortTest(args) => command::port_test::run(args),
         Command::Programs(args) => command::programs::run(args),
         Command::Search(args) => command::search::run(args),
+        Command::Site(args) => command::site::run(args),
         Command::Suites(args) => command::suites::run(args),
         Command::Test(args) => command::test::run(args),
     };

@@ -1,11 +1,11 @@
 //! The stages of an instruction, drawn or as data.
 
 use serde_json::{Value, json};
-use vop::eval::{End, Lane, Trace};
+use vop::eval::{End, Trace};
 use vop::interval::OperandValue;
-use vop::isa::form::{MadMode, Variant};
-use vop::isa::types::{Mask, Operation, Selector, Shape, ShiftMode, Type};
-use vop::{Deviation, Form, Semantics, Severity};
+use vop::{Deviation, Semantics, Severity};
+
+use crate::rows::{Cell, Emphasis, Kind, Row, rows};
 
 /// The widest that anything is drawn, and the narrowest.
 const WIDE: usize = 80;
@@ -122,70 +122,52 @@ fn draw_semantics(trace: &Trace, sources: [OperandValue; 3], width: usize) -> St
     text
 }
 
-/// `s8`, `u32`.
-fn type_name(ty: Type, bits: u32) -> String {
-    format!("{}{bits}", if ty == Type::S32 { 's' } else { 'u' })
-}
-
-/// The name of the operate stage.
-fn operation_name(form: Form) -> String {
-    match form.mnemonic().operation() {
-        Operation::Add => "a + b".into(),
-        Operation::Sub => "a - b".into(),
-        Operation::Avrg => "(a + b) / 2".into(),
-        Operation::Absdiff => "|a - b|".into(),
-        Operation::Min => "min".into(),
-        Operation::Max => "max".into(),
-        Operation::Shl => "a << b".into(),
-        Operation::Shr => "a >> b".into(),
-        Operation::Mad => match form.variant() {
-            Variant::Mad(mode, _) if mode.negates_product() => "-(a * b)".into(),
-            _ => "a * b".into(),
-        },
-        Operation::Set => format!("a {} b", form.comparison().map_or("", |comparison| comparison.name())),
-    }
-}
-
 // SIMD forms: a column a lane.
 
 // Label, four columns and d in full fit a terminal of 80 characters.
 const LABEL: usize = 12;
 const COLUMN: usize = 13;
 
-/// A row of a drawing of lanes: a label, a cell for each lane, as wide as a column, and a note.
-struct Row {
-    label: String,
-    cells: Vec<String>,
-    note: String,
-    dim: bool,
+/// A cell of a lane, as wide as a column.
+fn in_column(cell: &Cell) -> String {
+    let text = match (&cell.digits[..], &cell.value[..]) {
+        ("", value) => format!("{value:>COLUMN$}"),
+        (digits, "") => format!("{digits:>COLUMN$}"),
+        (digits, value) => format!("{digits:>width$}{value:>7}", width = COLUMN - 7),
+    };
+    emphasised(text, cell.emphasis)
 }
 
-impl Row {
-    fn new(label: impl Into<String>, cells: impl Iterator<Item = String>) -> Row {
-        Row { label: label.into(), cells: cells.collect(), note: String::new(), dim: false }
+fn emphasised(text: String, emphasis: Emphasis) -> String {
+    match emphasis {
+        Emphasis::None => text,
+        Emphasis::Dim => dim(&text),
+        Emphasis::Clamped => yellow(&text),
+        Emphasis::Strong => bold(&text),
     }
+}
 
-    fn dim(self) -> Row {
-        Row { dim: true, ..self }
+/// A line with the cells of these lanes, from the highest down.
+fn line(row: &Row, lanes: std::ops::Range<usize>, note: &str) -> String {
+    let mut text = format!("{:<LABEL$}", row.label);
+    for cell in row.cells.get(lanes).unwrap_or_default().iter().rev() {
+        text.push_str(&in_column(cell));
     }
-
-    fn note(self, note: impl Into<String>) -> Row {
-        Row { note: note.into(), ..self }
+    if !note.is_empty() {
+        text.push_str("   ");
+        text.push_str(note);
     }
+    let mut text = text.trim_end().to_string();
+    text.push('\n');
+    if row.kind == Kind::Heading { dim(&text) } else { text }
+}
 
-    /// A line with the cells of these lanes, from the highest down.
-    fn line(&self, lanes: std::ops::Range<usize>, note: &str) -> String {
-        let mut text = format!("{:<LABEL$}", self.label);
-        for cell in self.cells.get(lanes).unwrap_or_default().iter().rev() {
-            text.push_str(cell);
-        }
-        if !note.is_empty() {
-            text.push_str("   ");
-            text.push_str(note);
-        }
-        let mut text = text.trim_end().to_string();
-        text.push('\n');
-        if self.dim { dim(&text) } else { text }
+/// The remark on a row: that on d begins with its value, which is bold.
+fn note_of(row: &Row) -> String {
+    match (row.kind, row.note.split_once(' ')) {
+        (Kind::Result, Some((d, rest))) => format!("{} {rest}", bold(d)),
+        (Kind::Result, None) if !row.note.is_empty() => bold(&row.note),
+        _ => row.note.clone(),
     }
 }
 
@@ -196,7 +178,8 @@ fn laid_out(rows: &[Row], lanes: usize, width: usize) -> String {
         let lines = rows.iter().map(|row| {
             let columns = LABEL + COLUMN * row.cells.len() + 3 + visible(&row.note);
             let has_room = row.note.is_empty() || columns <= width;
-            if has_room { row.line(0..lanes, &row.note) } else { row.line(0..lanes, "") + &below(&row.note, width) }
+            let note = note_of(row);
+            if has_room { line(row, 0..lanes, &note) } else { line(row, 0..lanes, "") + &below(&note, width) }
         });
         return lines.collect();
     }
@@ -204,12 +187,12 @@ fn laid_out(rows: &[Row], lanes: usize, width: usize) -> String {
     let mut end = lanes;
     while end > 0 {
         let start = end.saturating_sub(fit);
-        text.extend(rows.iter().filter(|row| !row.cells.is_empty()).map(|row| row.line(start..end, "")));
+        text.extend(rows.iter().filter(|row| !row.cells.is_empty()).map(|row| line(row, start..end, "")));
         text.push('\n');
         end = start;
     }
     for row in rows.iter().filter(|row| !row.note.is_empty()) {
-        text.push_str(&format!("{:<4}{}\n", row.label, below(&row.note, width).trim_start().trim_end()));
+        text.push_str(&format!("{:<4}{}\n", row.label, below(&note_of(row), width).trim_start().trim_end()));
     }
     text
 }
@@ -231,106 +214,13 @@ fn visible(text: &str) -> usize {
     shown.count()
 }
 
-fn right(text: &str) -> String {
-    format!("{text:>COLUMN$}")
-}
-
-/// `ff   255` in a column.
-fn bits_and_value(pattern: u32, bits: u32, value: impl ToString) -> String {
-    let (digits, value) = (bits as usize / 4, value.to_string());
-    format!("{:>width$}{value:>7}", format!("{pattern:0digits$x}"), width = COLUMN - 7)
-}
-
-fn lane_bits(word: u32, i: usize, shape: Shape) -> u32 {
-    word >> (i as u32 * shape.bits()) & (u32::MAX >> (32 - shape.bits()))
-}
-
 fn draw_lanes(trace: &Trace, width: usize) -> String {
-    let form = trace.form;
-    let shape = form.mnemonic().shape();
-    let (lanes, bits, letter) = (0..shape.lanes(), shape.bits(), shape.letter());
     let [a, b, c] = trace.inputs;
     let gap = if width < 42 { "\n" } else { "   " };
     let text = dim(&format!("a {a:#010x}{gap}b {b:#010x}{gap}c {c:#010x}\n"));
-    let mut rows = vec![Row::new("lane", lanes.clone().map(|i| right(&format!("{letter}{i}")))).dim()];
-    for (second, name, ty) in [(false, "a", form.atype()), (true, "b", form.btype())] {
-        let selector = if second { form.bsel() } else { form.asel() };
-        let input = |lane: &Lane| lane.inputs[usize::from(second)];
-        if selector != Selector::default_for(shape, second) {
-            let sources = trace.lanes.iter().map(|lane| {
-                let input = input(lane);
-                right(&format!("{}.{letter}{}", if input.from_b { "b" } else { "a" }, input.shift / bits))
-            });
-            rows.push(Row::new(format!("{name}{selector}"), sources).dim());
-        }
-        let values = trace.lanes.iter().map(|lane| bits_and_value(input(lane).pattern, bits, input(lane).value));
-        rows.push(Row::new(format!("{name}  {}", type_name(ty, bits)), values));
-    }
-    rows.push(Row::new(operation_name(form), trace.lanes.iter().map(|lane| right(&lane.raw.to_string()))));
-    if let Some(range) = trace.saturation {
-        let name = format!("sat {}{}", if range.signed { 's' } else { 'u' }, range.bits);
-        let values = trace.lanes.iter().map(|lane| clamped(lane.unsaturated(), lane.saturated, COLUMN));
-        rows.push(Row::new(name, values));
-    }
-    let star = |mask: Mask| lanes.clone().map(move |i| right(if mask.has(i) { "*" } else { "." }));
-    let mut foot = String::new();
-    match trace.end {
-        End::Lanes(mask) if mask == Mask::full(shape) => {
-            rows.push(draw_d(trace));
-            foot = dim(&format!("{}\n", crate::wrapped("c has no effect: every lane is written", width)));
-        }
-        End::Accumulate { mask, sum } => {
-            if mask != Mask::full(shape) {
-                rows.push(Row::new("mask", star(mask)));
-            }
-            let c_value = if form.is_signed() { i128::from(c as i32) } else { i128::from(c) };
-            rows.push(Row::new("c", std::iter::empty()).note(format!("{c:#010x}  {c_value}")));
-            let terms: String = (0..shape.lanes())
-                .rev()
-                .filter(|&i| mask.has(i))
-                .map(|i| match trace.lanes[i].saturated {
-                    negative if negative < 0 => format!(" - {}", -negative),
-                    term => format!(" + {term}"),
-                })
-                .collect();
-            let exact = c_value + sum;
-            let d = bold(&format!("{:#010x}", trace.d));
-            let note = format!("{d}  c{terms} = {exact}{}", lower_bits_of(exact));
-            rows.push(Row::new("d", std::iter::empty()).note(note));
-        }
-        End::Lanes(mask) => {
-            rows.push(Row::new("mask", star(mask)));
-            let kept = lanes.clone().map(|i| {
-                let cell = right(&format!("{:0width$x}", lane_bits(c, i, shape), width = bits as usize / 4));
-                if mask.has(i) { dim(&cell) } else { cell }
-            });
-            rows.push(Row::new("c", kept));
-            rows.push(draw_d(trace));
-        }
-        End::Truncate | End::Secondary { .. } | End::Merge { .. } => {}
-    }
-    text + &laid_out(&rows, shape.lanes(), width) + &foot
-}
-
-fn draw_d(trace: &Trace) -> Row {
-    let shape = trace.form.mnemonic().shape();
-    let digits = shape.bits() as usize / 4;
-    let cells = (0..shape.lanes()).map(|i| bold(&right(&format!("{:0digits$x}", lane_bits(trace.d, i, shape)))));
-    Row::new("d", cells).note(bold(&format!("{:#010x}", trace.d)))
-}
-
-/// A result after saturation, with an arrow where it was moved: down to the greatest value or up to the least.
-fn clamped(before: i128, after: i128, width: usize) -> String {
-    if before == after {
-        return format!("{after:>width$}");
-    }
-    yellow(&format!("{:>width$}", format!("{}{after}", if after < before { '↓' } else { '↑' })))
-}
-
-/// A word on a value whose lower 32 bits are not the whole of it.
-fn lower_bits_of(value: i128) -> String {
-    let fits = (-(1 << 31)..1 << 32).contains(&value);
-    if fits { String::new() } else { ", of which the lower 32 bits".into() }
+    let (rows, foot) = rows(trace);
+    let foot = if foot.is_empty() { String::new() } else { dim(&format!("{}\n", crate::wrapped(foot, width))) };
+    text + &laid_out(&rows, trace.lanes.len(), width) + &foot
 }
 
 // Scalar forms: a line a stage.
@@ -386,120 +276,19 @@ fn cut(text: &str, column: usize) -> (&str, &str) {
 }
 
 /// Stage, bits, value, remark.
-fn stage(name: &str, bits: &str, value: &str, note: &str) -> String {
-    let text = format!("{name:<14}{bits:>12}{value:>22}   {}", dim(note));
-    let mut text = if note.is_empty() { format!("{name:<14}{bits:>12}{value:>22}") } else { text };
-    text.truncate(text.trim_end().len());
-    text.push('\n');
-    text
-}
-
-/// The word in hexadecimal with brackets around a part: `1234[fff0]`.
-fn bracketed(word: u32, shift: u32, bits: u32) -> String {
-    let digits = format!("{word:08x}");
-    if bits == 32 {
-        return digits;
-    }
-    let (start, end) = ((32 - shift - bits) as usize / 4, (32 - shift) as usize / 4);
-    format!("{}[{}]{}", &digits[..start], &digits[start..end], &digits[end..])
-}
-
 fn draw_scalar(trace: &Trace) -> String {
-    let form = trace.form;
-    let lane = &trace.lanes[0];
-    let mut text = String::new();
-    for (i, (name, selector)) in [("a", form.asel()), ("b", form.bsel())].into_iter().enumerate() {
-        let input = lane.inputs[i];
-        let label = format!("{name}{selector}  {}", type_name(input.ty, input.bits));
-        let note = if i == 1 { shift_note(form, input.value) } else { String::new() };
-        let bits = bracketed(trace.inputs[i], input.shift, input.bits);
-        text.push_str(&stage(&label, &bits, &input.value.to_string(), &note));
-    }
-    text.push_str(&stage(&operation_name(form), "", &lane.raw.to_string(), ""));
-    if let (Some(mad), Variant::Mad(mode, scale)) = (lane.mad, form.variant()) {
-        text.push_str(&draw_mad(trace, mad, mode));
-        if let Some(scale) = scale {
-            text.push_str(&stage(&format!(">> {}", scale.bits()), "", &mad.scaled.to_string(), ""));
-        }
-    }
-    if let Some(range) = trace.saturation {
-        let name = format!("sat {}{}", if range.signed { 's' } else { 'u' }, range.bits);
-        let (mut before, after) = (lane.unsaturated(), lane.saturated);
-        if trace.semantics.deviations().concerning(form).has(Deviation::KeepsLow34) {
-            let lower = before << (128 - 34) >> (128 - 34);
-            if lower != before {
-                text.push_str(&stage("lower 34 bits", "", &lower.to_string(), ""));
-            }
-            before = lower;
-        }
-        let note = match after {
-            _ if before != after => format!("clamped from {before}"),
-            _ if (range.min().into()..=range.max().into()).contains(&after) => "fits".into(),
-            _ => "not clamped".into(),
+    let lines = rows(trace).0.into_iter().flat_map(|row| {
+        let line = |cell: &Cell| {
+            let strong = |text: String| if row.kind == Kind::Result { bold(&text) } else { text };
+            let clamped = |text: String| if cell.emphasis == Emphasis::Clamped { yellow(&text) } else { text };
+            let bits = strong(format!("{:>12}", cell.digits));
+            let value = clamped(format!("{:>22}", cell.value));
+            let note = if row.note.is_empty() { String::new() } else { format!("   {}", dim(&row.note)) };
+            format!("{:<14}{bits}{value}{note}", row.label).trim_end().to_owned() + "\n"
         };
-        text.push_str(&stage(&name, "", &clamped(before, after, 22), &note));
-    }
-    text.push_str(&draw_end(trace, lane.saturated));
-    text
-}
-
-fn shift_note(form: Form, amount: i64) -> String {
-    match form.variant() {
-        Variant::Shift(ShiftMode::Clamp) if amount > 32 => "clamp: 32".into(),
-        Variant::Shift(ShiftMode::Wrap) if amount > 31 => format!("wrap: {}", amount & 31),
-        _ => String::new(),
-    }
-}
-
-fn draw_mad(trace: &Trace, mad: vop::eval::Mad, mode: MadMode) -> String {
-    let c = trace.inputs[2];
-    let ty = trace.c_type;
-    let value = if mode.negates_c() { -mad.addend } else { mad.addend };
-    let mut text = stage(&format!("c  {}", type_name(ty, 32)), &format!("{c:08x}"), &value.to_string(), "");
-    let name = match (mode.negates_c(), mad.plus_one) {
-        (true, _) => "- c",
-        (false, 0) => "+ c",
-        (false, _) => "+ c + 1",
-    };
-    text.push_str(&stage(name, "", &mad.sum.to_string(), ""));
-    text
-}
-
-fn draw_end(trace: &Trace, result: i128) -> String {
-    let form = trace.form;
-    let c = trace.inputs[2];
-    let d = bold(&format!("{:>12}", format!("{:08x}", trace.d)));
-    let signed = form.is_signed();
-    let d_value = if signed { (trace.d as i32).to_string() } else { trace.d.to_string() };
-    let (mut text, exact) = match trace.end {
-        End::Secondary { operation, t, c: value, outcome } => {
-            let mut text = String::new();
-            if t != result {
-                text.push_str(&stage("lower 32 bits", &format!("{:08x}", t as u32), &t.to_string(), ""));
-            }
-            let label = format!("c  {}", type_name(trace.c_type, 32));
-            text.push_str(&stage(&label, &format!("{c:08x}"), &value.to_string(), ""));
-            text.push_str(&stage(operation.name(), "", &outcome.to_string(), ""));
-            (text, outcome)
-        }
-        End::Merge { shift, bits, .. } => {
-            let wrong = trace.semantics.deviations().concerning(form).has(Deviation::MergesWrongHalf);
-            let which = if wrong { "upper" } else { "lower" };
-            let mut text = stage("c", &bracketed(c, shift, bits), "", "the part that is replaced");
-            text.push_str(&stage(
-                "merge",
-                &bracketed(trace.d, shift, bits),
-                "",
-                &format!("the {which} {bits} bits of {result}"),
-            ));
-            (text, i128::from(trace.d))
-        }
-        End::Truncate | End::Lanes(_) | End::Accumulate { .. } => (String::new(), result),
-    };
-    let differs = exact != i128::from(trace.d) && exact != i128::from(trace.d as i32);
-    let note = if differs { format!("the lower 32 bits of {exact}") } else { String::new() };
-    text.push_str(&stage("d", &d, &d_value, &note));
-    text
+        row.cells.iter().map(line).collect::<Vec<_>>()
+    });
+    lines.collect()
 }
 
 /// The stages as data, as `vop explain --format json` prints them.

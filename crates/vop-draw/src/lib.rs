@@ -16,7 +16,9 @@
 
 mod diagnostic;
 mod explanation;
+pub mod html;
 pub mod mnemonic;
+mod rows;
 
 pub use diagnostic::{Drawing, LineRange, Lines, SourceText, diagnostic, diagnostic_within, diagnostics};
 pub use explanation::{code, code_within, explanation, explanation_within, stages};

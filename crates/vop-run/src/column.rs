@@ -182,6 +182,33 @@ impl File {
     /// The slot must have been laid out for this file and for elements of this type.
     #[inline(always)]
     pub(crate) unsafe fn column<T>(&self, slot: Slot) -> Column<T> {
+        if cfg!(target_family = "wasm") {
+            // No elements: no column is needed.
+            if size_of::<T>() == 0 {
+                return Column { start: std::ptr::NonNull::dangling().as_ptr(), stride: 0 };
+            }
+            // SAFETY: the caller promises the same.
+            let Column { start, stride } = unsafe { self.column_of_bytes(slot) };
+            return Column { start: start.cast(), stride };
+        }
+        // SAFETY: the caller promises the same.
+        unsafe { self.find_column(slot) }
+    }
+
+    /// The column that a slot names, where code is loaded over a network: a thousand loops with up to six columns each share this one.
+    ///
+    /// # Safety
+    /// As for [`File::column`].
+    #[inline(never)]
+    unsafe fn column_of_bytes(&self, slot: Slot) -> Column<u8> {
+        // SAFETY: the caller promises the same.
+        unsafe { self.find_column(slot) }
+    }
+
+    /// # Safety
+    /// As for [`File::column`].
+    #[inline(always)]
+    unsafe fn find_column<T>(&self, slot: Slot) -> Column<T> {
         let area = (slot.0 >> Slot::SHIFT) as usize;
         // SAFETY: `Slot::new` makes slots of the six areas only, so the index is within the tables; the caller promises that the
         // slot's offset lies within the memory of its area.

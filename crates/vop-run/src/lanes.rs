@@ -11,7 +11,9 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::code::Linear;
-use crate::column::{Area, Element, File, Loop, Operands, Slot, WARP, Width, all, blend, none};
+use crate::column::{Area, Element, File, Loop, Operands, Slot, WARP, Width};
+#[cfg(not(target_family = "wasm"))]
+use crate::column::{all, blend, none};
 use crate::jit::known::Known;
 use crate::level::{self, Level};
 
@@ -131,11 +133,53 @@ unsafe fn conjure<F: Copy>() -> F {
     unsafe { std::ptr::NonNull::<F>::dangling().as_ptr().read() }
 }
 
+/// The loop over warps, where code is loaded over a network and has no vectors: a function of a quarter of the size. What follows is the same.
+///
+/// # Safety
+/// As for the other.
+#[cfg(target_family = "wasm")]
+unsafe fn body<A, B, C, E, R, F>(file: &File, operands: &Operands, mask: *const u8)
+where
+    A: Lane,
+    B: Lane,
+    C: Lane,
+    E: Lane,
+    R: Results,
+    F: Fn(A, B, C, E) -> R + Copy,
+{
+    let [a, b, c, e] = operands.sources;
+    let [first, second] = operands.results;
+    // SAFETY: as in the other. The results of a thread are written after its sources are read, and no other thread's element is one of them.
+    unsafe {
+        let f = conjure::<F>();
+        let (a, b, c, e) = (
+            file.column::<A::Element>(a),
+            file.column::<B::Element>(b),
+            file.column::<C::Element>(c),
+            file.column::<E::Element>(e),
+        );
+        let first = file.column::<<R::First as Lane>::Element>(first);
+        let second = file.column::<<R::Second as Lane>::Element>(second);
+        let mut thread = 0;
+        while thread < file.warps * WARP {
+            if mask.is_null() || *mask.add(thread) != 0 {
+                let (warp, i) = (thread / WARP, thread % WARP);
+                let (a, b, c, e) = (a.warp(warp), b.warp(warp), c.warp(warp), e.warp(warp));
+                let (p, q) = f(A::read((*a)[i]), B::read((*b)[i]), C::read((*c)[i]), E::read((*e)[i])).split();
+                (*first.warp(warp))[i] = p.write();
+                (*second.warp(warp))[i] = q.write();
+            }
+            thread += 1;
+        }
+    }
+}
+
 /// The loop over warps. It is written with `while`: an iterator's many small functions would be compiled with each of three thousand loops.
 ///
 /// # Safety
 /// The slots must have been laid out for the file and the types; the mask must have a byte for each thread, 0 or 0xff, or be null, which stands
 /// for all threads; a value of `F` must exist.
+#[cfg(not(target_family = "wasm"))]
 #[inline(always)]
 unsafe fn body<A, B, C, E, R, F>(file: &File, operands: &Operands, mask: *const u8)
 where
@@ -219,16 +263,9 @@ levels! {
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")] avx512;
 }
 
-#[cfg(all(not(target_arch = "x86_64"), not(any(test, debug_assertions))))]
-levels! {
-    portable;
-    avx2;
-    avx512;
-}
-
-// Builds with debug assertions are those of tests, at a level where the compiler makes no vector instructions of loops: all levels would be the
+// Other machines have no further levels, and builds with debug assertions are those of tests, at a level where the compiler makes no vector instructions of loops: all levels would be the
 // same code, three times. (A build script that asks for the level itself would make cargo build the crate again and again in CI.)
-#[cfg(all(debug_assertions, not(test)))]
+#[cfg(all(any(not(target_arch = "x86_64"), debug_assertions), not(test)))]
 levels! {
     portable;
 }
@@ -245,9 +282,9 @@ where
     R: Results,
     F: Fn(A, B, C, E) -> R + Copy,
 {
-    #[cfg(debug_assertions)]
+    #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
     return [portable::<A, B, C, E, R, F>; level::COUNT];
-    #[cfg(not(debug_assertions))]
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     [portable::<A, B, C, E, R, F>, avx2::<A, B, C, E, R, F>, avx512::<A, B, C, E, R, F>]
 }
 

@@ -52,6 +52,7 @@
 //! double precision and rounded once.
 
 mod bits;
+mod clock;
 mod code;
 mod column;
 mod decode;
@@ -75,7 +76,7 @@ mod types;
 pub use code::{Kernel, Parameter};
 pub use decode::Program;
 pub use engine::launch::{Activity, Arg, Check, Finding, LaunchOptions, MachineCode, Now, Progress, Report, Stop};
-pub use engine::{Profile, StatementProfile};
+pub use engine::{Profile, StatementProfile, Watch, Watched, WatchedResult, WatchedStep};
 pub use error::{Place, RunError, RunErrorKind, RunErrors, SourcePlace, ThreadId};
 pub use job::{RunOptions, Summary, run_launch_file};
 pub use level::Level;

@@ -27,6 +27,7 @@ mod run;
 mod sbom;
 pub(crate) mod search;
 mod show;
+pub(crate) mod site;
 pub(crate) mod suites;
 mod sweep;
 pub(crate) mod test;

@@ -5,7 +5,8 @@
 //!   wait for memory to change.
 //! - [`meter`]: what a launch costs, and what ends it early.
 //! - [`access`]: loads, stores, atomics; [`shadow`]: what is known of memory's bytes; [`findings`]: what checks find.
-//! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace.
+//! - [`system`]: `printf` ([`printf`], [`decimal`]), `assert`, `malloc` and `free`; [`observer`]: profile and trace; [`watch`]: what
+//!   several threads execute.
 //! - [`texture`]: textures and surfaces.
 
 mod access;
@@ -23,5 +24,7 @@ mod system;
 mod texture;
 mod wait;
 mod warp;
+mod watch;
 
 pub use observer::{Profile, StatementProfile};
+pub use watch::{Watch, Watched, WatchedResult, WatchedStep};

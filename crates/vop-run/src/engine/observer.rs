@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use super::watch::{Watch, Watcher};
 use crate::code::{Kernel, Op, Pc};
 use crate::column::{File, WARP, Width};
 use crate::error::ThreadId;
@@ -30,6 +31,7 @@ pub(super) struct Observer {
     /// The results of the statement that the traced thread is executing.
     pending: Option<(u32, Vec<String>)>,
     follows: bool,
+    watcher: Option<Watcher>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,14 +55,21 @@ fn is_unsigned(statement: &str) -> bool {
 }
 
 impl Observer {
-    /// Counts what each step of a kernel executes, if `profile` asks for it, and follows a thread.
-    pub(super) fn new(kernel: &Kernel, shape: &Shape, profile: bool, traced: Option<ThreadId>) -> Observer {
+    /// Counts what each step of a kernel executes, if `profile` asks for it, follows a thread, and watches several.
+    pub(super) fn new(
+        kernel: &Kernel,
+        shape: &Shape,
+        profile: bool,
+        traced: Option<ThreadId>,
+        watch: Option<&Watch>,
+    ) -> Observer {
         Observer {
             counts: if profile { vec![StepCounts::default(); kernel.steps.len()] } else { Vec::new() },
             traced: traced.map(|id| (id.block, Shape::thread(id.thread, shape.block))),
             trace: Vec::new(),
             pending: None,
             follows: false,
+            watcher: watch.cloned().map(Watcher::new),
         }
     }
 
@@ -78,6 +87,9 @@ impl Observer {
             counts.warps += mask.chunks(WARP).filter(|warp| warp.iter().any(|m| *m != 0)).count() as u64;
         }
         let step = &view.kernel.steps[pc as usize];
+        if let Some(watcher) = &mut self.watcher {
+            watcher.before(view, step, mask);
+        }
         self.follows =
             self.traced.is_some_and(|(block, thread)| block == view.ctaid && mask.get(thread).is_some_and(|m| *m != 0));
         if self.follows && step.counts {
@@ -91,6 +103,9 @@ impl Observer {
         if let Some(counts) = self.counts.get_mut(pc as usize) {
             counts.threads -= gone.iter().map(|m| u64::from(m & 1)).sum::<u64>();
         }
+        if let Some(watcher) = &mut self.watcher {
+            watcher.undo(gone, counts);
+        }
         if counts && self.follows && self.traced.is_some_and(|(_, thread)| gone.get(thread).is_some_and(|m| *m != 0)) {
             self.pending = None;
             self.follows = false;
@@ -99,8 +114,11 @@ impl Observer {
 
     /// Threads have executed a step.
     pub(super) fn after(&mut self, view: &View<'_>, pc: Pc) {
-        let (true, Some((_, thread))) = (self.follows, self.traced) else { return };
         let step = &view.kernel.steps[pc as usize];
+        if let Some(watcher) = &mut self.watcher {
+            watcher.after(view, step);
+        }
+        let (true, Some((_, thread))) = (self.follows, self.traced) else { return };
         let unsigned = self
             .pending
             .as_ref()
@@ -142,9 +160,12 @@ impl Observer {
         self.trace.push(line);
     }
 
-    /// Ends the trace.
+    /// Ends the trace, and what is watched.
     pub(super) fn finish(&mut self, kernel: &Kernel) {
         self.flush(kernel);
+        if let Some(watcher) = &mut self.watcher {
+            watcher.finish(kernel);
+        }
     }
 
     pub(super) fn into_trace(self) -> Vec<String> {

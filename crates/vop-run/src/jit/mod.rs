@@ -131,9 +131,12 @@ impl Heat {
     }
 }
 
+/// Whether there are templates for the machine, and pages for them.
+pub(crate) const IS_SERVED: bool = cfg!(all(unix, target_arch = "x86_64"));
+
 /// Whether kernels for this level can be translated on this machine.
 pub(crate) fn serves(level: Level) -> bool {
-    cfg!(all(unix, target_arch = "x86_64")) && Vectors::of(level).is_some()
+    IS_SERVED && Vectors::of(level).is_some()
 }
 
 /// Steps that follow one another and can be one function.

@@ -165,6 +165,10 @@ struct Fault {
 }
 
 impl Fault {
+    fn sentence(self) -> String {
+        format!("{}: {}", self.message, self.help)
+    }
+
     fn error(self, source: &Text) -> RunError {
         source.error(RunErrorKind::CommandLine, Some(&self.span), self.message).with_help(self.help)
     }
@@ -402,6 +406,23 @@ impl<'a> Piece<'a> {
     fn stem(self) -> &'a str {
         self.text.split('[').next().unwrap_or_default()
     }
+}
+
+/// Reads a type as arguments have it, with the length of each axis: `i32[920,2]`, or `i32` alone.
+///
+/// # Errors
+/// What is wrong with it, and what to write.
+pub fn parse_type(text: &str) -> Result<(Element, Option<Vec<u64>>), String> {
+    typed(Piece { text, start: 0 }).map_err(Fault::sentence)
+}
+
+/// Reads what stands behind the `=` of a value's type: `640`, or `0.5,1` for an array or structure.
+///
+/// # Errors
+/// As [`parse_type`].
+pub fn parse_values(ty: Element, text: &str) -> Result<Arg, String> {
+    values(ty, Piece { text, start: 0 }, &format!("the argument is one {ty}, or several with commas between them"))
+        .map_err(Fault::sentence)
 }
 
 /// `i32[920,2]`, or `i32` alone.

@@ -41,12 +41,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use vop::Severity;
 use vop_arrays::{Array, Description, Element, Format, write_atomically};
 use vop_ptx::module::Scalar;
 
+use crate::clock::Instant;
 use crate::code::{Kernel, Parameter};
 use crate::decode::{FoundVariable, Program};
 use crate::engine::launch::{Arg, Check, LaunchOptions, Report};
@@ -55,9 +56,10 @@ use crate::memory::{BufferId, Memory, size};
 use crate::symbol::{self, shown};
 use crate::types::Kind;
 pub use compare::{Comparison, Difference, Tolerance};
-pub use line::CommandLine;
+pub use line::{CommandLine, parse_type, parse_values};
 pub use number::{parse_bytes, parse_count, parse_time};
 use texture::{Handles, TextureSpec};
+pub use value::{parse as parse_element, show as show_element};
 
 /// How to run a [`Job`].
 #[derive(Clone, Debug, Default)]

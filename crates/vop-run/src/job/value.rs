@@ -70,7 +70,7 @@ pub(super) fn element(ty: Scalar) -> Option<Element> {
 }
 
 /// The bits of an element that a text gives: `-5`, `0xff`, `0b101`, `1_000`; `0.5`, `1e-3`, `inf` and `nan` for floats.
-pub(super) fn parse(text: &str, ty: Element) -> Option<u64> {
+pub fn parse(text: &str, ty: Element) -> Option<u64> {
     if let Some(value) = integer(text) {
         return Number::Integer(value).bits(ty);
     }
@@ -125,7 +125,7 @@ pub(super) fn read(ty: Element, bytes: &[u8]) -> Number {
 }
 
 /// An element in digits that tell it from others of its type.
-pub(super) fn show(ty: Element, bytes: &[u8]) -> String {
+pub fn show(ty: Element, bytes: &[u8]) -> String {
     match (read(ty, bytes), ty) {
         (Number::Integer(value), _) => value.to_string(),
         (Number::Float(value), Element::F16 | Element::F32) => format!("{:?}", value as f32),

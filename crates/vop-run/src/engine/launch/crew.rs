@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Launch, Work};
+use crate::clock::{self, Instant};
 use crate::engine::block::{Done, Failure, Worker};
 use crate::error::{RunError, RunErrorKind};
 
@@ -258,7 +259,7 @@ impl<'l> Crew<'l> {
                 break Err(Over);
             }
             if all_idle.is_none() || voted.is_some() || !is_certain {
-                std::thread::sleep(nap);
+                clock::sleep(nap);
                 nap = (nap * 2).min(NAP.1);
             }
         };

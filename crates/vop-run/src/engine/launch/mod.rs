@@ -15,7 +15,7 @@ mod report;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::block::Failure;
 use super::findings::Findings;
@@ -23,6 +23,8 @@ use super::observer::Observer;
 use super::shadow::{Checks, Common};
 use super::texture::Textures;
 use super::wait::Standstill;
+use super::watch::Watch;
+use crate::clock::Instant;
 use crate::code::{Kernel, Merged, Sampled, Step, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
@@ -87,6 +89,7 @@ pub(super) struct Launch<'k> {
     pub(super) common: Option<Arc<Common>>,
     profile: bool,
     trace: Option<ThreadId>,
+    watch: Option<Watch>,
     /// By form of the kernel's video instructions.
     plans: Vec<vop::bulk::Plan>,
     /// Whether base instructions compute what ptxas's code does.
@@ -113,8 +116,9 @@ unsafe impl Sync for Launch<'_> {}
 impl Launch<'_> {
     /// What looks at the steps of a core, if anything does.
     pub(super) fn observer(&self) -> Option<Observer> {
-        let observes = self.profile || self.trace.is_some();
-        observes.then(|| Observer::new(self.kernel, &self.shape, self.profile, self.trace))
+        let observes = self.profile || self.trace.is_some() || self.watch.is_some();
+        let watch = self.watch.as_ref();
+        observes.then(|| Observer::new(self.kernel, &self.shape, self.profile, self.trace, watch))
     }
 
     /// The steps that blocks execute one by one, with or without samples.
@@ -139,6 +143,10 @@ impl Launch<'_> {
 
     /// The same steps translated, if that pays by now. `file` is that of a block.
     pub(super) fn compiled(&self, sampled: bool, file: &File) -> Option<&Compiled> {
+        // What is behind this is not in a file for machines that need none of it.
+        if !jit::IS_SERVED {
+            return None;
+        }
         let heat = &self.kernel.heat;
         let translates = match self.machine_code {
             MachineCode::Never => false,
@@ -344,7 +352,7 @@ impl Kernel {
         };
         let budget = Arc::new(memory.budget(options.memory));
         let common = memory.start_checks(checks, &budget).map(Arc::new);
-        let observe = options.profile || options.trace.is_some();
+        let observe = options.profile || options.trace.is_some() || options.watch.is_some();
         // Whether the threads of half a warp follow one another in a row of the block.
         let lines = (block[0] as usize).is_multiple_of(HALF) || block[1] == 1 && block[2] == 1;
         let plan = |form: &vop::Form| {
@@ -390,6 +398,7 @@ impl Kernel {
             common: common.clone(),
             profile: options.profile,
             trace: options.trace,
+            watch: options.watch.clone(),
             plans: self.videos.iter().map(plan).collect(),
             by_ptxas: options.semantics != vop::Semantics::Isa,
             next: AtomicU64::new(0),

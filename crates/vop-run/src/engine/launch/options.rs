@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use super::activity::Activity;
+use crate::engine::watch::Watch;
 use crate::error::ThreadId;
 
 /// Local memory of a thread that the architecture allows.
@@ -111,6 +112,8 @@ pub struct LaunchOptions {
     pub profile: bool,
     /// The thread to follow, statement by statement and value by value, into [`Report::trace`](super::Report::trace).
     pub trace: Option<ThreadId>,
+    /// Threads of a block whose statements are recorded with their results, for a table.
+    pub watch: Option<Watch>,
     /// Counts the blocks that have ended.
     pub progress: Option<Progress>,
     /// Says what is running.
@@ -151,6 +154,7 @@ impl Default for LaunchOptions {
             check_heap: false,
             profile: false,
             trace: None,
+            watch: None,
             progress: None,
             activity: None,
             machine_code: MachineCode::default(),
@@ -269,6 +273,12 @@ impl LaunchOptions {
     #[must_use]
     pub fn with_trace(self, thread: ThreadId) -> LaunchOptions {
         LaunchOptions { trace: Some(thread), ..self }
+    }
+
+    /// Sets [`LaunchOptions::watch`].
+    #[must_use]
+    pub fn with_watch(self, watch: Watch) -> LaunchOptions {
+        LaunchOptions { watch: Some(watch), ..self }
     }
 
     /// Sets [`LaunchOptions::activity`].
