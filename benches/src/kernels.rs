@@ -2,10 +2,11 @@
 //!
 //! `pocl.sh` says what to install. Without PoCL the figures are those of the engine alone.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use vop_run::{Arg, Kernel, LaunchOptions, Level, MachineCode, Program};
 
+use crate::measure::processor_time;
 use crate::opencl::{self, Device};
 
 /// The module that nvcc has made of `kernels.cu`, so that benches need no nvcc.
@@ -173,14 +174,6 @@ fn cases() -> Vec<Case> {
     let buffers = vec![words((0..16 * n).map(|_| random.word())), vec![0; 32 * n]];
     cases.push(case("sha256", "SHA-256 of 2^17 messages of 64 bytes", grid, block, buffers, vec![n as u32]));
     cases
-}
-
-/// The processors' time that this process has used, of all of its threads.
-fn processor_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the system writes to the value.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The least times of several runs: by the clock, and of all processors.

@@ -1,6 +1,6 @@
 //! Timing: rounds that alternate between what is compared, and medians.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The processor's name.
 pub fn machine() -> String {
@@ -11,6 +11,14 @@ pub fn machine() -> String {
         model.trim_start_matches([' ', '\t', ':']),
         std::thread::available_parallelism().map_or(1, usize::from)
     )
+}
+
+/// The processors' time that this process has used, of all of its threads.
+pub fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes to the value.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// One thing to time: a name, how many items a call handles, and the call, whose result is kept from being optimised away.

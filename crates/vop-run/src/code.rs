@@ -116,6 +116,8 @@ pub(crate) struct Run {
     pub(crate) videos: u32,
     /// Whether its last step is a store.
     pub(crate) stores: bool,
+    /// The number of the run without this store, for where the store reaches the allocation that a load of the run reads.
+    pub(crate) otherwise: Option<u32>,
 }
 
 /// The starts of the areas, the mask, the number of turns and the table of sites; returns how many turns are left. See
@@ -715,6 +717,8 @@ pub struct Kernel {
     /// What [`Kernel::sampled`] is made from, and where it is kept.
     pub(crate) entry: Option<Arc<Entry>>,
     pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
+    /// Where [`Kernel::merged`] is kept.
+    pub(crate) merged: [OnceLock<Option<Merged>>; 2],
     /// Its runs as machine code, once they pay.
     pub(crate) heat: Arc<Heat>,
 }
@@ -795,6 +799,22 @@ pub(crate) struct Sampled {
     pub(crate) claims: Vec<Claim>,
     /// Bytes of one sample of each value.
     pub(crate) bytes: u32,
+}
+
+/// A kernel whose blocks are run some at once: see [`merge`](super::decode::merge).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Merged {
+    /// Instead of the kernel's, each at the same place.
+    pub(crate) steps: Vec<Step>,
+    pub(crate) sampled: Option<Sampled>,
+    /// The axes of `%ctaid` that it reads, and where their columns stand in the thread's area.
+    pub(crate) ctaids: Vec<(usize, Slot)>,
+    /// Whether steps that rely on samples read `%ctaid` from there.
+    pub(crate) needs_ctaids: bool,
+    /// Bytes a thread of the thread's area.
+    pub(crate) thread_bytes: u32,
+    /// The number of threads that should run at once.
+    pub(crate) lanes: usize,
 }
 
 impl Kernel {

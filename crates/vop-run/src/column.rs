@@ -15,6 +15,9 @@ pub(crate) const WARP: usize = 32;
 /// Threads over which a sampled value is a straight line: half a warp, as rows of blocks are often no longer.
 pub(crate) const HALF: usize = WARP / 2;
 
+/// Threads, with padding, that are run at once: those of the largest block, or of some small ones that run as one.
+pub(crate) const MAX_LANES: usize = 2048;
+
 /// The number of samples of a block of `lanes` threads, padded to whole warps of samples. The first threads of all halves of warps
 /// come first, then the last threads of all halves.
 pub(crate) const fn sample_count(lanes: usize) -> usize {

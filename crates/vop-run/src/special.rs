@@ -210,6 +210,22 @@ impl Shape {
         [index % x, index / x % y, index / (x * y)].map(|n| n as u32)
     }
 
+    /// The number of the block that stands there: what [`Shape::ctaid`] turns into a place.
+    pub(crate) fn index_of(&self, ctaid: [u32; 3]) -> u64 {
+        let [width, height, _] = self.grid.map(u64::from);
+        let [x, y, z] = ctaid.map(u64::from);
+        x + width * (y + height * z)
+    }
+
+    /// The place of the block behind a block.
+    pub(crate) fn next_ctaid(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        match (x + 1 < self.grid[0], y + 1 < self.grid[1]) {
+            (true, _) => [x + 1, y, z],
+            (false, true) => [0, y + 1, z],
+            (false, false) => [0, 0, z + 1],
+        }
+    }
+
     /// Where a thread stands in its block.
     pub(crate) fn tid(&self, thread: usize) -> [u32; 3] {
         let [x, y, _] = self.block.map(|n| n as usize);

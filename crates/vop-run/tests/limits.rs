@@ -71,7 +71,8 @@ fn the_limit_of_a_short_launch_is_exact() {
 /// One core takes several blocks in a row; the limit is that of all together, not of each.
 #[test]
 fn blocks_share_the_limit() {
-    let ptx = ".entry k(.param .u64 out) { .reg .b32 r<3>; .reg .b64 d<3>; .reg .pred p;
+    // Shared memory keeps blocks from running as one.
+    let ptx = ".entry k(.param .u64 out) { .reg .b32 r<3>; .reg .b64 d<3>; .reg .pred p; .shared .b32 s;
         ld.param.u64 d1, [out]; mov.u32 r1, %ctaid.x; mul.wide.u32 d2, r1, 4; add.u64 d1, d1, d2; mov.u32 r2, 100000;
         L: sub.u32 r2, r2, 1; setp.ne.u32 p, r2, 0; @p bra L;
         mov.u32 r1, 1; st.global.u32 [d1], r1; }";

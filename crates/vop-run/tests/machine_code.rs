@@ -541,3 +541,139 @@ fn runs_that_do_not_fit_do() {
     }
     assert!(compare("large", &kernel(&body), random) > 500);
 }
+
+/// A kernel that changes what it reads by one index and writes it by the same, some threads only if there is a condition. Shared memory keeps
+/// blocks alone, in order.
+fn changes(load: usize, index: &str, condition: &str, alone: bool) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let registers = registers(ty, kind);
+    let shared = if alone { ".shared .b32 s;" } else { "" };
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 from, .param .u64 to) {{\n
+         .reg .b32 %w<12>, %t<4>; .reg .b64 %d<12>, %a<4>; .reg .pred %part; {shared}\n
+         mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.s32 %t0, %t0, %t1, %t2;\n
+         mov.u32 %w2, %t2; mul.lo.u32 %w3, %t0, 3; ld.param.u64 %a0, [from]; ld.param.u64 %a1, [to];\n{condition}\n{index}\n
+         mul.wide.u32 %a2, %t1, {bytes}; add.s64 %a0, %a0, %a2; add.s64 %a1, %a1, %a2;\n
+         ld.global.{ty} {registers}, [%a0+64]; add.u32 %w5, %w5, 3; add.u64 %d5, %d5, 5; st.global.{ty} [%a1+64], {registers};\n
+         add.u32 %t0, %t0, 1;\nL: ret;\n}}\n"
+    )
+}
+
+/// What a launch of such a kernel leaves: from one buffer to another, or within one by a number of bytes.
+fn changed(
+    text: &str,
+    within: Option<u64>,
+    blocks: u32,
+    block: u32,
+    machine_code: MachineCode,
+    level: Level,
+) -> (Vec<u8>, Vec<u8>, u64, usize) {
+    let program = Program::read(text);
+    let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let mut memory = program.memory();
+    let bytes: Vec<u8> = (0..60_000u32).map(|i| (i * 7 + i / 251) as u8).collect();
+    let from = memory.allocate("from", &bytes);
+    let to = memory.allocate("to", vec![0; bytes.len()]);
+    let to_address = within.map_or(memory.address(to), |by| memory.address(from) + by);
+    let args: [Arg; 2] = [from.into(), to_address.into()];
+    let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
+    let executed = kernel.launch([blocks, 1, 1], [block, 1, 1], &args, &mut memory, &options).unwrap().instructions;
+    (memory.bytes(from).to_vec(), memory.bytes(to).to_vec(), executed, internals::runs(&kernel).1)
+}
+
+#[test]
+fn stores_behind_loads_write_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    for load in 0..LOADS.len() {
+        for (i, index) in INDEXES.iter().enumerate() {
+            let by = u64::from(LOADS[load].1);
+            // The first execution finds out where a run reaches. One of the distances in turn, and another allocation.
+            for within in [None, Some([0, by, by * 16][(load + i / 3) % 3])] {
+                let text = changes(load, index, CONDITIONS[(load + i) % 3], within.is_some());
+                for (level, block) in ways() {
+                    let both = [MachineCode::Never, MachineCode::Always];
+                    let [never, always] = both.map(|way| changed(&text, within, BLOCKS, block, way, level));
+                    let same = (&never.0, &never.1, never.2) == (&always.0, &always.1, always.2);
+                    assert!(same, "{level:?}, {block} threads, {within:?}\n{text}");
+                    // The load, what changes it, and the store.
+                    assert!(always.3 >= 4, "{}\n{text}", always.3);
+                }
+            }
+        }
+    }
+}
+
+/// Runs that give up for a load and a store of one allocation go on without the store.
+#[test]
+fn stores_to_what_was_loaded_leave_their_runs() {
+    if !translates() {
+        return;
+    }
+    for (level, block) in ways() {
+        let text = changes(4, INDEXES[4], "", true);
+        let both = [MachineCode::Never, MachineCode::Always];
+        // Each thread writes what only it has read.
+        let [never, always] = both.map(|way| changed(&text, Some(0), 100, block, way, level));
+        assert!(never.0 == always.0 && never.2 == always.2, "{level:?}, {block} threads");
+    }
+}
+
+/// A kernel whose threads read words by indexes that are data, and divide and trap by data.
+const FAULTS: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 table, .param .u64 out) {\n
+     .reg .b32 %w<12>, %t<8>; .reg .b64 %a<4>, %in, %out, %table; .reg .pred %p<4>;\n
+     mov.u32 %t0, %ctaid.z; mov.u32 %t1, %nctaid.y; mov.u32 %t2, %ctaid.y; mad.lo.u32 %t0, %t0, %t1, %t2;\n
+     mov.u32 %t1, %nctaid.x; mov.u32 %t2, %ctaid.x; mad.lo.u32 %t0, %t0, %t1, %t2; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x;\n
+     mad.lo.u32 %t0, %t0, %t1, %t2; ld.param.u64 %in, [in]; ld.param.u64 %table, [table]; ld.param.u64 %out, [out];\n
+     mul.wide.u32 %a0, %t0, 16; add.s64 %in, %in, %a0; add.s64 %out, %out, %a0;\n
+     ld.global.v4.u32 {%w0, %w1, %w2, %w3}, [%in]; st.global.u32 [%out], 1;\n
+     mul.wide.u32 %a1, %w0, 4; add.s64 %a1, %table, %a1; add.u32 %w4, %w0, 1; ld.global.u32 %w5, [%a1]; add.u32 %w5, %w5, %w4;\n
+     st.global.u32 [%out+4], %w5; and.b32 %w6, %t2, 1; setp.eq.u32 %p0, %w6, 0; @%p0 bra EVEN;\n
+     mul.wide.u32 %a1, %w1, 4; add.s64 %a1, %table, %a1; add.u32 %w7, %w1, %w5; ld.global.u32 %w8, [%a1]; add.u32 %w8, %w8, %w7;\n
+     st.global.u32 [%out+8], %w8; bra MET;\n
+EVEN: div.u32 %w8, 1000, %w2; st.global.u32 [%out+8], %w8;\n
+MET: setp.eq.u32 %p1, %w3, 7; @%p1 trap; st.global.u32 [%out+12], %w8; ret;\n}\n";
+
+/// Blocks that run as one fail as they do one after another: the error is that of the first block, and those before it have ended.
+#[test]
+fn faults_of_blocks_that_run_as_one_do() {
+    const GRID: [u32; 3] = [5, 2, 3];
+    let random = &mut Random(8);
+    let (mut failed, mut ran) = (0, 0);
+    for round in 0..60 {
+        let block = [32, 64, 96, 256][round % 4];
+        let threads = 30 * block as usize;
+        let mut input: Vec<u32> = (0..4 * threads).map(|i| 1 + i as u32 % 5).collect();
+        for _ in 0..round % 5 {
+            let (thread, what) = (random.below(threads), random.below(4));
+            input[4 * thread + what] = [1 << 20, 1 << 30, 0, 7][what];
+        }
+        for level in Level::available() {
+            let launch = |machine_code| {
+                let program = Program::read(FAULTS);
+                let kernel = program.kernel_at("k", level).unwrap();
+                let mut memory = program.memory();
+                let bytes: Vec<u8> = input.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let table = memory.allocate("table", vec![9; 64]);
+                let (input, out) = (memory.allocate("in", bytes), memory.allocate("out", vec![0; 16 * threads]));
+                let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
+                let args: [Arg; 3] = [input.into(), table.into(), out.into()];
+                let result = kernel.launch(GRID, [block, 1, 1], &args, &mut memory, &options);
+                (result.map(|report| report.instructions), memory.bytes(out).to_vec())
+            };
+            let [alone, as_one] = [MachineCode::Never, MachineCode::Always].map(launch);
+            let through = match &alone.0 {
+                Ok(_) => threads,
+                Err(errors) => {
+                    let [x, y, z] = errors.0[0].thread.unwrap().block;
+                    ((z * GRID[1] + y) * GRID[0] + x) as usize * block as usize
+                }
+            };
+            *if alone.0.is_ok() { &mut ran } else { &mut failed } += 1;
+            assert_eq!(alone.0, as_one.0, "{level:?}, round {round}");
+            assert!(alone.1[..16 * through] == as_one.1[..16 * through], "{level:?}, round {round}");
+        }
+    }
+    assert!(failed > 20 && ran > 10, "{failed} failed, {ran} ran");
+}

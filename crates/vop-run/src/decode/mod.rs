@@ -16,6 +16,7 @@ mod initializer;
 mod instruction;
 mod load;
 mod memory;
+mod merge;
 mod moves;
 mod operand;
 mod sample;
@@ -652,6 +653,7 @@ impl Kernel {
             max_threads: None,
             entry: None,
             sampled: Default::default(),
+            merged: Default::default(),
             heat: Default::default(),
         }
     }

@@ -102,6 +102,8 @@ struct Needs {
 struct Finder<'k> {
     kernel: &'k Kernel,
     entry: &'k Entry,
+    /// Where `%ctaid` is, if each thread has its own: see [`merge`](super::merge).
+    ctaids: &'k [Slot],
     /// Whether the block's shape makes straight lines of `%tid`.
     lines: bool,
     /// By register.
@@ -115,19 +117,22 @@ impl Kernel {
     /// nothing can.
     pub(crate) fn sampled(&self, lines: bool) -> Option<&Sampled> {
         let entry = self.entry.as_deref()?;
-        self.sampled[usize::from(lines)].get_or_init(|| find(self, entry, lines)).as_ref()
+        self.sampled[usize::from(lines)].get_or_init(|| find(self, entry, &self.steps, &[], lines)).as_ref()
     }
 }
 
-fn find(kernel: &Kernel, entry: &Entry, lines: bool) -> Option<Sampled> {
+/// What can be computed from samples, of steps whose registers have no columns yet (`entry`) and of the same steps with them. `ctaids` are the
+/// slots of threads that have a block's number.
+pub(super) fn find(kernel: &Kernel, entry: &Entry, steps: &[Step], ctaids: &[Slot], lines: bool) -> Option<Sampled> {
     let total = entry.numbers.total();
-    let mut finder = Finder { kernel, entry, lines, values: vec![None; total], samples: vec![None; total], bytes: 0 };
+    let (values, samples) = (vec![None; total], vec![None; total]);
+    let mut finder = Finder { kernel, entry, ctaids, lines, values, samples, bytes: 0 };
     let found = finder.find_values();
     if !found.contains(&true) {
         return None;
     }
     let (dropped, computed) = finder.find_uses(&found);
-    let sampled = finder.rewrite(&dropped, &computed);
+    let sampled = finder.rewrite(steps, &dropped, &computed);
     (!sampled.once.is_empty() || !sampled.each.is_empty()).then_some(sampled)
 }
 
@@ -141,6 +146,8 @@ impl Finder<'_> {
         let special = || self.kernel.specials.iter().find(|(_, at, _)| *at == slot).map(|(special, ..)| *special);
         match slot.area() {
             Area::Predicates | Area::Words | Area::Doubles => self.values[self.number(slot)?],
+            // Blocks that are run as one are whole warps.
+            Area::Thread if self.ctaids.contains(&slot) => Some(Line { each: true, ..Line::of_thread(0) }),
             Area::Thread if self.lines => match special()? {
                 Special::Tid(0) | Special::Laneid => Some(Line::of_thread(1)),
                 Special::Tid(_) | Special::Warpid => Some(Line::of_thread(0)),
@@ -317,9 +324,9 @@ impl Finder<'_> {
         })
     }
 
-    fn rewrite(&mut self, dropped: &[bool], computed: &[bool]) -> Sampled {
+    fn rewrite(&mut self, steps: &[Step], dropped: &[bool], computed: &[bool]) -> Sampled {
         let entry = self.entry;
-        let mut sampled = Sampled { steps: self.kernel.steps.clone(), ..Sampled::default() };
+        let mut sampled = Sampled { steps: steps.to_vec(), ..Sampled::default() };
         for (i, step) in entry.steps.iter().enumerate() {
             if computed[i] {
                 let mut op = step.op.clone();

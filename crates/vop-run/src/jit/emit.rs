@@ -386,6 +386,7 @@ impl<'k> Writer<'k> {
         for area in &used {
             self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
         }
+        self.leave_unless_apart(&lines);
         let turn = self.asm.here();
         let skip = masked.then(|| self.find_active());
         for (at, line) in lines.iter().enumerate() {

@@ -88,6 +88,12 @@ pub(crate) enum Known {
 }
 
 impl Known {
+    /// Whether it computes a predicate from predicates.
+    pub(crate) fn is_of_predicates(self) -> bool {
+        use Known::*;
+        matches!(self, MovePredicate | AndPredicate | OrPredicate | XorPredicate | NotPredicate)
+    }
+
     /// Whether it computes with floats of single precision, which instructions of old targets flush without saying so.
     pub(crate) fn is_single(self) -> bool {
         use Known::*;
@@ -123,6 +129,12 @@ pub(crate) enum Compared {
     },
     Float,
     FloatDouble,
+}
+
+impl Compared {
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, Compared::Float | Compared::FloatDouble)
+    }
 }
 
 /// How it is compared; the last ones hold of floats, if one is a NaN.
@@ -225,7 +237,7 @@ fn comparison(operator: &str, ty: &str) -> Option<(Relation, Compared)> {
         "f64" => Compared::FloatDouble,
         _ => return None,
     };
-    let floats = matches!(what, Compared::Float | Compared::FloatDouble);
+    let floats = what.is_float();
     let relation = match operator {
         "eq" => Equal,
         "ne" => NotEqual,

@@ -12,7 +12,7 @@ use super::assembler::{Code, Condition, General, Operand};
 use super::emit::*;
 use super::vectors::LEFT;
 use crate::code::{Access, Kernel, Load, MemoryWidth, OrderSemantics};
-use crate::column::{HALF, Width};
+use crate::column::{Area, HALF, Width};
 use crate::memory::Space;
 
 /// What a function knows of the memory that one access reaches.
@@ -30,8 +30,11 @@ pub(crate) struct Site {
     ahead: u64,
 }
 
+/// How far ahead memory is asked for in a row of many turns, in bytes: far enough for it to come, and little enough to stay in the first cache.
+const NEAR: u32 = 2048;
+
 /// Offsets of a site's fields.
-const FIRST: i32 = 0;
+pub(super) const FIRST: i32 = 0;
 const STARTS: i32 = 8;
 const START: i32 = 16;
 const LAST: i32 = 24;
@@ -180,7 +183,7 @@ impl Writer<'_> {
                 if stride == bytes || stride == 0 {
                     self.asm.add_memory(SCRATCH, SITES, site + START);
                     if !shared && stride > 0 {
-                        self.prefetch(line, site);
+                        self.prefetch(line, site, stride);
                     }
                     return body(self, if stride == 0 { Shape::Flat } else { Shape::Row });
                 }
@@ -223,7 +226,7 @@ impl Writer<'_> {
                     self.asm.add(SCRATCH, access.offset as i32);
                     self.check_span(site, bytes * (lanes as u32 - 1), bytes);
                     self.asm.add_memory(SCRATCH, SITES, site + START);
-                    self.prefetch(line, site);
+                    self.prefetch(line, site, bytes);
                     body(self, Shape::Row);
                     ends.push(self.asm.jump());
                     self.asm.land(other);
@@ -285,7 +288,7 @@ impl Writer<'_> {
     /// Asks for the memory that the next execution reaches, if it is as far away as this one from the last: blocks go on by a distance, and
     /// so do the turns of a loop. The next block's loads start only when this block is through, so without this the time for memory would be
     /// added to all other time.
-    fn prefetch(&mut self, line: &Line<'_>, site: i32) {
+    fn prefetch(&mut self, line: &Line<'_>, site: i32, stride: u32) {
         // The mask's register is free where there is none. Loops with many accesses mostly come back to what they have read.
         if self.masked || self.accesses > 4 {
             return;
@@ -294,6 +297,14 @@ impl Writer<'_> {
         let known = self.asm.jump_if(Condition::NotZero);
         self.asm.copy(General::Rsi, SCRATCH);
         self.asm.subtract_memory(General::Rsi, SITES, site + LAST);
+        // Where the next one goes on behind this one, the turns come there by themselves.
+        let whole = self.scales[Area::Words as usize] as u32 * stride;
+        if whole > NEAR {
+            self.asm.compare(General::Rsi, whole);
+            let elsewhere = self.asm.jump_if(Condition::NotZero);
+            self.asm.set(General::Rsi, NEAR.into());
+            self.asm.land(elsewhere);
+        }
         self.asm.keep(General::Rsi, SITES, site + AHEAD);
         self.asm.keep(SCRATCH, SITES, site + LAST);
         self.asm.land(known);

@@ -60,7 +60,9 @@ const MAX_TRANSLATIONS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) steps: Vec<Step>,
-    /// The number of sites that the runs have, and of the runs with loads.
+    /// Runs in place of those that cannot be used: see [`Run::otherwise`].
+    pub(crate) others: Vec<Run>,
+    /// The number of sites that the runs have, and of the runs with accesses.
     pub(crate) sites: usize,
     pub(crate) loading: usize,
     #[allow(dead_code, reason = "the runs are in it")]
@@ -138,7 +140,7 @@ pub(crate) fn serves(level: Level) -> bool {
 }
 
 /// Steps that follow one another and can be one function.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Found {
     start: usize,
     /// The step after it.
@@ -160,6 +162,17 @@ impl Found {
         sites
     }
 
+    /// The steps before a store of global memory, if loads of it are among them: see [`store`].
+    fn before_store(&self, steps: &[Step]) -> Option<Found> {
+        let (mut loads, mut last) = (false, None);
+        each(steps, self.start..self.end, |at, step| match &step.op {
+            Op::Load(load) => loads |= load.access.space != Space::Shared,
+            Op::Store(store) if store.access.space != Space::Shared => last = Some(at),
+            _ => {}
+        });
+        last.filter(|_| loads).map(|at| Found { start: self.start, end: at })
+    }
+
     /// All runs of at least two instructions.
     fn all(kernel: &Kernel, steps: &[Step]) -> Vec<Found> {
         let mut found = Vec::new();
@@ -170,7 +183,7 @@ impl Found {
                 at += *steps as usize;
                 continue;
             }
-            let (start, mut computes, mut end, mut loads) = (at, 0, at, false);
+            let (start, mut computes, mut end, mut loads_shared) = (at, 0, at, false);
             while at < steps.len() && at - start < MAX_RUN && steps[at].guard.is_none() {
                 match &steps[at].op {
                     Op::Compute { known, operands, .. } if emit::can_write(kernel, *known, operands) => {
@@ -184,13 +197,15 @@ impl Found {
                         end = at;
                     }
                     Op::Load(load) if load::can_access(kernel, &load.access, load.memory, load.d.len()) => {
-                        (computes, loads) = (computes + 1, true);
+                        computes += 1;
+                        loads_shared |= load.access.space == Space::Shared;
                         at += 1;
                         end = at;
                     }
                     // See `store`.
                     Op::Store(store)
-                        if !loads && load::can_access(kernel, &store.access, store.memory, store.sources.len()) =>
+                        if !(loads_shared && store.access.space == Space::Shared)
+                            && load::can_access(kernel, &store.access, store.memory, store.sources.len()) =>
                     {
                         computes += 2;
                         at += 1;
@@ -228,7 +243,7 @@ pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnM
 /// Steps with a run in place of the first step of each.
 fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
     // Shared memory is the first site.
-    let mut compiled = Compiled { steps: steps.to_vec(), sites: 1, loading: 0, code: None };
+    let mut compiled = Compiled { steps: steps.to_vec(), others: Vec::new(), sites: 1, loading: 0, code: None };
     let Some(vectors) = Vectors::of(kernel.level) else { return compiled };
     if steps.len() > MAX_STEPS {
         return compiled;
@@ -244,11 +259,16 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         let mut run = Found { start, end };
         while run.end - run.start > 1 {
             let first = compiled.sites;
-            let entries = [false, true].map(|masked| writer.function(steps, &run, &live, masked, first));
-            if let [Some(all), Some(some)] = entries {
+            let mut entries = |run: &Found| {
+                let entries = [false, true].map(|masked| writer.function(steps, run, &live, masked, first));
+                if let [Some(all), Some(some)] = entries { Some((all, some)) } else { None }
+            };
+            if let Some(own) = entries(&run) {
+                let before = run.before_store(steps).filter(|before| before.end - before.start > 1);
+                let other = before.and_then(|before| Some((before, entries(&before)?)));
                 compiled.sites += run.sites(steps);
                 start = run.end;
-                runs.push((run, all, some, first));
+                runs.push((first, (run, own), other));
                 run = Found { start, end };
             } else {
                 // Half of it may fit into registers.
@@ -259,34 +279,40 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         }
     }
     let Some(code) = Executable::new(writer.code()) else { return compiled };
-    for (found, all, some, site) in runs {
-        let range = &steps[found.start..found.end];
-        let mut counts = 0;
-        let mut at = 0;
-        let (mut executed, mut videos) = (0, 0);
-        while at < range.len() {
-            counts += u32::from(range[at].counts);
-            videos += u32::from(matches!(range[at].op, Op::Video(_)));
-            executed += 1;
-            match range[at].op {
-                Op::Skip { steps, counts: skipped } => {
-                    counts += skipped;
-                    at += steps as usize;
+    for (site, own, other) in runs {
+        let mut describe = |(found, (all, some)): (Found, (usize, usize)), otherwise| {
+            let range = &steps[found.start..found.end];
+            let mut counts = 0;
+            let mut at = 0;
+            let (mut executed, mut videos) = (0, 0);
+            while at < range.len() {
+                counts += u32::from(range[at].counts);
+                videos += u32::from(matches!(range[at].op, Op::Video(_)));
+                executed += 1;
+                match range[at].op {
+                    Op::Skip { steps, counts: skipped } => {
+                        counts += skipped;
+                        at += steps as usize;
+                    }
+                    _ => at += 1,
                 }
-                _ => at += 1,
             }
-        }
-        let loads = range.iter().any(|step| matches!(step.op, Op::Load(_) | Op::Store(_)));
-        let stores = matches!(range.last().map(|step| &step.op), Some(Op::Store(_)));
-        let loading = loads.then_some(compiled.loading as u32);
-        compiled.loading += usize::from(loads);
-        let first = &mut compiled.steps[found.start];
-        let own = u32::from(first.counts);
-        // SAFETY: the writer put functions there, of this type.
-        let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
-        let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
-        let lanes = vectors.lanes() as u32;
-        first.op = Op::Run(Run { all, some, lanes, steps, counts, executed, loading, site, stores, videos });
+            let loads = range.iter().any(|step| matches!(step.op, Op::Load(_) | Op::Store(_)));
+            let stores = matches!(range.last().map(|step| &step.op), Some(Op::Store(_)));
+            let loading = loads.then_some(compiled.loading as u32);
+            compiled.loading += usize::from(loads);
+            let own = u32::from(range[0].counts);
+            // SAFETY: the writer put functions there, of this type.
+            let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
+            let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
+            let lanes = vectors.lanes() as u32;
+            Run { all, some, lanes, steps, counts, executed, loading, site, stores, videos, otherwise }
+        };
+        let other = other.map(|other| describe(other, None));
+        let number = other.is_some().then_some(compiled.others.len() as u32);
+        let run = describe(own, number);
+        compiled.others.extend(other);
+        compiled.steps[own.0.start].op = Op::Run(run);
     }
     compiled.code = Some(code);
     compiled

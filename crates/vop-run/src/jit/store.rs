@@ -1,15 +1,36 @@
 //! Templates of stores.
 //!
-//! A store is the last step of its run, and no load is before it: so every thread has read what the steps before the store read, as lanes of a
-//! warp that go together do, and of several threads that write to one place the last one stays.
+//! A store is the last step of its run, and reaches other memory than the loads before it: another space, or another allocation, which the
+//! function asks first. So every thread has read what the steps before the store read, as lanes of a warp that go together do, and of several
+//! threads that write to one place the last one stays. For kernels that change an allocation in its place there is a second run, which ends
+//! before the store.
 
 use super::assembler::{Condition, General, Operand};
 use super::emit::*;
-use super::load::Shape;
+use super::load::{FIRST, Shape, Site};
 use super::vectors::Vectors;
 use crate::code::{MemoryWidth, Store};
 
 impl Writer<'_> {
+    /// Leaves the function before its first turn if its store has the site of a load, or of none is known where it reaches.
+    pub(super) fn leave_unless_apart(&mut self, lines: &[Line<'_>]) {
+        let (mut loads, mut store) = (Vec::new(), None);
+        for line in lines {
+            match line.what {
+                What::Load(_, site) if site > 0 => loads.push(site),
+                What::Store(_, site) if site > 0 => store = Some(site),
+                _ => {}
+            }
+        }
+        let Some(store) = store else { return };
+        let first_of = |site: usize| (site * size_of::<Site>()) as i32 + FIRST;
+        for load in loads {
+            self.asm.load(SCRATCH, SITES, first_of(load));
+            self.asm.compare_memory(SCRATCH, SITES, first_of(store));
+            self.leave_if(Condition::Zero);
+        }
+    }
+
     /// Writes a store. `site` is the number of its site.
     pub(super) fn store_to_memory(&mut self, line: &Line<'_>, store: &Store, site: usize) {
         let values = &line.sources[line.sources.len() - store.sources.len()..];

@@ -9,9 +9,8 @@ use std::ops::{BitOrAssign, BitXor};
 
 use super::{LaneFault, Reach};
 use crate::code::Access;
-use crate::column::{HALF, WARP, Width, all};
+use crate::column::{HALF, MAX_LANES, WARP, Width, all};
 use crate::engine::findings::AccessKind;
-use crate::engine::launch::MAX_THREADS;
 use crate::engine::shadow::Touch;
 use crate::jit::Site;
 #[cfg(target_arch = "x86_64")]
@@ -22,7 +21,7 @@ use crate::memory::{LOCAL_BASE, REGION_BITS, Region, SHARED_BASE, Space};
 /// caller has registered.
 const ALIGNED: u64 = 16;
 /// Halves of warps of a block, at most.
-pub(super) const HALVES: usize = MAX_THREADS as usize / HALF;
+pub(super) const HALVES: usize = MAX_LANES / HALF;
 
 impl Reach {
     /// The memory that an address belongs to; `None` where there is none that the access may reach.

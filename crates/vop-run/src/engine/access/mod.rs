@@ -94,7 +94,7 @@ pub(crate) unsafe fn peek(pointer: *const u8, bytes: u64) -> u64 {
 impl Reach {
     /// What a launch's blocks reach; a worker's own memory is not there yet.
     pub(super) fn new(launch: &Launch<'_>) -> Reach {
-        let (lanes, shared) = (launch.shape.lanes(), launch.shape.shared());
+        let (lanes, shared) = (launch.lanes, launch.shape.shared());
         Reach {
             file: File::new(lanes / WARP),
             regions: launch.places.regions.as_ptr(),

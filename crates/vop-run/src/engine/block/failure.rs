@@ -1,7 +1,7 @@
 //! Errors of a block: which thread failed where.
 
 use super::Worker;
-use super::groups::{Group, Wait, first};
+use super::groups::{Group, Wait, count, first};
 use super::storage::Overflow;
 use crate::code::Pc;
 use crate::column::WARP;
@@ -14,7 +14,32 @@ pub(in crate::engine) type Failure = Box<RunError>;
 
 impl Worker<'_> {
     pub(in crate::engine) fn thread_id(&self, thread: usize) -> ThreadId {
-        ThreadId { block: self.ctaid, thread: self.launch.shape.tid(thread) }
+        let shape = &self.launch.shape;
+        let (block, thread) = match self.launch.at_once {
+            1 => (self.ctaid, thread),
+            _ => (shape.ctaid(self.block_index + (thread / shape.threads()) as u64), thread % shape.threads()),
+        };
+        ThreadId { block, thread: shape.tid(thread) }
+    }
+
+    /// One of several blocks that run as one has failed, at a step that the blocks before it have executed. They go on without it and those
+    /// behind it, as an error of theirs goes before its error. Returns the failure if there are none before it.
+    #[cold]
+    pub(super) fn leave_from(&mut self, failure: Failure) -> Result<(), Failure> {
+        let of_launch = matches!(failure.kind, RunErrorKind::Limit | RunErrorKind::Stopped | RunErrorKind::Timeout);
+        let Some(thread) = failure.thread.filter(|_| !of_launch && !self.abandoned) else { return Err(failure) };
+        let index = self.launch.shape.index_of(thread.block);
+        let threads = (index - self.block_index) as usize * self.launch.shape.threads();
+        if threads == 0 {
+            return Err(failure);
+        }
+        self.failed = Some((index, failure));
+        for mask in [&mut self.running.mask, &mut self.live.mask] {
+            mask[threads..].fill(0);
+        }
+        (self.running.active, self.live.count) = (count(&self.running.mask), count(&self.live.mask));
+        self.groups.keep(&self.frames, threads);
+        Ok(())
     }
 
     /// Puts the thread and the step on an error.

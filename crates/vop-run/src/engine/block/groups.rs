@@ -171,6 +171,16 @@ impl Groups {
         self.lowest = ready.map(|group| frames.order_in_kernel(group.frame, group.pc)).min().unwrap_or(u64::MAX);
     }
 
+    /// Only the first threads stay.
+    pub(super) fn keep(&mut self, frames: &Frames<'_>, threads: usize) {
+        for group in &mut self.parked {
+            group.mask[threads..].fill(0);
+            group.active = count(&group.mask);
+        }
+        self.parked.retain(|group| group.active > 0);
+        self.rescan(frames);
+    }
+
     fn ready(&self) -> impl Iterator<Item = usize> {
         (0..self.parked.len()).filter(|i| self.parked[*i].wait == Wait::Ready)
     }

@@ -26,6 +26,8 @@ mod samples;
 mod stack;
 mod storage;
 
+use std::ops::Range;
+
 use super::access::{Moves, Reach};
 use super::barrier::Arrivals;
 use super::launch::Launch;
@@ -71,8 +73,11 @@ pub(super) struct Worker<'l> {
     pub(super) groups: Groups,
     pub(super) live: Live,
     pub(super) barriers: Arrivals,
+    /// Of the first block, where several run as one.
     ctaid: [u32; 3],
     block_index: u64,
+    /// Where several run as one: the failure of the first block that has failed, and its number. The blocks before it go on.
+    failed: Option<(u64, Failure)>,
     /// What the block has done.
     pub(super) done: Done,
     /// What this worker has done that the launch does not know yet.
@@ -133,7 +138,7 @@ impl<'l> Worker<'l> {
             moves,
             storage,
             samples,
-            steps: &launch.kernel.steps,
+            steps: launch.own_steps(false),
             relies_on_samples: false,
             runs: Default::default(),
             frames: Frames::new(launch.kernel),
@@ -143,6 +148,7 @@ impl<'l> Worker<'l> {
             barriers: Arrivals::default(),
             ctaid: [0; 3],
             block_index: 0,
+            failed: None,
             done: Done::default(),
             meter: Meter::new(),
             idle: Idle::default(),
@@ -154,19 +160,20 @@ impl<'l> Worker<'l> {
         })
     }
 
-    /// The number of the block.
+    /// The number of the block, or of the first one of several; after a failure, of that which failed.
     pub(super) fn index(&self) -> u64 {
         self.block_index
     }
 
-    /// Starts a block and runs it, as [`Worker::advance`] does.
-    pub(super) fn run(&mut self, index: u64) -> Result<bool, Failure> {
+    /// Starts some blocks, one in most kernels, and runs them as [`Worker::advance`] does.
+    pub(super) fn run(&mut self, blocks: Range<u64>) -> Result<bool, Failure> {
+        let (index, count) = (blocks.start, (blocks.end - blocks.start) as usize);
         (self.block_index, self.ctaid) = (index, self.launch.shape.ctaid(index));
         self.done = Done::default();
         self.meter.start();
         self.idle = Idle::default();
         self.spins = 0;
-        self.meter.over += meter::BLOCK + meter::of_zeros(self.storage.start(self.launch));
+        self.meter.over += meter::BLOCK * count as u64 + meter::of_zeros(self.storage.start(self.launch));
         self.reach.findings.block = index;
         if let Some(shadow) = &mut self.reach.shadow {
             shadow.start(index);
@@ -174,13 +181,19 @@ impl<'l> Worker<'l> {
         if let Some(watch) = &mut self.warp_watch {
             watch.start();
         }
-        storage::set_block_specials(self.launch, &self.reach, self.ctaid, true);
+        if self.launch.merged.is_none() {
+            storage::set_block_specials(self.launch, &self.reach, self.ctaid, true);
+        }
+        if let Some(samples) = &self.samples {
+            samples.set_ctaids(self.launch, self.ctaid);
+        }
         self.relies_on_samples =
             self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves));
+        self.set_ctaids();
         self.choose_steps();
         self.frames.start();
         self.groups.start();
-        self.live.start(self.launch.threads);
+        self.live.start(self.launch.shape.threads() * count);
         self.barriers.clear();
         self.running.mask.copy_from_slice(&self.live.mask);
         (self.running.active, self.running.pc) = (self.live.count, self.launch.kernel.functions[0].start);
@@ -204,8 +217,33 @@ impl<'l> Worker<'l> {
         }
     }
 
+    /// Writes the numbers of blocks that run as one, if steps read them.
+    fn set_ctaids(&mut self) {
+        let (launch, file) = (self.launch, &self.reach.file);
+        if launch.merged.is_none_or(|merged| self.relies_on_samples && !merged.needs_ctaids) {
+            return;
+        }
+        let (base, length) = (file.bases[Area::Thread as usize], file.scales[Area::Thread as usize]);
+        // SAFETY: the thread's area has a column for each, of all threads.
+        unsafe { storage::set_ctaids(launch, self.ctaid, base, length, &[0], launch.shape.lanes()) }
+    }
+
     /// Runs the block to its end. What it did is left in `done`. Returns false if it has not ended, as it waits for other blocks.
     pub(super) fn advance(&mut self) -> Result<bool, Failure> {
+        loop {
+            match self.advance_all() {
+                Err(failure) if self.launch.at_once > 1 => self.leave_from(failure)?,
+                result => {
+                    let Some((index, failure)) = self.failed.take() else { return result };
+                    self.block_index = index;
+                    return Err(failure);
+                }
+            }
+        }
+    }
+
+    /// [`Worker::advance`] up to the first failure.
+    fn advance_all(&mut self) -> Result<bool, Failure> {
         let execute = if self.observer.is_some() { execute_observed } else { execute };
         let execute = execute(self.launch.kernel.level);
         loop {
@@ -283,8 +321,13 @@ impl<'l> Worker<'l> {
                     let of_all = active as usize == self.reach.lanes;
                     let turns = self.reach.file.warps * (WARP / run.lanes as usize);
                     let runs = &mut self.runs[usize::from(self.relies_on_samples)];
+                    let mut run = *run;
+                    let mut gives_up = run.loading.is_some_and(|number| runs.gives_up(number));
+                    if gives_up && let Some(other) = run.otherwise {
+                        run = runs.others[other as usize];
+                        gives_up = run.loading.is_some_and(|number| runs.gives_up(number));
+                    }
                     self.reach.changes += u64::from(run.stores);
-                    let gives_up = run.loading.is_some_and(|number| runs.gives_up(number));
                     let (function, mask) = if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
                     let left = match gives_up {
                         true => turns,
@@ -294,7 +337,7 @@ impl<'l> Worker<'l> {
                         },
                     };
                     if left > 0 {
-                        self.finish_run(pc, run, mask, left)?;
+                        self.finish_run(pc, &run, mask, left)?;
                     }
                     self.done.executed += u64::from(run.counts) * u64::from(active);
                     self.done.video += u64::from(run.videos) * u64::from(active);

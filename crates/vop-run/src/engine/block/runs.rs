@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "operands stand in columns, which are raw memory")]
 
+use super::groups::{Wait, count, subtract};
 use super::{Failure, Worker};
 use crate::code::{Op, Pc, Run};
 use crate::column::WARP;
@@ -13,6 +14,8 @@ use crate::memory::Space;
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     pub(super) sites: Vec<Site>,
+    /// See [`Compiled::others`].
+    pub(super) others: Vec<Run>,
     /// By run with accesses: how often it was executed, and how often a check failed.
     executions: Vec<[u32; 2]>,
 }
@@ -22,6 +25,7 @@ impl Runs {
         self.sites = vec![Site::default(); compiled.sites];
         // Shared memory is checked against its length in the code.
         self.sites[0].start = reach.shared as u64;
+        self.others.clone_from(&compiled.others);
         self.executions = vec![[0; 2]; compiled.loading];
     }
 
@@ -85,6 +89,15 @@ impl Worker<'_> {
         match failed {
             Some((fault, at)) => {
                 self.running.pc = at + 1;
+                // The blocks before that which failed go on: some of their threads are through with the run.
+                let mut done = self.running.mask.clone();
+                subtract(&mut done, &rest);
+                let through = count(&done);
+                if self.launch.at_once > 1 && through > 0 {
+                    self.running.take_out(&done, through);
+                    let (frame, end) = (self.running.frame, pc + run.steps);
+                    self.groups.park(&self.frames, frame, end, done, Wait::Ready);
+                }
                 Err(self.access_failed(fault, at))
             }
             None => Ok(()),

@@ -5,15 +5,15 @@
 #![allow(unsafe_code, reason = "samples stand in columns, which are raw memory")]
 
 use super::groups::{Running, count};
-use super::storage::Columns;
+use super::storage::{self, Columns};
 use crate::code::{Claim, Guard, Op, Sampled};
-use crate::column::{Area, File, HALF, Slot, Width, sample_count, sampled_thread};
+use crate::column::{Area, File, HALF, MAX_LANES, Slot, Width, sample_count, sampled_thread};
 use crate::engine::access::{Moves, Reach};
-use crate::engine::launch::{Launch, MAX_THREADS};
+use crate::engine::launch::Launch;
 use crate::error::RunError;
 
 /// All samples of a block are computed.
-const ALL: [u8; sample_count(MAX_THREADS as usize)] = [0xff; sample_count(MAX_THREADS as usize)];
+const ALL: [u8; sample_count(MAX_LANES)] = [0xff; sample_count(MAX_LANES)];
 
 /// The samples of a worker's blocks.
 #[derive(Debug)]
@@ -39,11 +39,11 @@ impl<'l> Samples<'l> {
         let Some(sampled) = launch.sampled else { return Ok(None) };
         let count = sample_count(lanes);
         let mut values = Columns::new(launch, sampled.bytes as usize * count, "samples")?;
-        let mut thread_area = Columns::new(launch, kernel.thread_bytes as usize * count, "samples")?;
+        let mut thread_area = Columns::new(launch, launch.thread_bytes() * count, "samples")?;
         for (special, slot, _) in kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
             let column = &mut thread_area.bytes_mut()[slot.offset() as usize * count..];
             for (sample, word) in column.chunks_exact_mut(4).enumerate().take(count) {
-                let value = special.of_thread(sampled_thread(sample, lanes), &launch.shape);
+                let value = launch.special_of(*special, sampled_thread(sample, lanes));
                 word.copy_from_slice(&value.to_le_bytes());
             }
         }
@@ -64,9 +64,8 @@ impl<'l> Samples<'l> {
         let file = std::mem::replace(&mut reach.file, self.file);
         for op in ops {
             match op {
-                // SAFETY: the slots are those of constants, special registers and samples, for which the file was laid out, and no
-                // block has more samples than the mask.
-                Op::Compute { run, operands, .. } => unsafe { run(&reach.file, operands, ALL.as_ptr()) },
+                // SAFETY: the slots are those of constants, special registers and samples, for which the file was laid out.
+                Op::Compute { run, operands, .. } => unsafe { run(&reach.file, operands, std::ptr::null()) },
                 Op::Load(load) => {
                     // SAFETY: the destinations are samples, for which the file was laid out, and no block has more samples than the mask.
                     let loaded = unsafe { moves.load(reach, load, ALL.as_ptr()) };
@@ -76,6 +75,14 @@ impl<'l> Samples<'l> {
             }
         }
         reach.file = file;
+    }
+
+    /// Writes the numbers of blocks that run as one, from that of the first one on.
+    pub(super) fn set_ctaids(&self, launch: &Launch<'_>, first: [u32; 3]) {
+        let (base, length) = (self.file.bases[Area::Thread as usize], self.file.scales[Area::Thread as usize]);
+        let (halves, per_block) = (launch.lanes / HALF, launch.shape.lanes() / HALF);
+        // SAFETY: the thread's area has samples of all that the launch has there: the first ones of all halves, then the last ones.
+        unsafe { storage::set_ctaids(launch, first, base, length, &[0, halves], per_block) }
     }
 
     /// Computes the samples of a block. Returns whether what the steps rely on holds.

@@ -84,7 +84,7 @@ impl Storage {
         launch.memory.take(shared as u64, "shared memory")?;
         let mut storage = Storage {
             registers: Default::default(),
-            thread_area: Columns::new(launch, kernel.thread_bytes as usize * lanes, "special registers")?,
+            thread_area: Columns::new(launch, launch.thread_bytes() * lanes, "special registers")?,
             block_area: Columns::new(launch, kernel.constants.len(), "constants")?,
             stack: Columns::default(),
             used: 0,
@@ -94,7 +94,7 @@ impl Storage {
         for (special, slot, _) in kernel.specials.iter().filter(|(special, ..)| special.is_of_thread()) {
             let column = &mut storage.thread_area.bytes_mut()[slot.offset() as usize * lanes..];
             for (thread, word) in column.chunks_exact_mut(4).enumerate().take(launch.threads) {
-                word.copy_from_slice(&special.of_thread(thread, &launch.shape).to_le_bytes());
+                word.copy_from_slice(&launch.special_of(*special, thread).to_le_bytes());
             }
         }
         reach.shared = storage.shared.as_mut_ptr();
@@ -186,5 +186,31 @@ pub(super) fn set_block_specials(launch: &Launch<'_>, reach: &Reach, ctaid: [u32
                 _ => *reach.file.column::<u32>(slot).warp(0) = [value; WARP],
             }
         }
+    }
+}
+
+/// Writes the blocks' numbers for blocks that run as one: `per_block` elements of a column for each block from `index` on, at every start.
+///
+/// # Safety
+/// There must be a column for each place of `%ctaid` that the launch has, of `length` words, at the bases. The starts are elements of it.
+pub(super) unsafe fn set_ctaids(
+    launch: &Launch<'_>,
+    first: [u32; 3],
+    base: *mut u8,
+    length: usize,
+    starts: &[usize],
+    per_block: usize,
+) {
+    let Some(merged) = launch.merged else { return };
+    let mut ctaid = first;
+    for block in 0..launch.at_once {
+        for &(axis, slot) in &merged.ctaids {
+            for start in starts {
+                let at = slot.offset() as usize / 4 * length + start + block * per_block;
+                // SAFETY: the caller promises the column; each block has its part of it.
+                unsafe { std::slice::from_raw_parts_mut(base.cast::<u32>().add(at), per_block).fill(ctaid[axis]) };
+            }
+        }
+        ctaid = launch.shape.next_ctaid(ctaid);
     }
 }

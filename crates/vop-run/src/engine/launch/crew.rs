@@ -90,8 +90,9 @@ impl<'l> Crew<'l> {
             }
             if (self.waiting.len() < MAX_WAITING || self.launch.cooperative)
                 && !self.is_full
-                && let Some(index) = self.next_block()
+                && let Some(blocks) = self.next_blocks()
             {
+                let index = blocks.start;
                 if index > self.launch.failed.load(Ordering::Relaxed) {
                     return Err(Over);
                 }
@@ -101,7 +102,7 @@ impl<'l> Crew<'l> {
                 };
                 match worker {
                     Ok(mut worker) => {
-                        let result = worker.run(index);
+                        let result = worker.run(blocks);
                         self.came(worker, result)?;
                     }
                     // The blocks that wait may go on without this one.
@@ -128,14 +129,16 @@ impl<'l> Crew<'l> {
         }
     }
 
-    /// Takes the next block. A core takes some blocks in a row, which mostly reach memory in a row: the host's caches look ahead. Cores
+    /// Takes the next block, or some that run as one. A core takes some blocks in a row, which mostly reach memory in a row: the host's caches look ahead. Cores
     /// tell one another what they did only after each turn, as that takes as long as a small block.
-    fn next_block(&mut self) -> Option<u64> {
+    fn next_blocks(&mut self) -> Option<Range<u64>> {
+        let at_once = self.launch.at_once as u64;
         if self.turn.is_empty() {
             self.end_turn();
             let blocks = self.launch.shape.blocks();
             // Blocks that others wait for are started one by one.
             let share = if self.waiting.is_empty() { (blocks / 1024).clamp(1, 32) } else { 1 };
+            let share = share.next_multiple_of(at_once);
             let start = self.launch.next.fetch_add(share, Ordering::Relaxed);
             self.turn = start..(start.saturating_add(share)).min(blocks);
             if self.turn.is_empty() {
@@ -143,7 +146,9 @@ impl<'l> Crew<'l> {
             }
             self.taken = self.turn.end - start;
         }
-        self.turn.next()
+        let start = self.turn.start;
+        self.turn.start = self.turn.end.min(start + at_once);
+        Some(start..self.turn.start)
     }
 
     fn end_turn(&mut self) {

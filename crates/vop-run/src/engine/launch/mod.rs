@@ -26,12 +26,12 @@ use super::texture::Textures;
 use super::wait::Standstill;
 use super::watch::Watch;
 use crate::clock::Instant;
-use crate::code::{Kernel, Sampled, Step, Video};
+use crate::code::{Kernel, Merged, Sampled, Step, Video};
 use crate::column::{File, HALF, WARP, blend};
 use crate::error::{RunError, RunErrorKind, RunErrors, ThreadId};
 use crate::jit::{self, Compiled};
 use crate::memory::{Budget, BufferId, Bytes, Layout, Memory, Places};
-use crate::special::Shape;
+use crate::special::{Shape, Special};
 use crate::symbol::shown;
 
 pub use activity::{Activity, Now};
@@ -48,6 +48,9 @@ const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 /// The largest target allows 227 KiB of shared memory for a block: no launch can ask for more.
 const MAX_SHARED: usize = 227 * 1024;
 
+/// Blocks run as one where at least so many are left of them, so that there are enough for all cores.
+const LEAST_MERGED: u64 = 256;
+
 /// More threads than this only wait for memory.
 const MAX_CORES: usize = 1024;
 
@@ -61,8 +64,12 @@ pub(super) struct Launch<'k> {
     variants: [usize; 2],
     compiled: [OnceLock<Arc<Compiled>>; 2],
     pub(super) shape: Shape,
-    /// The number of threads of a block.
+    /// The number of blocks that a worker runs as one, and how: see [`Kernel::merged`].
+    pub(super) at_once: usize,
+    pub(super) merged: Option<&'k Merged>,
+    /// The number of threads of these blocks, and with padding.
     pub(super) threads: usize,
+    pub(super) lanes: usize,
     /// Aligned as all memory is.
     pub(super) params: Bytes,
     pub(super) places: Arc<Places>,
@@ -119,8 +126,20 @@ impl Launch<'_> {
     pub(super) fn own_steps(&self, sampled: bool) -> &[Step] {
         match self.sampled {
             Some(found) if sampled => &found.steps,
-            _ => &self.kernel.steps,
+            _ => self.merged.map_or(&self.kernel.steps, |merged| &merged.steps),
         }
+    }
+
+    /// Bytes a thread of the special registers that differ between threads.
+    pub(super) fn thread_bytes(&self) -> usize {
+        self.merged.map_or(self.kernel.thread_bytes, |merged| merged.thread_bytes) as usize
+    }
+
+    /// The value of a special register for a thread of the blocks that a worker runs as one.
+    pub(super) fn special_of(&self, special: Special, thread: usize) -> u32 {
+        // A block alone may have samples beyond its last thread.
+        let of_block = if self.at_once > 1 { thread % self.shape.threads() } else { thread };
+        special.of_thread(of_block, &self.shape)
     }
 
     /// The same steps translated, if that pays by now. `file` is that of a block.
@@ -267,6 +286,23 @@ impl Kernel {
         result
     }
 
+    /// How many blocks of a shape run as one, and their steps, if the kernel has such. The number does not depend on the machine.
+    fn blocks_at_once(&self, shape: &Shape, lines: bool, machine_code: MachineCode) -> Option<(usize, &Merged)> {
+        let (blocks, threads) = (shape.blocks(), shape.threads());
+        let most = match machine_code {
+            MachineCode::WhenItPays => blocks / LEAST_MERGED,
+            MachineCode::Always => blocks,
+            MachineCode::Never => 1,
+        };
+        // Before the kernel is looked at, which takes longer than a small launch.
+        if most < 2 || !threads.is_multiple_of(WARP) || shape.shared() > 0 {
+            return None;
+        }
+        let merged = self.merged(lines)?;
+        let at_once = (merged.lanes / threads).min(usize::try_from(most).unwrap_or(usize::MAX));
+        (at_once > 1).then_some((at_once, merged))
+    }
+
     /// All that a launch needs of the memory before it runs.
     fn prepare<'k>(
         &'k self,
@@ -324,17 +360,30 @@ impl Kernel {
             let plan = Plan::with_level(*form, options.semantics, self.level);
             plan.unwrap_or_else(|| Plan::new(*form, options.semantics))
         };
+        let alone = observe || checks.any() || options.cooperative.is_some();
+        let (at_once, merged) = match self.blocks_at_once(&shape, lines, options.machine_code).filter(|_| !alone) {
+            Some((at_once, merged)) => (at_once, Some(merged)),
+            None => (1, None),
+        };
+        let sampled = match merged {
+            Some(merged) => merged.sampled.as_ref(),
+            None if observe || checks.any() => None,
+            None => self.sampled(lines),
+        };
         let launch = Launch {
             kernel: self,
-            sampled: if observe || checks.any() { None } else { self.sampled(lines) },
+            sampled,
             machine_code: match options.machine_code {
                 _ if observe || checks.any() || !jit::serves(self.level) => MachineCode::Never,
                 wanted => wanted,
             },
-            variants: [0, 1 + usize::from(lines)],
+            variants: [0, 1 + usize::from(lines)].map(|variant| variant + if merged.is_some() { 3 } else { 0 }),
             compiled: Default::default(),
             shape,
-            threads: shape.threads(),
+            at_once,
+            merged,
+            threads: shape.threads() * at_once,
+            lanes: shape.lanes() * at_once,
             params,
             shorts: memory.shorts(self.short),
             textures: Textures::of(memory),
