@@ -6,7 +6,7 @@
 //! | `ask` | answer |
 //! | --- | --- |
 //! | [`instruction`] | one instruction: diagnostics, or everything about it |
-//! | [`file`] | the instructions of a source file, judged |
+//! | [`mod@file`] | the instructions of a source file, judged |
 //! | [`kernel`] | the entries of a PTX text, with their parameters |
 //! | [`run`] | one launch of a kernel: what it changed, and what its threads did step by step |
 //!
