@@ -59,13 +59,19 @@
     return { box, mark };
   };
 
-  // The columns of text that a drawing in a panel has.
-  const columns = panel => {
-    const probe = element("pre", { class: "drawing", style: "position: absolute; visibility: hidden; padding: 0; border: 0" }, "0".repeat(100));
-    document.body.append(probe);
-    const width = probe.getBoundingClientRect().width / 100;
-    probe.remove();
-    return Math.max(26, Math.min(100, Math.floor((panel.clientWidth - 48) / width)));
+  // The columns of text that a drawing has, for each width of the window: to measure is to lay out the page.
+  const columnsOf = new Map();
+  const columns = () => {
+    if (!columnsOf.has(innerWidth)) {
+      const probe = element("pre", { class: "drawing", style: "position: absolute; visibility: hidden; padding: 0; border: 0" }, "0".repeat(100));
+      document.body.append(probe);
+      const width = probe.getBoundingClientRect().width / 100;
+      probe.remove();
+      // What margins, borders and the mark of a finding leave.
+      const room = document.getElementById("main").clientWidth - 48;
+      columnsOf.set(innerWidth, Math.max(26, Math.min(100, Math.floor(room / width))));
+    }
+    return columnsOf.get(innerWidth);
   };
 
   // Diagnostics, drawn, each with a link to its page and what mends it.
@@ -434,7 +440,7 @@
     const update = () => {
       drawn?.remove();
       const { text, inputs, target, port } = state;
-      show(ask({ ask: "instruction", text, inputs, target, port, columns: columns(panel) }));
+      show(ask({ ask: "instruction", text, inputs, target, port, columns: columns() }));
       remember();
       syncSlots();
     };
@@ -593,7 +599,7 @@ __device__ unsigned brighten(unsigned pixels, unsigned by) {
     const { region, announce } = announcer();
     const result = element("div", {});
     const show = () => {
-      const answer = ask({ ask: "file", text: textarea.value, language: state.language || undefined, level: "note", columns: columns(panel) });
+      const answer = ask({ ask: "file", text: textarea.value, language: state.language || undefined, level: "note", columns: columns() });
       if (answer.error) {
         status.textContent = answer.error;
         result.replaceChildren();
@@ -748,7 +754,7 @@ $done:
     };
     let known = "";
     const read = () => {
-      const answer = ask({ ask: "kernel", text: textarea.value, columns: columns(panel) });
+      const answer = ask({ ask: "kernel", text: textarea.value, columns: columns() });
       state.entries = answer.entries ?? [];
       const current = entry();
       const diagnostics = answer.diagnostics ?? current?.diagnostics ?? [];
@@ -818,7 +824,7 @@ $done:
       worker.onerror = event => {
         end(`It cannot run: ${event.message}`);
       };
-      worker.postMessage(JSON.stringify({ ask: "run", text: textarea.value, entry: current.name, grid, block, arguments: current.parameters.map(parameter => state.given.get(parameter.name)), columns: columns(panel) }));
+      worker.postMessage(JSON.stringify({ ask: "run", text: textarea.value, entry: current.name, grid, block, arguments: current.parameters.map(parameter => state.given.get(parameter.name)), columns: columns() }));
     };
     const show = (answer, milliseconds, block) => {
       const failures = [answer.fault, ...(answer.findings ?? []), ...(answer.diagnostics ?? [])].filter(Boolean);

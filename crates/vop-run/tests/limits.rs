@@ -575,9 +575,9 @@ fn checks_take_a_bounded_amount_of_memory() {
     // Many threads read each of many words.
     let ptx = ".entry k(.param .u64 out) { .reg .b64 d; .reg .b32 r<3>; .reg .pred p; ld.param.u64 d, [out]; mov.u32 r2, 100000;
         L: ld.global.u32 r1, [d]; add.u64 d, d, 4; sub.u32 r2, r2, 1; setp.ne.u32 p, r2, 0; @p bra L; }";
-    let few = run(ptx, [1, 512], 100_000, &options.clone().with_memory(2_000_000)).0.unwrap();
+    let few = run(ptx, [1, 128], 100_000, &options.clone().with_memory(2_000_000)).0.unwrap();
     assert!(few.findings.iter().any(|finding| finding.error.message.contains("no memory to look at all")), "{few:?}");
-    assert_eq!(run(ptx, [1, 512], 100_000, &options).0.unwrap().findings, []);
+    assert_eq!(run(ptx, [1, 128], 100_000, &options).0.unwrap().findings, []);
     // The cells of shared memory belong to a block.
     let shared = options.with_dynamic_shared(200_000).with_memory(1_000_000);
     assert_eq!(error(run(".entry k() { ret; }", [1, 1], 1, &shared).0).kind, RunErrorKind::Memory);

@@ -21,7 +21,10 @@ use vop::interval::OperandValue;
 use vop::isa::form::Finish;
 use vop::isa::types::{Selector, Type};
 use vop::lower::{LowerOptions, Needs};
-use vop::{Deviation, Diagnostic, Form, Instruction, Intrinsic, Mnemonic, Parser, Registers, Semantics, Target};
+use vop::{
+    Deviation, Diagnostic, Divergence, Form, Instruction, Intrinsic, Mnemonic, Parser, Places, Registers, Semantics,
+    Target,
+};
 use vop_draw::html;
 
 use crate::told::Told;
@@ -61,32 +64,83 @@ pub fn answer(request: &Request) -> Result<Value, String> {
             "difference": intrinsic.difference(),
         }));
     }
-    let told = Told::new(text, None, request.columns);
-    let findings = |all: &[Diagnostic]| all.iter().map(|one| told.finding(one)).collect::<Vec<_>>();
     match Parser::new().allow_bare().parse_with_places(text) {
-        Err(faults) => Ok(json!({ "diagnostics": findings(&faults) })),
-        Ok((instruction, places)) => {
-            let mut answer = about(&instruction, request.inputs.unwrap_or_default(), target, port);
-            answer["diagnostics"] = json!(findings(&vop::lint(text, &instruction, &places)));
+        Err(faults) => Ok(json!({ "diagnostics": findings(text, &faults, request.columns) })),
+        Ok((instruction, places)) => LAST.with_borrow_mut(|last| {
+            let key = (text.to_owned(), target, port, request.columns);
+            let known = match last.take() {
+                Some(known) if known.key == key => known,
+                other => Known::of(key, &instruction, &places, other),
+            };
+            let answer = about(&instruction, request.inputs.unwrap_or_default(), &known);
+            *last = Some(known);
             Ok(answer)
+        }),
+    }
+}
+
+fn findings(text: &str, all: &[Diagnostic], columns: Option<usize>) -> Value {
+    let told = Told::new(text, None, columns);
+    all.iter().map(|one| told.finding(one)).collect()
+}
+
+thread_local! {
+    /// What is known of the last instruction: values change with every key, and the instruction stays.
+    static LAST: RefCell<Option<Known>> = const { RefCell::new(None) };
+}
+
+/// What does not depend on the values of a, b and c.
+struct Known {
+    /// Text, target, port and columns of the request.
+    key: (String, Target, Option<vop_port::Target>, Option<usize>),
+    form: Form,
+    diagnostics: Value,
+    costs: Value,
+    lowering: Value,
+    port: Value,
+    /// By semantics: values for which it differs from the manual.
+    witnesses: Vec<Option<Divergence>>,
+    /// Values with which every stage shows.
+    telling: [u32; 3],
+}
+
+impl Known {
+    /// `last` is what is known of another request.
+    fn of(
+        key: (String, Target, Option<vop_port::Target>, Option<usize>),
+        instruction: &Instruction<'_>,
+        places: &Places,
+        last: Option<Known>,
+    ) -> Known {
+        let form = instruction.form;
+        let (text, target, port, columns) = &key;
+        let witness = |semantics: Semantics| match semantics {
+            Semantics::Isa => None,
+            semantics => instruction.divergence(semantics),
+        };
+        Known {
+            form,
+            diagnostics: findings(text, &vop::lint(text, instruction, places), *columns),
+            costs: last.filter(|last| last.form == form).map_or_else(|| json!(costs(form)), |last| last.costs),
+            lowering: lowering(instruction, *target),
+            port: json!(port.map(|target| ported(form, target))),
+            witnesses: Semantics::ALL.map(witness).to_vec(),
+            telling: instruction.telling_inputs(Semantics::Isa),
+            key,
         }
     }
 }
 
 /// Everything about a legal instruction.
-fn about(
-    instruction: &Instruction<'_>,
-    given: [Option<u32>; 3],
-    target: Target,
-    port: Option<vop_port::Target>,
-) -> Value {
+fn about(instruction: &Instruction<'_>, given: [Option<u32>; 3], known: &Known) -> Value {
     let form = instruction.form;
     let row = form.mnemonic().row();
     let sources = instruction.operand_values();
-    let inputs = values(instruction, given, sources);
+    let inputs = values(given, sources, known.telling);
     let [a, b, c] = inputs;
     let traces: Vec<Trace> = Semantics::ALL.iter().map(|&semantics| form.explain_as(semantics, a, b, c)).collect();
-    let (costs, ported) = costs_and_port(form, port);
+    let semantics: Vec<Value> =
+        traces.iter().zip(&known.witnesses).map(|(trace, witness)| semantics(trace, witness.as_ref())).collect();
     json!({
         "text": instruction.to_string(),
         "form": form.to_string(),
@@ -96,17 +150,17 @@ fn about(
         "version": format!("{}.{}", row.version.0, row.version.1),
         "least_target": format!("sm_{}", row.target),
         "operands": operands(form, &traces[0], sources),
-        "semantics": traces.iter().map(|trace| semantics(trace, sources)).collect::<Vec<_>>(),
-        "costs": costs,
-        "lowering": lowering(instruction, target),
+        "semantics": semantics,
+        "costs": known.costs,
+        "lowering": known.lowering,
         "intrinsics": intrinsics(form),
-        "port": ported,
+        "port": known.port,
+        "diagnostics": known.diagnostics,
     })
 }
 
 /// The values of operands: immediates as they are, registers as given, and otherwise those that show every stage.
-fn values(instruction: &Instruction<'_>, given: [Option<u32>; 3], sources: [OperandValue; 3]) -> [u32; 3] {
-    let telling = instruction.telling_inputs(Semantics::Isa);
+fn values(given: [Option<u32>; 3], sources: [OperandValue; 3], telling: [u32; 3]) -> [u32; 3] {
     let mut values = telling;
     for i in 0..3 {
         values[i] = match sources[i] {
@@ -170,8 +224,9 @@ fn part(name: String, shift: u32, bits: u32) -> Value {
     json!({ "name": name.trim_start_matches('.'), "shift": shift, "bits": bits })
 }
 
-/// The value by one semantics, with its stages as a table, and where it is not the manual's.
-fn semantics(trace: &Trace, sources: [OperandValue; 3]) -> Value {
+/// The value by one semantics, with its stages as a table, and where it is not the manual's. `witness` has values for which they differ,
+/// which these may not be.
+fn semantics(trace: &Trace, witness: Option<&Divergence>) -> Value {
     let form = trace.form;
     let [a, b, c] = trace.inputs;
     let deviations: Vec<Value> = trace
@@ -187,11 +242,6 @@ fn semantics(trace: &Trace, sources: [OperandValue; 3]) -> Value {
             json!({ "name": deviation.name(), "words": words })
         })
         .collect();
-    // Another input on which they differ, if this one does not show it.
-    let witness = match trace.semantics {
-        Semantics::Isa => None,
-        semantics => form.divergence_of(semantics, sources),
-    };
     json!({
         "name": trace.semantics.to_string(),
         "releases": trace.semantics.releases(),
@@ -205,35 +255,6 @@ fn semantics(trace: &Trace, sources: [OperandValue; 3]) -> Value {
             "deviations": witness.deviations.iter().map(Deviation::name).collect::<Vec<_>>(),
         })),
         "stages": html::stages(trace),
-    })
-}
-
-/// What does not depend on the values of a, b and c, which change with every key.
-struct Last {
-    form: Form,
-    target: Option<vop_port::Target>,
-    costs: Value,
-    port: Value,
-}
-
-thread_local! {
-    /// That of the last instruction.
-    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
-}
-
-/// The costs of a form and its port.
-fn costs_and_port(form: Form, port: Option<vop_port::Target>) -> (Value, Value) {
-    LAST.with_borrow_mut(|last| match last {
-        Some(last) if last.form == form && last.target == port => (last.costs.clone(), last.port.clone()),
-        _ => {
-            let costs = match last {
-                Some(last) if last.form == form => last.costs.clone(),
-                _ => json!(costs(form)),
-            };
-            let ported = json!(port.map(|target| ported(form, target)));
-            *last = Some(Last { form, target: port, costs: costs.clone(), port: ported.clone() });
-            (costs, ported)
-        }
     })
 }
 
