@@ -414,7 +414,31 @@
           element("span", {}, element("a", { href: `${up}instructions/${answer.mnemonic}.html` }, `All about ${answer.mnemonic}`)));
         head.push(row);
       }
-      const parts = [...sides(answer, setInputs), costs(answer)];
+      before.replaceChildren(...head);
+      showAfter(answer);
+    };
+
+    let shownRest = { key: "", parts: [] };
+    const showAfter = answer => {
+      const parts = sides(answer, setInputs);
+      if (answer.lowering) {
+        // It stays as it is while values change.
+        const key = JSON.stringify([answer.costs, answer.lowering, answer.port]);
+        if (key !== shownRest.key) {
+          shownRest = { key, parts: rest(answer) };
+        }
+        parts.push(...shownRest.parts);
+      }
+      if (answer.intrinsics.length > 0) {
+        const names = answer.intrinsics.flatMap((one, i) => [i > 0 ? ", " : "", element("code", {}, one.name), one.difference ? ` (${one.difference.replaceAll("`", "")})` : ""]);
+        parts.push(element("p", {}, "In CUDA C: ", ...names));
+      }
+      after.replaceChildren(...parts);
+    };
+
+    // What takes longest to find out, and is told when typing pauses: costs, the lowered block, the port.
+    const rest = answer => {
+      const parts = [costs(answer)];
       const { lowering } = answer;
       const needs = lowering.needs ? ` It needs ${lowering.needs}.` : "";
       const sentence = lowering.changed
@@ -425,22 +449,26 @@
         lowered.append(code(lowering.block));
       }
       parts.push(lowered);
-      if (answer.intrinsics.length > 0) {
-        const names = answer.intrinsics.flatMap((one, i) => [i > 0 ? ", " : "", element("code", {}, one.name), one.difference ? ` (${one.difference.replaceAll("`", "")})` : ""]);
-        parts.push(element("p", {}, "In CUDA C: ", ...names));
-      }
       if (answer.port) {
         parts.push(element("h3", {}, `Ported to ${answer.port.language}`));
         parts.push(answer.port.error ? element("p", {}, answer.port.error) : code(answer.port.text));
       }
-      before.replaceChildren(...head);
-      after.replaceChildren(...parts);
+      return parts;
     };
 
+    let pause = 0;
     const update = () => {
       drawn?.remove();
       const { text, inputs, target, port } = state;
-      show(ask({ ask: "instruction", text, inputs, target, port, columns: columns() }));
+      const request = { ask: "instruction", text, inputs, target, port, columns: columns() };
+      show(ask({ ...request, quick: true }));
+      clearTimeout(pause);
+      if (last.operands && !last.lowering) {
+        pause = setTimeout(() => {
+          last = ask(request);
+          showAfter(last);
+        }, 100);
+      }
       remember();
       syncSlots();
     };

@@ -7,6 +7,7 @@
 //! | `target` | the GPU of the lowered block; `sm_90` |
 //! | `port` | a language of `vop port`. Without it nothing is ported |
 //! | `columns` | the columns of drawings; 80 |
+//! | `quick` | `true` while one types: `costs`, `lowering` and `port` are `null` if they are not known from the last request |
 //!
 //! The answer has `diagnostics`. If the instruction is legal, it has `form` and everything about it: `operands` (for editors of their
 //! values), `semantics` (the manual's value and those of ptxas, each with its `stages` as an HTML table), `costs`, `lowering`, `intrinsics`
@@ -38,6 +39,8 @@ pub struct Request {
     target: Option<String>,
     port: Option<String>,
     columns: Option<usize>,
+    #[serde(default)]
+    quick: bool,
 }
 
 /// The answer.
@@ -69,8 +72,8 @@ pub fn answer(request: &Request) -> Result<Value, String> {
         Ok((instruction, places)) => LAST.with_borrow_mut(|last| {
             let key = (text.to_owned(), target, port, request.columns);
             let known = match last.take() {
-                Some(known) if known.key == key => known,
-                other => Known::of(key, &instruction, &places, other),
+                Some(known) if known.key == key && (known.rest.is_some() || request.quick) => known,
+                other => Known::of(key, &instruction, &places, other, request.quick),
             };
             let answer = about(&instruction, request.inputs.unwrap_or_default(), &known);
             *last = Some(known);
@@ -95,22 +98,29 @@ struct Known {
     key: (String, Target, Option<vop_port::Target>, Option<usize>),
     form: Form,
     diagnostics: Value,
-    costs: Value,
-    lowering: Value,
-    port: Value,
+    /// What takes long; `None` after a quick request.
+    rest: Option<Rest>,
     /// By semantics: values for which it differs from the manual.
     witnesses: Vec<Option<Divergence>>,
     /// Values with which every stage shows.
     telling: [u32; 3],
 }
 
+/// What is chosen from many sequences, for several GPUs.
+struct Rest {
+    costs: Value,
+    lowering: Value,
+    port: Value,
+}
+
 impl Known {
-    /// `last` is what is known of another request.
+    /// `last` is what is known of another request, or less of this one.
     fn of(
         key: (String, Target, Option<vop_port::Target>, Option<usize>),
         instruction: &Instruction<'_>,
         places: &Places,
         last: Option<Known>,
+        quick: bool,
     ) -> Known {
         let form = instruction.form;
         let (text, target, port, columns) = &key;
@@ -121,9 +131,14 @@ impl Known {
         Known {
             form,
             diagnostics: findings(text, &vop::lint(text, instruction, places), *columns),
-            costs: last.filter(|last| last.form == form).map_or_else(|| json!(costs(form)), |last| last.costs),
-            lowering: lowering(instruction, *target),
-            port: json!(port.map(|target| ported(form, target))),
+            rest: (!quick).then(|| Rest {
+                costs: last
+                    .filter(|last| last.form == form)
+                    .and_then(|last| last.rest)
+                    .map_or_else(|| json!(costs(form)), |rest| rest.costs),
+                lowering: lowering(instruction, *target),
+                port: json!(port.map(|target| ported(form, target))),
+            }),
             witnesses: Semantics::ALL.map(witness).to_vec(),
             telling: instruction.telling_inputs(Semantics::Isa),
             key,
@@ -151,10 +166,10 @@ fn about(instruction: &Instruction<'_>, given: [Option<u32>; 3], known: &Known) 
         "least_target": format!("sm_{}", row.target),
         "operands": operands(form, &traces[0], sources),
         "semantics": semantics,
-        "costs": known.costs,
-        "lowering": known.lowering,
+        "costs": known.rest.as_ref().map(|rest| &rest.costs),
+        "lowering": known.rest.as_ref().map(|rest| &rest.lowering),
         "intrinsics": intrinsics(form),
-        "port": known.port,
+        "port": known.rest.as_ref().map(|rest| &rest.port),
         "diagnostics": known.diagnostics,
     })
 }
