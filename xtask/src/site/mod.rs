@@ -229,7 +229,7 @@ fn check_links(pages: &[Page], pictures: &BTreeMap<String, std::path::PathBuf>) 
                 broken.push(format!("{}: {link}", page.path));
             }
         }
-        for (place, _) in page.finds.iter().filter_map(|find| Some((find.anchor.as_deref()?, ()))) {
+        for place in page.finds.iter().filter_map(|find| find.anchor.as_deref()) {
             if !anchors[page.path.as_str()].contains(place) {
                 broken.push(format!("the search, in {}: #{place}", page.path));
             }
