@@ -37,6 +37,8 @@ pub(crate) enum Op {
     },
     /// This step and some after it, without branches.
     Run(Run),
+    /// A loop as one function, by its number: see [`jit`](crate::jit).
+    Region(u32),
     /// Goes on `steps` steps later. The steps between were executed with samples, and `counts` of them count: see [`Sampled`].
     Skip {
         steps: u32,
@@ -129,6 +131,58 @@ pub(crate) type RunLoop =
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) type RunLoop =
     unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site) -> usize;
+
+/// A loop as one function: see [`jit::region`](crate::jit::region).
+#[derive(Clone, Debug)]
+pub(crate) struct Region {
+    pub(crate) function: RegionLoop,
+    /// The threads of a turn.
+    pub(crate) lanes: u32,
+    pub(crate) parts: Vec<RegionPart>,
+    /// The steps where threads go on behind it.
+    pub(crate) exits: Vec<Pc>,
+    /// The number of the region among the runs and regions with accesses, if it has any.
+    pub(crate) loading: Option<u32>,
+    /// The rounds of loops that a call may make.
+    pub(crate) rounds: u64,
+    /// The step in whose place it is.
+    pub(crate) instead: Step,
+}
+
+/// Steps of a region with a branch at their end, or none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegionPart {
+    pub(crate) start: Pc,
+    /// The step behind those before the branch.
+    pub(crate) end: Pc,
+    /// How many of these count, and how many are video instructions.
+    pub(crate) counts: u32,
+    pub(crate) videos: u32,
+    /// Whether the branch counts for all threads, or for those that take it.
+    pub(crate) counts_branch: bool,
+    pub(crate) counts_taken: bool,
+    /// The first site of its loads.
+    pub(crate) site: u32,
+}
+
+/// The starts of the areas, the mask, the number of turns, the table of sites and the state; returns how many turns are left.
+#[cfg(target_arch = "x86_64")]
+pub(crate) type RegionLoop = unsafe extern "sysv64" fn(
+    areas: *const *mut u8,
+    mask: *const u8,
+    turns: usize,
+    sites: *mut Site,
+    state: *mut u64,
+) -> usize;
+/// Of a machine that has no machine code.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) type RegionLoop = unsafe extern "C" fn(
+    areas: *const *mut u8,
+    mask: *const u8,
+    turns: usize,
+    sites: *mut Site,
+    state: *mut u64,
+) -> usize;
 
 /// Two readings of an instruction: the launch chooses.
 #[derive(Clone, Debug)]
@@ -611,6 +665,7 @@ impl Op {
             Op::Poll(access) => access.iter_mut().for_each(|access| see(&mut access.base, Source)),
             Op::Skip { .. }
             | Op::Run(_)
+            | Op::Region(_)
             | Op::Join
             | Op::Branch(_)
             | Op::Return

@@ -47,6 +47,7 @@ pub(super) enum General {
     R12 = 12,
     R13 = 13,
     R14 = 14,
+    R15 = 15,
 }
 
 /// Conditions of jumps, as the code has them.
@@ -54,8 +55,10 @@ pub(super) enum General {
 pub(super) enum Condition {
     Zero = 0x84,
     NotZero = 0x85,
-    /// Of unsigned numbers.
+    /// Of unsigned numbers; also where no carry is set.
     NotBelow = 0x83,
+    /// Of a negative result.
+    Sign = 0x88,
 }
 
 /// The last operand: a vector or mask register by its number, or memory at a general register plus a distance.
@@ -267,6 +270,13 @@ impl Assembler {
         self.put(&(distance as i32).to_le_bytes());
     }
 
+    /// Jumps to a place behind.
+    pub(super) fn jump_back(&mut self, to: Place) {
+        self.put(&[0xe9]);
+        let distance = to.0 as i64 - (self.bytes.len() as i64 + 4);
+        self.put(&(distance as i32).to_le_bytes());
+    }
+
     /// Jumps ahead if the last result was so.
     pub(super) fn jump_if(&mut self, condition: Condition) -> Jump {
         self.put(&[0x0f, condition as u8, 0, 0, 0, 0]);
@@ -324,10 +334,64 @@ impl Assembler {
         self.general(0x3b, true, a as u8, Operand::Memory(base, distance));
     }
 
-    /// `cmp qword [base], value`, of a value that is extended by its sign.
-    pub(super) fn compare_at(&mut self, base: General, value: i32) {
-        self.general(0x81, true, 7, Operand::Memory(base, 0));
+    /// `cmp qword [base + distance], value`, of a value that is extended by its sign.
+    pub(super) fn compare_at(&mut self, base: General, distance: i32, value: i32) {
+        self.general(0x81, true, 7, Operand::Memory(base, distance));
         self.put(&value.to_le_bytes());
+    }
+
+    /// `mov qword [base + distance], value`, of a value that is extended by its sign.
+    pub(super) fn set_at(&mut self, base: General, distance: i32, value: i32) {
+        self.general(0xc7, true, 0, Operand::Memory(base, distance));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `add qword [base + distance], value`, which sets the flags.
+    pub(super) fn add_at(&mut self, base: General, distance: i32, value: i32) {
+        self.general(0x81, true, 0, Operand::Memory(base, distance));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `add [base + distance], from`, 64 bits.
+    pub(super) fn add_to(&mut self, from: General, base: General, distance: i32) {
+        self.general(0x01, true, from as u8, Operand::Memory(base, distance));
+    }
+
+    /// `or [base + distance], from`, 64 bits.
+    pub(super) fn or_to(&mut self, from: General, base: General, distance: i32) {
+        self.general(0x09, true, from as u8, Operand::Memory(base, distance));
+    }
+
+    /// `and a, b` and `xor a, b`, 64 bits.
+    pub(super) fn and_general(&mut self, a: General, b: General) {
+        self.general(0x23, true, a as u8, Operand::Register(b as u8));
+    }
+
+    pub(super) fn xor_general(&mut self, a: General, b: General) {
+        self.general(0x33, true, a as u8, Operand::Register(b as u8));
+    }
+
+    /// `xor a, value`, 64 bits, of a value that is extended by its sign.
+    pub(super) fn xor(&mut self, a: General, value: i32) {
+        self.general(0x81, true, 6, Operand::Register(a as u8));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `lea to, [base + distance]`.
+    pub(super) fn address(&mut self, to: General, base: General, distance: i32) {
+        self.general(0x8d, true, to as u8, Operand::Memory(base, distance));
+    }
+
+    /// `popcnt to, a`, 64 bits.
+    pub(super) fn count_ones(&mut self, to: General, a: General) {
+        self.put(&[0xf3, 0x48 | to as u8 >> 3 << 2 | a as u8 >> 3, 0x0f, 0xb8]);
+        self.operand(to as u8, Operand::Register(a as u8));
+    }
+
+    /// `popcnt to, [base + distance]`, 64 bits.
+    pub(super) fn count_ones_at(&mut self, to: General, base: General, distance: i32) {
+        self.put(&[0xf3, 0x48 | to as u8 >> 3 << 2 | base as u8 >> 3, 0x0f, 0xb8]);
+        self.operand(to as u8, Operand::Memory(base, distance));
     }
 
     /// `cmp byte [base + distance], 0`.

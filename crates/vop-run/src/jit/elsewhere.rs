@@ -1,6 +1,6 @@
 //! Where there are no templates for the machine, or no pages for them.
 
-use crate::code::RunLoop;
+use crate::code::{RegionLoop, RunLoop};
 
 /// No code.
 #[derive(Debug)]
@@ -13,6 +13,11 @@ impl Executable {
 
     #[allow(unsafe_code, reason = "as the other")]
     pub(super) unsafe fn function(&self, _offset: usize) -> RunLoop {
+        match *self {}
+    }
+
+    #[allow(unsafe_code, reason = "as the other")]
+    pub(super) unsafe fn region(&self, _offset: usize) -> RegionLoop {
         match *self {}
     }
 }

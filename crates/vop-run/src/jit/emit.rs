@@ -13,10 +13,11 @@
 use std::collections::HashMap;
 
 use super::Found;
-use super::assembler::{Assembler, Code, General, Jump, Operand, code};
+use super::assembler::{Assembler, Code, General, Jump, Operand, Place, code};
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
+use super::region::Crossing;
 use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
@@ -44,6 +45,8 @@ pub(super) const SAMPLES: General = General::Rax;
 pub(super) const SCRATCH: General = General::Rdi;
 pub(super) const SCRATCH_2: General = General::R13;
 pub(super) const SCRATCH_3: General = General::R14;
+/// The state of a region.
+pub(super) const STATE: General = General::R15;
 
 /// Bytes of the stack that a function takes at most, with what alignment takes: less than a page, so that the guard behind the stack cannot be
 /// passed without being touched.
@@ -164,7 +167,7 @@ pub(super) const UNORDERED: u8 = 3;
 pub(super) const ORDERED: u8 = 7;
 
 /// An integer that is an immediate of the kernel.
-fn immediate(kernel: &Kernel, slot: Slot) -> Option<u32> {
+pub(super) fn immediate(kernel: &Kernel, slot: Slot) -> Option<u32> {
     if slot.area() != Area::Block || kernel.specials.iter().any(|(_, at, _)| *at == slot) {
         return None;
     }
@@ -246,6 +249,18 @@ struct Value {
     lives: bool,
     /// Whether it may be another NaN than that of arithmetic.
     any_nan: bool,
+    /// Whether its registers are a [`Home`], which nothing else is put in.
+    at_home: bool,
+}
+
+/// Registers that have a column's elements for the threads of a turn, from one part of a region to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Home {
+    pub(super) slot: Slot,
+    pub(super) width: Width,
+    pub(super) registers: [u8; 2],
+    /// Whether the region writes it.
+    pub(super) written: bool,
 }
 
 /// What a line of a run is.
@@ -291,7 +306,7 @@ pub(super) struct Writer<'k> {
     at: usize,
     pinned: Vec<usize>,
     /// The number of places on the stack, and those of them that no value is in.
-    spills: usize,
+    pub(super) spills: usize,
     free_places: Vec<usize>,
     /// The last line that may leave the function. Columns stay as they are until then.
     last_check: Option<usize>,
@@ -299,6 +314,8 @@ pub(super) struct Writer<'k> {
     pub(super) accesses: usize,
     /// Values that wait for that.
     waiting: Vec<usize>,
+    /// Of the region that is written.
+    pub(super) homes: Vec<Home>,
     /// Jumps to the end.
     pub(super) leaves: Vec<Jump>,
 }
@@ -336,6 +353,7 @@ impl<'k> Writer<'k> {
             last_check: None,
             accesses: 0,
             waiting: Vec::new(),
+            homes: Vec::new(),
             leaves: Vec::new(),
         }
     }
@@ -356,50 +374,36 @@ impl<'k> Writer<'k> {
         masked: bool,
         sites: usize,
     ) -> Option<usize> {
-        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, live, sites)?);
+        self.homes.clear();
+        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, &[found.end], live, sites)?);
         self.masked = masked;
-        self.free = (1 << self.vectors.values()) - 1;
-        self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.spills = 0;
-        self.free_places.clear();
-        self.waiting.clear();
-        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
+        self.start_lines(&lines);
         let loads = self.last_check.is_some();
         let one_by_one = self.vectors == Vectors::Avx2 && lines.iter().any(|line| matches!(line.what, What::Store(..)));
         self.accesses = lines.iter().filter(|line| matches!(line.what, What::Load(..) | What::Store(..))).count();
-        let mut used: Vec<Area> =
-            AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
+        let mut used = self.areas();
         if loads && !used.contains(&Area::Samples) {
             used.push(Area::Samples);
         }
         // The last two are for stores, one by one.
         let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3][..if one_by_one { 5 } else { 3 }];
         saved.iter().for_each(|register| self.asm.push(*register));
-        self.asm.copy(General::Rbp, General::Rsp);
-        self.asm.add(General::Rsp, 0);
-        let frame = self.asm.here();
-        self.asm.and(General::Rsp, -64);
+        let frame = self.frame();
         if loads {
             self.asm.copy(SITES, General::Rcx);
             self.asm.set(TURN, 0);
         }
-        for area in &used {
-            self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
-        }
+        self.load_areas(&used);
         self.leave_unless_apart(&lines);
         let turn = self.asm.here();
         let skip = masked.then(|| self.find_active());
-        for (at, line) in lines.iter().enumerate() {
-            self.at = at;
-            self.line(line);
-        }
+        self.write_lines(&lines);
         if let Some(skip) = skip {
             self.asm.land(skip);
             self.asm.add(MASK, self.vectors.lanes() as i32);
         }
-        for (register, bytes) in used.into_iter().map(base).filter(|(_, bytes)| *bytes != 0) {
-            self.asm.add(register, (bytes * self.vectors.lanes()) as i32);
-        }
+        self.next_turn(&used);
         if loads {
             self.asm.add(TURN, 1);
         }
@@ -409,6 +413,20 @@ impl<'k> Writer<'k> {
             self.asm.land(leave);
         }
         self.asm.copy(General::Rax, General::Rdx);
+        self.end(start, frame, saved)
+    }
+
+    /// Keeps the stack pointer and takes room below it; where [`Writer::end`] writes how much.
+    pub(super) fn frame(&mut self) -> Place {
+        self.asm.copy(General::Rbp, General::Rsp);
+        self.asm.add(General::Rsp, 0);
+        let frame = self.asm.here();
+        self.asm.and(General::Rsp, -64);
+        frame
+    }
+
+    /// Returns from the function that started at a number of bytes. `None` if it takes too much of the stack.
+    pub(super) fn end(&mut self, start: usize, frame: Place, saved: &[General]) -> Option<usize> {
         self.asm.copy(General::Rsp, General::Rbp);
         saved.iter().rev().for_each(|register| self.asm.pop(*register));
         self.asm.leave();
@@ -422,8 +440,115 @@ impl<'k> Writer<'k> {
         Some(start)
     }
 
-    /// The instructions of a run, with their values.
-    fn lines<'s>(&mut self, steps: &'s [Step], found: &Found, live: &Live, sites: usize) -> Option<Vec<Line<'s>>> {
+    /// The areas that values are in.
+    pub(super) fn areas(&self) -> Vec<Area> {
+        AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect()
+    }
+
+    /// The starts of areas, from the table that the function is given.
+    pub(super) fn load_areas(&mut self, areas: &[Area]) {
+        for area in areas {
+            self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
+        }
+    }
+
+    /// Goes on to the elements of the next turn's threads.
+    pub(super) fn next_turn(&mut self, areas: &[Area]) {
+        for (register, bytes) in areas.iter().map(|area| base(*area)).filter(|(_, bytes)| *bytes != 0) {
+            self.asm.add(register, (bytes * self.vectors.lanes()) as i32);
+        }
+    }
+
+    /// Before the first of some lines: all registers are free but homes, and no value is on the stack.
+    pub(super) fn start_lines(&mut self, lines: &[Line<'_>]) {
+        self.free = (1 << self.vectors.values()) - 1;
+        for home in &self.homes {
+            home.registers.iter().for_each(|register| self.free &= !(1 << register));
+        }
+        self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
+        self.free_places = (0..self.spills).collect();
+        self.waiting.clear();
+        self.pinned.clear();
+        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
+    }
+
+    /// A value that a line behind all others reads: the guard of a branch.
+    pub(super) fn guard(&mut self, slot: Slot, lines: &[Line<'_>]) -> Option<usize> {
+        let given = |value: &Value| value.slot == slot;
+        let value = self.values.iter().rposition(given).unwrap_or_else(|| {
+            self.values.push(Value::new(slot, Width::Predicate, true));
+            self.values.len() - 1
+        });
+        self.distance(slot, Width::Predicate)?;
+        self.values[value].uses.push(lines.len());
+        Some(value)
+    }
+
+    /// The truths of a guard, behind the lines.
+    pub(super) fn guard_truths(&mut self, guard: usize, lines: &[Line<'_>]) -> u8 {
+        self.at = lines.len();
+        self.pinned.clear();
+        self.read(guard)[0]
+    }
+
+    /// The registers that lines read or write, and how often; `depth` is the number of loops around them.
+    pub(super) fn crossings(&self, depth: u32) -> Vec<Crossing> {
+        let each = self.values.iter().filter(|value| {
+            let area = value.slot.area();
+            matches!(area, Area::Words | Area::Doubles | Area::Thread) && value.width != Width::Predicate
+        });
+        each.map(|value| {
+            let times = value.uses.len() as u32 + u32::from(!value.stored);
+            let weight = times << (3 * depth.min(6));
+            Crossing { slot: value.slot, width: value.width, written: !value.stored, weight, crosses: false }
+        })
+        .collect()
+    }
+
+    /// The vector registers that the operands and results of an instruction take at most.
+    pub(super) fn most_registers(&self, lines: &[Line<'_>]) -> usize {
+        let registers = |value: &usize| match self.values[*value].width {
+            Width::Double => 2,
+            Width::Predicate if self.vectors == Vectors::Avx512 => 0,
+            _ => 1,
+        };
+        let of_line = |line: &Line<'_>| line.sources.iter().chain(&line.results).map(registers).sum();
+        lines.iter().map(of_line).max().unwrap_or(0)
+    }
+
+    /// Writes lines, one behind another.
+    pub(super) fn write_lines(&mut self, lines: &[Line<'_>]) {
+        for (at, line) in lines.iter().enumerate() {
+            self.at = at;
+            self.line(line);
+        }
+    }
+
+    /// The registers of a home from its column, or to it: of all threads of the turn.
+    pub(super) fn move_home(&mut self, home: &Home, to_column: bool) {
+        let distance = self.distance(home.slot, home.width).unwrap_or(0);
+        let double = home.width == Width::Double;
+        let code = match (double, to_column) {
+            (false, false) => MOVE_WORDS,
+            (false, true) => STORE_WORDS,
+            (true, false) => MOVE_DOUBLES,
+            (true, true) => STORE_DOUBLES,
+        };
+        for half in 0..=usize::from(double) {
+            let at = Operand::Memory(base(home.slot.area()).0, distance + (half * self.vectors.bytes()) as i32);
+            self.vector(code, home.registers[half], 0, at);
+        }
+    }
+
+    /// The instructions of a run, or of a part of a region, with their values. `after` are the steps that may follow them.
+    pub(super) fn lines<'s>(
+        &mut self,
+        steps: &'s [Step],
+        found: &Found,
+        after: &[usize],
+        live: &Live,
+        sites: usize,
+    ) -> Option<Vec<Line<'s>>> {
         self.values.clear();
         // Constants may be read as words and as doubles.
         let mut current: HashMap<(Slot, bool), usize> = HashMap::new();
@@ -444,6 +569,10 @@ impl<'k> Writer<'k> {
             let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[at].op {
                 Op::Skip { steps, .. } => {
                     at += *steps as usize;
+                    continue;
+                }
+                Op::Join => {
+                    at += 1;
                     continue;
                 }
                 Op::Compute { known, operands, .. } => {
@@ -472,8 +601,10 @@ impl<'k> Writer<'k> {
             };
             let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new() };
             for (slot, width) in sources {
+                let home = self.homes.iter().find(|home| home.slot == slot).map(|home| home.registers);
                 let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
-                    self.values.push(Value::new(slot, width, true));
+                    let registers = home;
+                    self.values.push(Value { registers, at_home: home.is_some(), ..Value::new(slot, width, true) });
                     self.values.len() - 1
                 });
                 self.distance(slot, width)?;
@@ -490,7 +621,8 @@ impl<'k> Writer<'k> {
             at += 1;
         }
         for ((slot, _), value) in current {
-            self.values[value].lives = !self.values[value].stored && live.at(found.end, slot);
+            let lives = after.iter().any(|step| live.at(*step, slot));
+            self.values[value].lives = !self.values[value].stored && lives;
         }
         Some(lines)
     }
@@ -560,9 +692,18 @@ impl<'k> Writer<'k> {
         }
     }
 
-    /// Stores a value in its column.
+    /// Stores a value in its column, or in its home.
     fn store(&mut self, value: usize) {
         let Some([low, high]) = self.values[value].registers else { return };
+        let slot = self.values[value].slot;
+        if let Some(home) = self.homes.iter().find(|home| home.slot == slot).copied() {
+            let halves = usize::from(home.width == Width::Double);
+            for (half, from) in [low, high].into_iter().enumerate().take(1 + halves) {
+                self.copy_active((halves == 1).then_some(half), home.registers[half], from);
+            }
+            self.values[value].stored = true;
+            return;
+        }
         let spilled = self.values[value].spilled.take();
         let [first, second] = [0, 1].map(|half| self.memory(value, half));
         match self.values[value].width {
@@ -608,7 +749,8 @@ impl<'k> Writer<'k> {
     /// Frees the registers of the value that is needed last.
     fn evict(&mut self, masks: bool) {
         let candidates = self.values.iter().enumerate().filter(|(number, value)| {
-            value.registers.is_some() && self.in_masks(value.width) == masks && !self.pinned.contains(number)
+            let free = !value.at_home && !self.pinned.contains(number);
+            value.registers.is_some() && self.in_masks(value.width) == masks && free
         });
         let last = candidates.max_by_key(|(_, value)| value.uses.get(value.used).copied().unwrap_or(usize::MAX));
         let Some((number, _)) = last else { unreachable!("an instruction has three sources at most") };
@@ -620,6 +762,9 @@ impl<'k> Writer<'k> {
     }
 
     fn release(&mut self, value: usize) {
+        if self.values[value].at_home {
+            return;
+        }
         if let Some([low, high]) = self.values[value].registers.take() {
             match self.in_masks(self.values[value].width) {
                 true => self.free_masks |= 1 << low,
@@ -705,7 +850,7 @@ impl<'k> Writer<'k> {
         let width = self.values[line.results[0]].width;
         for source in line.sources.clone() {
             let value = &self.values[source];
-            let ends = value.uses.last() == Some(&self.at) && !self.waiting.contains(&source);
+            let ends = value.uses.last() == Some(&self.at) && !self.waiting.contains(&source) && !value.at_home;
             let done = ends && value.width == width;
             if done && let Some(registers) = value.registers {
                 // The column is not asked for any more, so that the value may be lost.
@@ -891,6 +1036,7 @@ impl<'k> Writer<'k> {
         let ends = |this: &Writer<'_>, value: usize| {
             this.values[value].uses.last() == Some(&this.at)
                 && !this.waiting.contains(&value)
+                && !this.values[value].at_home
                 && line.sources.iter().filter(|s| **s == value).count() == 1
         };
         let in_registers = self.values[c].registers;
@@ -1185,6 +1331,7 @@ impl Value {
             spilled: None,
             lives: false,
             any_nan: false,
+            at_home: false,
         }
     }
 }

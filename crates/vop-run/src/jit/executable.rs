@@ -4,7 +4,7 @@
 
 use std::ptr::NonNull;
 
-use crate::code::RunLoop;
+use crate::code::{RegionLoop, RunLoop};
 
 /// Pages of machine code.
 #[derive(Debug)]
@@ -49,10 +49,22 @@ impl Executable {
     /// # Safety
     /// A function of this type must start there.
     pub(super) unsafe fn function(&self, offset: usize) -> RunLoop {
-        debug_assert!(offset < self.len);
-        let address = self.start.as_ptr().wrapping_add(offset);
         // SAFETY: the caller promises the function, and the pages can be executed as long as this value is there.
-        unsafe { std::mem::transmute::<*mut u8, RunLoop>(address) }
+        unsafe { std::mem::transmute::<*mut u8, RunLoop>(self.address(offset)) }
+    }
+
+    /// The region at an offset.
+    ///
+    /// # Safety
+    /// As for [`Executable::function`].
+    pub(super) unsafe fn region(&self, offset: usize) -> RegionLoop {
+        // SAFETY: as above.
+        unsafe { std::mem::transmute::<*mut u8, RegionLoop>(self.address(offset)) }
+    }
+
+    fn address(&self, offset: usize) -> *mut u8 {
+        debug_assert!(offset < self.len);
+        self.start.as_ptr().wrapping_add(offset)
     }
 }
 

@@ -11,6 +11,7 @@
 //! - [`known`]: the instructions that have a template. What each computes is defined in `pure/`; a test compares every template with it.
 //! - [`live`]: which registers are read later. [`emit`]: templates of what computes, and which values stay in registers.
 //! - [`load`]: where threads reach memory, checked; loads. [`store`], [`video`]: stores, and video instructions.
+//! - [`region`]: whole loops as one function.
 //! - [`vectors`]: what differs between AVX2 and AVX-512. [`assembler`], [`executable`]: bytes, and pages for them; `elsewhere.rs` is in place
 //!   of these pages on other systems.
 //!
@@ -28,6 +29,7 @@ mod executable;
 pub(crate) mod known;
 mod live;
 mod load;
+pub(crate) mod region;
 mod store;
 mod vectors;
 mod video;
@@ -38,7 +40,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::code::{Kernel, Op, Run, Step};
+use crate::code::{Kernel, Op, Region, Run, Step};
 use crate::column::File;
 use crate::level::Level;
 use crate::memory::Space;
@@ -53,6 +55,10 @@ const HOT: u64 = 1 << 21;
 const MAX_STEPS: usize = 1 << 15;
 /// Steps of one run.
 const MAX_RUN: usize = 1 << 10;
+/// Thread-instructions of a call of a region, about: whoever wants to end a launch waits for so many.
+const ROUND_WORK: usize = 1 << 20;
+/// Rounds of loops in a call of a region, at least.
+const MIN_ROUNDS: usize = 64;
 /// Translations that a kernel keeps: for so many shapes of blocks. Those of running launches stay until they end.
 const MAX_TRANSLATIONS: usize = 8;
 
@@ -62,7 +68,8 @@ pub(crate) struct Compiled {
     pub(crate) steps: Vec<Step>,
     /// Runs in place of those that cannot be used: see [`Run::otherwise`].
     pub(crate) others: Vec<Run>,
-    /// The number of sites that the runs have, and of the runs with accesses.
+    pub(crate) regions: Vec<Region>,
+    /// The number of sites that the runs and regions have, and of those with accesses.
     pub(crate) sites: usize,
     pub(crate) loading: usize,
     #[allow(dead_code, reason = "the runs are in it")]
@@ -139,6 +146,17 @@ pub(crate) fn serves(level: Level) -> bool {
     IS_SERVED && Vectors::of(level).is_some()
 }
 
+/// Whether a step has a template.
+fn is_served(kernel: &Kernel, step: &Step) -> bool {
+    match &step.op {
+        Op::Compute { known, operands, .. } => emit::can_write(kernel, *known, operands),
+        Op::Video(step) => video::video(kernel.videos[step.form as usize]).is_some(),
+        Op::Load(load) => load::can_access(kernel, &load.access, load.memory, load.d.len()),
+        Op::Store(store) => load::can_access(kernel, &store.access, store.memory, store.sources.len()),
+        _ => false,
+    }
+}
+
 /// Steps that follow one another and can be one function.
 #[derive(Clone, Copy, Debug)]
 struct Found {
@@ -186,35 +204,25 @@ impl Found {
             let (start, mut computes, mut end, mut loads_shared) = (at, 0, at, false);
             while at < steps.len() && at - start < MAX_RUN && steps[at].guard.is_none() {
                 match &steps[at].op {
-                    Op::Compute { known, operands, .. } if emit::can_write(kernel, *known, operands) => {
-                        computes += 1;
-                        at += 1;
-                        end = at;
-                    }
-                    Op::Video(step) if video::video(kernel.videos[step.form as usize]).is_some() => {
-                        computes += 1;
-                        at += 1;
-                        end = at;
-                    }
-                    Op::Load(load) if load::can_access(kernel, &load.access, load.memory, load.d.len()) => {
-                        computes += 1;
-                        loads_shared |= load.access.space == Space::Shared;
-                        at += 1;
-                        end = at;
+                    // What samples have computed counts all the same.
+                    Op::Skip { steps, .. } => {
+                        at += *steps as usize;
+                        continue;
                     }
                     // See `store`.
-                    Op::Store(store)
-                        if !(loads_shared && store.access.space == Space::Shared)
-                            && load::can_access(kernel, &store.access, store.memory, store.sources.len()) =>
-                    {
-                        computes += 2;
-                        at += 1;
-                        end = at;
-                        break;
-                    }
-                    // What samples have computed counts all the same.
-                    Op::Skip { steps, .. } => at += *steps as usize,
-                    _ => break,
+                    Op::Store(store) if loads_shared && store.access.space == Space::Shared => break,
+                    Op::Load(load) => loads_shared |= load.access.space == Space::Shared,
+                    _ => {}
+                }
+                if !is_served(kernel, &steps[at]) {
+                    break;
+                }
+                let stores = matches!(steps[at].op, Op::Store(_));
+                computes += 1 + usize::from(stores);
+                at += 1;
+                end = at;
+                if stores {
+                    break;
                 }
             }
             if computes > 1 {
@@ -243,7 +251,14 @@ pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnM
 /// Steps with a run in place of the first step of each.
 fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
     // Shared memory is the first site.
-    let mut compiled = Compiled { steps: steps.to_vec(), others: Vec::new(), sites: 1, loading: 0, code: None };
+    let mut compiled = Compiled {
+        steps: steps.to_vec(),
+        others: Vec::new(),
+        regions: Vec::new(),
+        sites: 1,
+        loading: 0,
+        code: None,
+    };
     let Some(vectors) = Vectors::of(kernel.level) else { return compiled };
     if steps.len() > MAX_STEPS {
         return compiled;
@@ -276,6 +291,14 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
                 each(steps, run.start..run.end, |at, _| places.push(at));
                 run = Found { start, end: places[places.len() / 2] };
             }
+        }
+    }
+    let (mut regions, mut exits) = (Vec::new(), Vec::new());
+    for region in region::Region::all(kernel, steps) {
+        if let Some(function) = writer.region(steps, &region, &live, compiled.sites) {
+            regions.push((region.entry(steps), region.describe(steps, compiled.sites), function, region.len()));
+            compiled.sites += region.sites(steps);
+            exits.push(region.exits);
         }
     }
     let Some(code) = Executable::new(writer.code()) else { return compiled };
@@ -313,6 +336,29 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         let run = describe(own, number);
         compiled.others.extend(other);
         compiled.steps[own.0.start].op = Op::Run(run);
+    }
+    for ((entry, parts, function, len), exits) in regions.into_iter().zip(exits) {
+        let loads = parts.iter().any(|part| {
+            let mut loads = false;
+            each(steps, part.start as usize..part.end as usize, |_, step| loads |= matches!(step.op, Op::Load(_)));
+            loads
+        });
+        let loading = loads.then_some(compiled.loading as u32);
+        compiled.loading += usize::from(loads);
+        let lanes = vectors.lanes();
+        let region = compiled.regions.len() as u32;
+        let step = Step { op: Op::Region(region), guard: None, counts: false, ..compiled.steps[entry].clone() };
+        let instead = std::mem::replace(&mut compiled.steps[entry], step);
+        compiled.regions.push(Region {
+            // SAFETY: the writer put a function there, of this type.
+            function: unsafe { code.region(function) },
+            lanes: lanes as u32,
+            parts,
+            exits,
+            loading,
+            rounds: (ROUND_WORK / (lanes * len)).max(MIN_ROUNDS) as u64,
+            instead,
+        });
     }
     compiled.code = Some(code);
     compiled

@@ -47,6 +47,13 @@ impl Vectors {
         }
     }
 
+    /// Vector registers of them that may be homes of regions, so that an instruction finds others for its operands and its result, which take
+    /// this many.
+    pub(super) fn homes(self, needed: usize) -> usize {
+        let values = usize::from(self.values());
+        values.saturating_sub(needed.max(values * 2 / 5))
+    }
+
     /// Vector registers that values stay in. The five above them are for the templates.
     pub(super) fn values(self) -> u8 {
         match self {
@@ -55,6 +62,11 @@ impl Vectors {
         }
     }
 }
+
+/// A mask register to a general register.
+const MASK_TO_GENERAL: Code = code(1, 0, 0, 0x93);
+/// The second operand without the bits of the first.
+const MASK_AND_NOT: Code = code(1, 0, 0, 0x42);
 
 /// Shifts by an immediate, as the first operand.
 pub(super) const RIGHT: u8 = 2;
@@ -323,7 +335,7 @@ impl Writer<'_> {
     pub(super) fn find_active(&mut self) -> Jump {
         let bytes = Operand::Memory(MASK, 0);
         match self.vectors {
-            Vectors::Avx2 => self.asm.compare_at(MASK, 0),
+            Vectors::Avx2 => self.asm.compare_at(MASK, 0, 0),
             Vectors::Avx512 => {
                 self.asm.evex(MOVE_BYTES, Length::Bits128, T0, 0, bytes, Mask::ALL);
                 self.asm.evex(BYTES_TO_MASK, Length::Bits128, ACTIVE, 0, Operand::Register(T0), Mask::ALL);
@@ -393,6 +405,128 @@ impl Writer<'_> {
                 self.vector(code, T3, 0, to);
             }
             Vectors::Avx512 => self.asm.evex(code, Length::Bits512, from, 0, to, Mask::keeping(active)),
+        }
+    }
+
+    /// A register to another, of the active threads; of doubles, those of a half.
+    pub(super) fn copy_active(&mut self, half: Option<usize>, to: u8, from: u8) {
+        if !self.masked {
+            return self.copy(to, Operand::Register(from));
+        }
+        let active = self.active(half, K1, T4);
+        let code = if half.is_some() { MOVE_DOUBLES } else { MOVE_WORDS };
+        match self.vectors {
+            Vectors::Avx2 => self.choose(half.is_some(), to, to, Operand::Register(from), active),
+            Vectors::Avx512 => {
+                self.asm.evex(code, Length::Bits512, to, 0, Operand::Register(from), Mask::keeping(active));
+            }
+        }
+    }
+
+    // Masks of regions, in general registers and in memory: a bit for each thread, with AVX2 a byte.
+
+    /// The mask of all threads of a turn.
+    fn all_threads(&self) -> i32 {
+        if self.vectors == Vectors::Avx2 { -1 } else { 0xffff }
+    }
+
+    /// The number of ones of the mask of all threads.
+    pub(super) fn ones_of_all(&self) -> i32 {
+        if self.vectors == Vectors::Avx2 { 64 } else { 16 }
+    }
+
+    /// Sets the flags: zero, if a mask has all threads. `SCRATCH` is not kept.
+    pub(super) fn compare_with_all(&mut self, mask: General) {
+        self.asm.copy(SCRATCH, mask);
+        self.asm.xor(SCRATCH, self.all_threads());
+    }
+
+    /// A word of the state becomes the mask of all threads.
+    pub(super) fn set_all_at(&mut self, distance: i32) {
+        self.asm.set_at(STATE, distance, self.all_threads());
+    }
+
+    /// The mask of the turn, whose bytes are at `MASK`.
+    pub(super) fn turn_mask(&mut self, to: General) {
+        match self.vectors {
+            Vectors::Avx2 => self.asm.load(to, MASK, 0),
+            Vectors::Avx512 => {
+                self.asm.evex(MOVE_BYTES, Length::Bits128, T0, 0, Operand::Memory(MASK, 0), Mask::ALL);
+                self.asm.evex(BYTES_TO_MASK, Length::Bits128, ACTIVE, 0, Operand::Register(T0), Mask::ALL);
+                self.mask_to_general(to, ACTIVE);
+            }
+        }
+    }
+
+    fn mask_to_general(&mut self, to: General, mask: u8) {
+        self.asm.vex(MASK_TO_GENERAL, false, to as u8, 0, Operand::Register(mask));
+    }
+
+    /// Truths as a mask.
+    fn truths_to_general(&mut self, to: General, truths: u8) {
+        if self.vectors == Vectors::Avx512 {
+            return self.mask_to_general(to, truths);
+        }
+        let upper = self.half_of(truths, 1, T4);
+        self.half_vector(WORDS_TO_SHORTS, T4, truths, upper);
+        self.half_vector(SHORTS_TO_BYTES, T4, T4, Operand::Register(T4));
+        self.first_to_general(MOVE_FIRST_DOUBLE, to, T4);
+    }
+
+    /// Of the active threads, whose mask is a word of the state, those where a truth is `when`, in `SCRATCH_3`, and the others, in `SCRATCH_2`.
+    /// With AVX-512 also in mask registers, which are returned.
+    pub(super) fn divide(&mut self, truths: u8, when: bool, own: i32) -> Option<u8> {
+        if self.vectors == Vectors::Avx512 {
+            let codes = if when { [MASK_AND, MASK_AND_NOT] } else { [MASK_AND_NOT, MASK_AND] };
+            for ((code, mask), to) in codes.into_iter().zip([K0, K1]).zip([SCRATCH_3, SCRATCH_2]) {
+                self.asm.vex(code, true, mask, truths, Operand::Register(ACTIVE));
+                self.mask_to_general(to, mask);
+            }
+            return Some(K0);
+        }
+        self.truths_to_general(SCRATCH_3, truths);
+        self.asm.load(SCRATCH_2, STATE, own);
+        if !when {
+            self.asm.xor(SCRATCH_3, -1);
+        }
+        self.asm.and_general(SCRATCH_3, SCRATCH_2);
+        self.asm.xor_general(SCRATCH_2, SCRATCH_3);
+        None
+    }
+
+    /// The same of all threads of the turn.
+    pub(super) fn divide_all(&mut self, truths: u8, when: bool) {
+        self.truths_to_general(SCRATCH_3, truths);
+        let all = self.all_threads();
+        if !when {
+            self.asm.xor(SCRATCH_3, all);
+        }
+        self.asm.copy(SCRATCH_2, SCRATCH_3);
+        self.asm.xor(SCRATCH_2, all);
+    }
+
+    /// Jumps that are taken if no thread has a truth, and if only some have.
+    pub(super) fn jumps_by_truths(&mut self, truths: u8) -> [Jump; 2] {
+        match self.vectors {
+            Vectors::Avx2 => {
+                self.vector(FIRST_BITS, SCRATCH as u8, 0, Operand::Register(truths));
+                self.asm.test_self(SCRATCH);
+                let none = self.asm.jump_if(Condition::Zero);
+                self.asm.compare(SCRATCH, 0xff);
+                [none, self.asm.jump_if(Condition::NotZero)]
+            }
+            Vectors::Avx512 => {
+                self.asm.vex(MASK_TEST, false, truths, 0, Operand::Register(truths));
+                [Condition::Zero, Condition::NotBelow].map(|condition| self.asm.jump_if(condition))
+            }
+        }
+    }
+
+    /// Makes the threads of a word of the state the active ones.
+    pub(super) fn set_active(&mut self, distance: i32) {
+        match self.vectors {
+            Vectors::Avx2 => self.asm.address(MASK, STATE, distance),
+            Vectors::Avx512 => self.unspill_truths(ACTIVE, Operand::Memory(STATE, distance)),
         }
     }
 

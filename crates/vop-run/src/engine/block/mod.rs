@@ -36,7 +36,7 @@ use super::observer::{Observer, View};
 use super::shadow::Shadow;
 use super::wait::{Idle, Polls};
 use super::warp::WarpWatch;
-use crate::code::{Guard, Op, Pc, Step};
+use crate::code::{Guard, Op, Pc, Region, Step};
 use crate::column::{Area, File, Slot, WARP, Width};
 use crate::error::{RunError, RunErrorKind};
 use crate::level::leveled;
@@ -45,7 +45,7 @@ pub(super) use failure::Failure;
 use frames::Frames;
 pub(super) use groups::{Groups, Wait, count, first, subtract, threads, union};
 use groups::{Live, Running};
-use runs::Runs;
+use runs::{Entered, Runs};
 use samples::Samples;
 use storage::Storage;
 
@@ -64,6 +64,8 @@ pub(super) struct Worker<'l> {
     samples: Option<Samples<'l>>,
     /// What the block executes, and where operands stand. Places of errors come from the kernel's own steps.
     pub(super) steps: &'l [Step],
+    /// Loops of these that are one function.
+    regions: &'l [Region],
     /// Whether these rely on samples.
     relies_on_samples: bool,
     /// What runs of machine code know, without and with samples.
@@ -139,6 +141,7 @@ impl<'l> Worker<'l> {
             storage,
             samples,
             steps: launch.own_steps(false),
+            regions: &[],
             relies_on_samples: false,
             runs: Default::default(),
             frames: Frames::new(launch.kernel),
@@ -210,7 +213,7 @@ impl<'l> Worker<'l> {
             self.steps = self.launch.own_steps(sampled);
             return;
         };
-        self.steps = &compiled.steps;
+        (self.steps, self.regions) = (&compiled.steps, &compiled.regions);
         let runs = &mut self.runs[usize::from(sampled)];
         if runs.sites.is_empty() {
             runs.start(compiled, &self.reach);
@@ -286,7 +289,21 @@ impl<'l> Worker<'l> {
         let mut over = 0;
         loop {
             let pc = self.running.pc;
-            let step = &steps[pc as usize];
+            let mut step = &steps[pc as usize];
+            if let Op::Region(number) = step.op {
+                let region = &self.regions[number as usize];
+                match self.region(region)? {
+                    Entered::No => step = &region.instead,
+                    Entered::Yes if self.running.active == 0 => {
+                        self.meter.over += over;
+                        return Ok(());
+                    }
+                    Entered::Yes => {
+                        steps = self.steps;
+                        continue;
+                    }
+                }
+            }
             let (mut mask, mut active) = (self.running.mask.as_ptr(), self.running.active);
             if let Some(guard) = step.guard {
                 active = self.running.guarded(&self.reach.file, guard);
