@@ -143,6 +143,8 @@ pub(crate) struct Region {
     pub(crate) exits: Vec<Pc>,
     /// The number of the region among the runs and regions with accesses, if it has any.
     pub(crate) loading: Option<u32>,
+    /// The columns that it writes.
+    pub(crate) written: Vec<(Slot, Width)>,
     /// The rounds of loops that a call may make.
     pub(crate) rounds: u64,
     /// The step in whose place it is.

@@ -75,6 +75,11 @@ pub fn runs(kernel: &Kernel) -> (usize, usize) {
     kernel.heat.runs()
 }
 
+/// How many loops of a kernel are one function of machine code each.
+pub fn loops(kernel: &Kernel) -> usize {
+    kernel.heat.regions()
+}
+
 /// A result of a narrow type in a register of `register` bits, at a level that this CPU has.
 pub fn extend(ty: Scalar, register: u32, level: Level, value: u64) -> u64 {
     pure::extend(ty, register).map_or(value, |extend| extend.once(level, [value, 0, 0, 0])[0])

@@ -5,6 +5,8 @@
 #![allow(clippy::print_stderr, reason = "a test says why it does nothing")]
 #![allow(clippy::needless_range_loop, reason = "kernels are made by the number of a row of a table")]
 
+#[path = "machine_code/loops.rs"]
+mod loops;
 #[path = "random/mod.rs"]
 mod random;
 
@@ -12,7 +14,7 @@ use std::fmt::Write;
 
 use random::Random;
 use random::export::Case;
-use vop_run::{Arg, LaunchOptions, Level, MachineCode, Program, internals};
+use vop_run::{Arg, Kernel, LaunchOptions, Level, MachineCode, Program, internals};
 
 /// Threads of the blocks: whole warps, which take no mask, and half a warp less.
 const SHAPES: [u32; 2] = [96, 80];
@@ -190,8 +192,23 @@ fn input(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// What a kernel stores, and how many steps were executed as machine code.
-fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> (Vec<u8>, u64, usize) {
+/// How much of a kernel is machine code.
+type Measure = fn(&Kernel) -> usize;
+
+/// The number of steps in runs.
+fn steps_in_runs(kernel: &Kernel) -> usize {
+    internals::runs(kernel).1
+}
+
+/// What a kernel stores, and how much was executed as machine code.
+fn run(
+    text: &str,
+    input: &[u8],
+    machine_code: MachineCode,
+    level: Level,
+    block: u32,
+    measure: Measure,
+) -> (Vec<u8>, u64, usize) {
     let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
@@ -201,7 +218,7 @@ fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block:
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
     let report = kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options).unwrap();
-    (memory.bytes(out).to_vec(), report.instructions, internals::runs(&kernel).1)
+    (memory.bytes(out).to_vec(), report.instructions, measure(&kernel))
 }
 
 /// The levels that have templates.
@@ -217,12 +234,12 @@ fn ways() -> Vec<(Level, u32)> {
     levels().into_iter().flat_map(|level| SHAPES.map(|block| (level, block))).collect()
 }
 
-/// Both ways; the number of steps in runs, at the level that has the fewest.
-fn compare(name: &str, text: &str, random: &mut Random) -> usize {
+/// Both ways; how much is machine code, at the level that has the least.
+fn compare(name: &str, text: &str, random: &mut Random, measure: Measure) -> usize {
     let input = input(random);
     let mut steps = usize::MAX;
     for (number, (level, block)) in ways().into_iter().enumerate() {
-        let (expected, counted, none) = run(text, &input, MachineCode::Never, level, block);
+        let (expected, counted, none) = run(text, &input, MachineCode::Never, level, block, measure);
         assert_eq!(none, 0);
         // Blocks that write to the same places do so in any order on a GPU.
         if number == 0 && !name.starts_with("st-") {
@@ -236,7 +253,7 @@ fn compare(name: &str, text: &str, random: &mut Random) -> usize {
             }
             .export();
         }
-        let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level, block);
+        let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level, block, measure);
         if let Some(at) = (0..found.len()).find(|at| found[*at] != expected[*at]) {
             assert!(
                 at < RESULTS,
@@ -271,7 +288,7 @@ fn every_template_computes_what_its_loop_does() {
     for form in instructions() {
         // Several of it, so that operands are read from columns and from registers.
         let body: Vec<String> = (0..24).map(|_| instruction(&form, random)).collect();
-        let steps = compare(&form.0, &kernel(&body.join("\n")), random);
+        let steps = compare(&form.0, &kernel(&body.join("\n")), random, steps_in_runs);
         assert!(steps >= 24, "{} has no template: {steps}", form.0);
     }
 }
@@ -291,7 +308,7 @@ fn comparisons_of_short_words_do() {
                 let other = if i % 3 == 0 { format!("{}", random.below(300) as i32 - 150) } else { operand(random) };
                 writeln!(body, "setp.{operator}.{ty} %p{i}, {}, {other};", operand(random)).unwrap();
             });
-            assert!(compare(&format!("setp.{operator}.{ty}"), &kernel(&body), random) >= 38);
+            assert!(compare(&format!("setp.{operator}.{ty}"), &kernel(&body), random, steps_in_runs) >= 38);
         }
     }
 }
@@ -309,7 +326,7 @@ fn all_tables_do() {
             writeln!(body, "lop3.b32 %w{register}, %w{a}, %w{b}, %w{c}, {table};").unwrap();
         }
         let name = format!("tables from {} on", tables[0]);
-        assert!(compare(&name, &kernel(&body), random) >= tables.len());
+        assert!(compare(&name, &kernel(&body), random, steps_in_runs) >= tables.len());
     }
 }
 
@@ -339,7 +356,7 @@ fn random_runs_do() {
             }
             writeln!(body, "L{part}:").unwrap();
         }
-        steps += compare(&format!("run-{seed}"), &kernel(&body), random);
+        steps += compare(&format!("run-{seed}"), &kernel(&body), random, steps_in_runs);
     }
     assert!(steps > 1000, "{steps}");
 }
@@ -422,7 +439,7 @@ fn loads_read_what_their_loops_do() {
     for load in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate() {
             let name = format!("ld-{load}-{i}");
-            let steps = compare(&name, &loads(load, index, CONDITIONS[(load + i) % 3], 0), random);
+            let steps = compare(&name, &loads(load, index, CONDITIONS[(load + i) % 3], 0), random, steps_in_runs);
             assert!(steps >= 12, "{} {index}: {steps}", LOADS[load].0);
         }
     }
@@ -496,7 +513,7 @@ fn stores_write_what_their_loops_do() {
     for store in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate() {
             let name = format!("st-{store}-{i}");
-            let steps = compare(&name, &stores(store, index, CONDITIONS[(store + i) % 3], 0), random);
+            let steps = compare(&name, &stores(store, index, CONDITIONS[(store + i) % 3], 0), random, steps_in_runs);
             assert!(steps >= 12, "{} {index}: {steps}", LOADS[store].0);
         }
     }
@@ -515,7 +532,7 @@ fn floats_of_old_targets_do() {
         let input = input(random);
         for (level, block) in ways() {
             let both = [MachineCode::Never, MachineCode::Always];
-            let [never, always] = both.map(|way| run(&text, &input, way, level, block));
+            let [never, always] = both.map(|way| run(&text, &input, way, level, block, steps_in_runs));
             assert!(never.0 == always.0, "{level:?}: {}\n{text}", form.0);
         }
     }
@@ -539,7 +556,7 @@ fn runs_that_do_not_fit_do() {
         writeln!(body, "mad.lo.u32 %w5, %w5, 31, %x{register}; ld.global.u32 %w6, [%a3+{}];", register * 4).unwrap();
         writeln!(body, "xor.b32 %w7, %w7, %w6;").unwrap();
     }
-    assert!(compare("large", &kernel(&body), random) > 500);
+    assert!(compare("large", &kernel(&body), random, steps_in_runs) > 500);
 }
 
 /// A kernel that changes what it reads by one index and writes it by the same, some threads only if there is a condition. Shared memory keeps

@@ -98,7 +98,6 @@ pub(super) const WIDE: Code = code(1, 1, 1, 0xf4);
 pub(super) const WIDE_SIGNED: Code = code(2, 1, 1, 0x28);
 pub(super) const EXTEND: Code = code(2, 1, 0, 0x35);
 pub(super) const EXTEND_SIGNED: Code = code(2, 1, 0, 0x25);
-pub(super) const LOW: Code = code(2, 2, 0, 0x35);
 pub(super) const INSERT: Code = code(3, 1, 1, 0x3a);
 pub(super) const EXTRACT: Code = code(3, 1, 1, 0x3b);
 pub(super) const ADD_FLOATS: Code = code(1, 0, 0, 0x58);
@@ -271,6 +270,25 @@ pub(super) enum What<'s> {
     Load(&'s Load, usize),
     Store(&'s Store, usize),
     Video(Video),
+    /// Nothing: no line reads what the instruction gives.
+    Dropped,
+}
+
+/// An address that is a sum: of one that all threads share and a word, extended and moved left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Indexed {
+    pub(super) shared: Slot,
+    pub(super) signed: bool,
+    pub(super) shift: u8,
+}
+
+/// How a double was made in the same run.
+#[derive(Clone, Copy, Debug)]
+enum Made {
+    /// A word by its value, extended and moved left.
+    Wide { word: usize, signed: bool, shift: u8 },
+    /// The sum of such a double and one that all threads share.
+    Sum { word: usize, indexed: Indexed },
 }
 
 /// An instruction of the run: which values it reads, and which it gives.
@@ -280,6 +298,8 @@ pub(super) struct Line<'s> {
     operands: Option<Operands>,
     pub(super) sources: Vec<usize>,
     pub(super) results: Vec<usize>,
+    /// Of a load or a store whose first source is not the address, but a word that it is made of.
+    pub(super) indexed: Option<Indexed>,
 }
 
 impl Line<'_> {
@@ -375,7 +395,7 @@ impl<'k> Writer<'k> {
         sites: usize,
     ) -> Option<usize> {
         self.homes.clear();
-        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, &[found.end], live, sites)?);
+        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, &[found.end], None, live, sites)?);
         self.masked = masked;
         self.spills = 0;
         self.start_lines(&lines);
@@ -472,23 +492,12 @@ impl<'k> Writer<'k> {
         self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
     }
 
-    /// A value that a line behind all others reads: the guard of a branch.
-    pub(super) fn guard(&mut self, slot: Slot, lines: &[Line<'_>]) -> Option<usize> {
-        let given = |value: &Value| value.slot == slot;
-        let value = self.values.iter().rposition(given).unwrap_or_else(|| {
-            self.values.push(Value::new(slot, Width::Predicate, true));
-            self.values.len() - 1
-        });
-        self.distance(slot, Width::Predicate)?;
-        self.values[value].uses.push(lines.len());
-        Some(value)
-    }
-
-    /// The truths of a guard, behind the lines.
-    pub(super) fn guard_truths(&mut self, guard: usize, lines: &[Line<'_>]) -> u8 {
+    /// The truths of the guard that lines were made with, behind them.
+    pub(super) fn guard_truths(&mut self, lines: &[Line<'_>]) -> Option<u8> {
         self.at = lines.len();
         self.pinned.clear();
-        self.read(guard)[0]
+        let guard = self.values.iter().position(|value| value.uses.last() == Some(&self.at))?;
+        Some(self.read(guard)[0])
     }
 
     /// The registers that lines read or write, and how often; `depth` is the number of loops around them.
@@ -503,6 +512,15 @@ impl<'k> Writer<'k> {
             Crossing { slot: value.slot, width: value.width, written: !value.stored, weight, crosses: false }
         })
         .collect()
+    }
+
+    /// Adds the columns that lines write.
+    pub(super) fn add_stored(&self, all: &mut Vec<(Slot, Width)>) {
+        for value in self.values.iter().filter(|value| value.lives) {
+            if !all.contains(&(value.slot, value.width)) {
+                all.push((value.slot, value.width));
+            }
+        }
     }
 
     /// The vector registers that the operands and results of an instruction take at most.
@@ -540,12 +558,14 @@ impl<'k> Writer<'k> {
         }
     }
 
-    /// The instructions of a run, or of a part of a region, with their values. `after` are the steps that may follow them.
+    /// The instructions of a run, or of a part of a region, with their values. `after` are the steps that may follow them, and `guard` is the
+    /// predicate of a branch behind them.
     pub(super) fn lines<'s>(
         &mut self,
         steps: &'s [Step],
         found: &Found,
         after: &[usize],
+        guard: Option<Slot>,
         live: &Live,
         sites: usize,
     ) -> Option<Vec<Line<'s>>> {
@@ -553,6 +573,7 @@ impl<'k> Writer<'k> {
         // Constants may be read as words and as doubles.
         let mut current: HashMap<(Slot, bool), usize> = HashMap::new();
         let mut lines: Vec<Line<'s>> = Vec::new();
+        let mut made: HashMap<usize, Made> = HashMap::new();
         let mut site = sites;
         let mut site_of = |access: &Access| {
             let own = if access.space == Space::Shared { 0 } else { site };
@@ -599,8 +620,19 @@ impl<'k> Writer<'k> {
                 }
                 _ => return None,
             };
-            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new() };
+            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new(), indexed: None };
+            let reaches = matches!(what, What::Load(..) | What::Store(..));
             for (slot, width) in sources {
+                if reaches
+                    && line.sources.is_empty()
+                    && let Some(Made::Sum { word, indexed }) =
+                        current.get(&(slot, width == Width::Double)).and_then(|value| made.get(value)).copied()
+                {
+                    line.indexed = Some(indexed);
+                    self.values[word].uses.push(lines.len());
+                    line.sources.push(word);
+                    continue;
+                }
                 let home = self.homes.iter().find(|home| home.slot == slot).map(|home| home.registers);
                 let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
                     let registers = home;
@@ -617,14 +649,86 @@ impl<'k> Writer<'k> {
                 current.insert((slot, width == Width::Double), self.values.len() - 1);
                 line.results.push(self.values.len() - 1);
             }
+            if let Some(how) = self.made(&line, &made) {
+                made.insert(line.results[0], how);
+            }
             lines.push(line);
             at += 1;
+        }
+        if let Some(slot) = guard {
+            self.distance(slot, Width::Predicate)?;
+            let value = *current.entry((slot, false)).or_insert_with(|| {
+                self.values.push(Value::new(slot, Width::Predicate, true));
+                self.values.len() - 1
+            });
+            self.values[value].uses.push(lines.len());
         }
         for ((slot, _), value) in current {
             let lives = after.iter().any(|step| live.at(*step, slot));
             self.values[value].lives = !self.values[value].stored && lives;
         }
+        for number in (0..lines.len()).rev() {
+            let line = &mut lines[number];
+            let unread = |value: &usize| self.values[*value].uses.is_empty() && !self.values[*value].lives;
+            if matches!(line.what, What::Compute(_) | What::Video(_)) && line.results.iter().all(unread) {
+                for source in std::mem::take(&mut line.sources) {
+                    self.values[source].uses.retain(|step| *step != number);
+                }
+                line.what = What::Dropped;
+                line.results.clear();
+            }
+        }
         Some(lines)
+    }
+
+    /// How the result of an instruction is made, if an address may be made so.
+    fn made(&self, line: &Line<'_>, made: &HashMap<usize, Made>) -> Option<Made> {
+        let What::Compute(known) = line.what else { return None };
+        let sources = line.operands?.sources;
+        let shift_of = |at: usize| {
+            let factor = immediate(self.kernel, sources[at])?;
+            factor.is_power_of_two().then_some(factor.trailing_zeros() as u8)
+        };
+        let wide = |signed| {
+            let (word, shift) = match (shift_of(1), shift_of(0)) {
+                (Some(shift), _) => (0, shift),
+                (None, Some(shift)) => (1, shift),
+                _ => return None,
+            };
+            Some(Made::Wide { word: line.sources[word], signed, shift })
+        };
+        let sum = |wide: Made, shared: Slot| match wide {
+            Made::Wide { word, signed, shift } if matches!(shared.area(), Area::Block | Area::Samples) => {
+                Some(Made::Sum { word, indexed: Indexed { shared, signed, shift } })
+            }
+            _ => None,
+        };
+        let found = match known {
+            Known::Extend { signed } => Some(Made::Wide { word: line.sources[0], signed, shift: 0 }),
+            Known::Wide { signed } => wide(signed),
+            Known::WideAdd { signed } => sum(wide(signed)?, sources[2]),
+            Known::MoveDouble => made.get(&line.sources[0]).copied(),
+            Known::ShiftLeftDouble => match made.get(&line.sources[0]).copied()? {
+                Made::Wide { word, signed, shift } => {
+                    let shift = immediate(self.kernel, sources[1])?.saturating_add(shift.into());
+                    Some(Made::Wide { word, signed, shift: shift.min(255) as u8 })
+                }
+                Made::Sum { .. } => None,
+            },
+            Known::AddDouble => [(0, 1), (1, 0)]
+                .into_iter()
+                .find_map(|(wide, shared)| made.get(&line.sources[wide]).and_then(|wide| sum(*wide, sources[shared]))),
+            _ => None,
+        };
+        // More than an element of four doubles is no index.
+        found.filter(|how| match how {
+            Made::Wide { shift, .. } | Made::Sum { indexed: Indexed { shift, .. }, .. } => *shift <= 16,
+        })
+    }
+
+    /// Where something that all threads share is.
+    pub(super) fn shared_at(&self, slot: Slot) -> (General, i32) {
+        (base(slot.area()).0, self.distance(slot, Width::Double).unwrap_or(0))
     }
 
     /// Where the samples of an access are, if the code can name the place.
@@ -875,6 +979,7 @@ impl<'k> Writer<'k> {
                 self.template(line, known);
             }
             What::Load(load, site) => self.load(line, load, site),
+            What::Dropped => {}
             What::Video(video) => {
                 line.sources.iter().for_each(|source| self.settle(*source));
                 self.video(line, video);
@@ -1280,7 +1385,7 @@ impl<'k> Writer<'k> {
             Low => {
                 let a = self.read(line.sources[0]);
                 let [d, _] = self.result(line);
-                self.low(d, a, T0);
+                self.low(d, a);
             }
             AddFloat => self.floats(line, ADD_FLOATS),
             SubtractFloat => self.floats(line, SUB_FLOATS),

@@ -41,6 +41,11 @@ const LAST: i32 = 24;
 const AHEAD: i32 = 32;
 
 impl Site {
+    /// Whether accesses are checked against the same allocation.
+    pub(crate) fn is_of_same(&self, other: &Site) -> bool {
+        (self.first, self.starts, self.start) == (other.first, other.starts, other.start)
+    }
+
     /// An allocation for accesses of this many bytes. Offsets are signed words for the instruction that gathers.
     pub(crate) fn new(address: u64, start: *mut u8, len: u64, bytes: u64) -> Site {
         let len = len.min(1 << 31);
@@ -64,6 +69,8 @@ enum Base {
     },
     Words,
     Doubles,
+    /// An address that all threads share, and a word.
+    Indexed(Indexed),
 }
 
 fn base_of(access: &Access) -> Option<Base> {
@@ -86,7 +93,9 @@ pub(super) fn can_access(kernel: &Kernel, access: &Access, memory: MemoryWidth, 
     let fits = match base {
         Base::Fixed => true,
         Base::Words | Base::Line { wide: false, .. } => shared,
-        Base::Doubles | Base::Line { wide: true, .. } => global && i32::try_from(access.offset as i64).is_ok(),
+        Base::Doubles | Base::Indexed(_) | Base::Line { wide: true, .. } => {
+            global && i32::try_from(access.offset as i64).is_ok()
+        }
     };
     // Rows that do not follow the alignment are left to the engine.
     let even = match base {
@@ -153,7 +162,7 @@ impl Writer<'_> {
         let site = (site * size_of::<Site>()) as i32;
         // The number of places in shared memory where an access may start.
         let starts = (self.shared_len + 1).saturating_sub(u64::from(bytes));
-        let base = base_of(access).unwrap_or(Base::Fixed);
+        let base = line.indexed.map_or_else(|| base_of(access).unwrap_or(Base::Fixed), Base::Indexed);
         let mut ends = Vec::new();
         match base {
             Base::Fixed | Base::Line { .. } => {
@@ -243,9 +252,17 @@ impl Writer<'_> {
                 let beyond = self.words_below((SITES, site + STARTS));
                 self.leave_if_uneven(beyond, bytes);
             }
+            Base::Indexed(indexed) => {
+                self.offsets_of(line.sources[0], indexed, access.offset as i32, site);
+                let beyond = self.not_below_memory((SITES, site + STARTS));
+                self.leave_if_uneven(beyond, bytes);
+            }
         }
         let alike = self.jump_if_alike();
-        let asks = if self.masked { elements == 1 && self.has_masked_rows(bytes) } else { base == Base::Words };
+        let asks = match base {
+            _ if self.masked => elements == 1 && self.has_masked_rows(bytes),
+            base => matches!(base, Base::Words | Base::Indexed(_)),
+        };
         let row = self.asm.vector(std::array::from_fn(|i| i as u32 * bytes));
         let in_a_row = asks.then(|| self.jump_if_in_a_row(row));
         self.asm.load(SCRATCH, SITES, site + START);
@@ -254,6 +271,9 @@ impl Writer<'_> {
         if let Some(in_a_row) = in_a_row {
             self.asm.land(in_a_row);
             self.first_of(site);
+            if !shared {
+                self.prefetch(line, site, bytes);
+            }
             body(self, Shape::Row);
             ends.push(self.asm.jump());
         }
@@ -263,6 +283,41 @@ impl Writer<'_> {
         for end in ends {
             self.asm.land(end);
         }
+    }
+
+    /// Offsets of an address that is a sum, in `T0`: words, whose sums are exact. Leaves where they may not be.
+    ///
+    /// The shared part is within the site, so at most 2^31 from its start. What is added to it is from -2^31 to 2^31. Sums of both that are
+    /// negative, or 2^31 and more, are words that are not below 2^31, and so not below the bound.
+    fn offsets_of(&mut self, word: usize, indexed: Indexed, offset: i32, site: i32) {
+        let Indexed { shared, signed, shift } = indexed;
+        let (base, distance) = self.shared_at(shared);
+        self.asm.load(SCRATCH, base, distance);
+        if offset != 0 {
+            self.asm.add(SCRATCH, offset);
+        }
+        self.asm.subtract_memory(SCRATCH, SITES, site + FIRST);
+        self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
+        self.leave_if(Condition::NotBelow);
+        let [word, _] = self.read(word);
+        // The bits that words may not have: of signed ones, after half of the range was added.
+        let from = 31 - u32::from(shift) + u32::from(signed);
+        if from < 32 {
+            let mut tested = word;
+            if signed {
+                let half = self.asm.word(1 << (from - 1));
+                self.vector(ADD, T1, word, half);
+                tested = T1;
+            }
+            self.leave_if_bits(tested, from);
+        }
+        let mut from = word;
+        if shift > 0 {
+            self.shift_by(SHIFT_BY, LEFT, T1, Operand::Register(word), shift);
+            from = T1;
+        }
+        self.broadcast_general(T0, SCRATCH);
+        self.vector(ADD, T0, T0, Operand::Register(from));
     }
 
     /// The sample of the turn's first thread to the scratch register. A sample is that of half a warp, which may be two turns.
@@ -454,7 +509,8 @@ impl Writer<'_> {
             self.vector(XOR, d, d, sign);
             self.vector(SUB, d, d, sign);
         }
-        if load.extension.mask != u32::MAX {
+        // Zeros are above the elements already.
+        if load.extension.sign != 0 && load.extension.mask != u32::MAX {
             let mask = self.asm.word(load.extension.mask);
             self.vector(AND, d, d, mask);
         }

@@ -104,6 +104,12 @@ impl Heat {
         })
     }
 
+    /// How many regions the translations have.
+    pub(crate) fn regions(&self) -> usize {
+        let all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(|(_, compiled)| compiled.regions.len()).sum()
+    }
+
     /// Whether a translation pays, after this much of the running launch. Of a kernel that has been launched in many shapes each launch must be
     /// long enough by itself, as its shape may not come again.
     pub(crate) fn is_hot(&self, executed: u64) -> bool {
@@ -251,14 +257,8 @@ pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnM
 /// Steps with a run in place of the first step of each.
 fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
     // Shared memory is the first site.
-    let mut compiled = Compiled {
-        steps: steps.to_vec(),
-        others: Vec::new(),
-        regions: Vec::new(),
-        sites: 1,
-        loading: 0,
-        code: None,
-    };
+    let mut compiled =
+        Compiled { steps: steps.to_vec(), others: Vec::new(), regions: Vec::new(), sites: 1, loading: 0, code: None };
     let Some(vectors) = Vectors::of(kernel.level) else { return compiled };
     if steps.len() > MAX_STEPS {
         return compiled;
@@ -272,7 +272,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
     let mut runs = Vec::new();
     for Found { mut start, end } in found {
         let mut run = Found { start, end };
-        while run.end - run.start > 1 {
+        while run.end > run.start {
             let first = compiled.sites;
             let mut entries = |run: &Found| {
                 let entries = [false, true].map(|masked| writer.function(steps, run, &live, masked, first));
@@ -295,13 +295,23 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
     }
     let (mut regions, mut exits) = (Vec::new(), Vec::new());
     for region in region::Region::all(kernel, steps) {
-        if let Some(function) = writer.region(steps, &region, &live, compiled.sites) {
-            regions.push((region.entry(steps), region.describe(steps, compiled.sites), function, region.len()));
+        if let Some((function, written)) = writer.region(steps, &region, &live, compiled.sites) {
+            regions.push((
+                region.entry(steps),
+                region.describe(steps, compiled.sites),
+                function,
+                written,
+                region.len(),
+            ));
             compiled.sites += region.sites(steps);
             exits.push(region.exits);
         }
     }
     let Some(code) = Executable::new(writer.code()) else { return compiled };
+    if let Ok(path) = std::env::var("DUMP_JIT") {
+        let a = unsafe { code.function(0) } as usize;
+        std::fs::write(format!("{path}.{a:x}"), writer.code()).expect("dump");
+    }
     for (site, own, other) in runs {
         let mut describe = |(found, (all, some)): (Found, (usize, usize)), otherwise| {
             let range = &steps[found.start..found.end];
@@ -337,7 +347,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         compiled.others.extend(other);
         compiled.steps[own.0.start].op = Op::Run(run);
     }
-    for ((entry, parts, function, len), exits) in regions.into_iter().zip(exits) {
+    for ((entry, parts, function, written, len), exits) in regions.into_iter().zip(exits) {
         let loads = parts.iter().any(|part| {
             let mut loads = false;
             each(steps, part.start as usize..part.end as usize, |_, step| loads |= matches!(step.op, Op::Load(_)));
@@ -356,6 +366,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
             parts,
             exits,
             loading,
+            written,
             rounds: (ROUND_WORK / (lanes * len)).max(MIN_ROUNDS) as u64,
             instead,
         });

@@ -15,8 +15,8 @@
 //! There are two copies of the code. As long as all threads of a turn go the same way, the first one is executed, without masks. Where they
 //! part, it goes over to the second one, which has the same homes.
 //!
-//! The function leaves early where a check of an address fails, and after a number of rounds. All threads are then at the start of a part or
-//! at an exit, which the masks tell; `engine/block/regions.rs` makes groups of them.
+//! The function leaves early where a check of an address fails, and after a number of rounds. All threads of the turn are then at the start of a
+//! part or at an exit, which the masks tell, and its columns are as there. `engine/block/regions.rs` says what happens then.
 
 use super::assembler::{Condition, General, Jump, Place};
 use super::emit::*;
@@ -42,8 +42,11 @@ pub(crate) const FAILED: usize = 1;
 pub(crate) const RECORD: usize = 2;
 /// Where the mask of the turn is, for AVX2.
 const ENTERED: usize = 3;
+/// The number of the first turn, and whether its threads go on where they are, as their masks tell.
+pub(crate) const FIRST_TURN: usize = 4;
+pub(crate) const RESUMES: usize = 5;
 /// Three words for each part, then one for each exit.
-pub(crate) const PARTS: usize = 4;
+pub(crate) const PARTS: usize = 6;
 /// The threads that are at a part, and the numbers of those that have executed it and have taken its branch.
 pub(crate) const PENDING: usize = 0;
 pub(crate) const EXECUTED: usize = 1;
@@ -75,6 +78,12 @@ struct Part {
     next: Goal,
     /// How many rounds of loops are within one another here, as far as the layout tells.
     depth: u32,
+}
+
+impl Part {
+    fn guard(&self) -> Option<Slot> {
+        Some(self.branch?.guard?.slot)
+    }
 }
 
 /// A loop that can be a function.
@@ -160,26 +169,25 @@ impl Region {
             return None;
         }
         let mut exits: Vec<Pc> = Vec::new();
-        let mut goal = |to: usize| match starts.binary_search(&to) {
-            Ok(part) => Goal::Part(part),
-            Err(_) => Goal::Exit(exits.iter().position(|exit| *exit as usize == to).unwrap_or_else(|| {
+        let mut exit = |to: usize| {
+            Goal::Exit(exits.iter().position(|exit| *exit as usize == to).unwrap_or_else(|| {
                 exits.push(to as Pc);
                 exits.len() - 1
-            })),
+            }))
         };
         let mut parts = Vec::new();
         for (number, first) in starts.iter().copied().enumerate() {
             let behind = starts.get(number + 1).copied().unwrap_or(end);
             let step = &steps[behind - 1];
-            let (last, branch) = match step.op {
-                Op::Branch(to) => (behind - 1, Some((to as usize, step.counts))),
+            let mut goal = |to: usize| starts.binary_search(&to).map_or_else(|_| exit(to), Goal::Part);
+            let next = goal(behind);
+            let (last, to) = match step.op {
+                Op::Branch(to) => (behind - 1, Some((goal(to as usize), step.counts))),
                 // The engine executes these, and counts them.
-                Op::Return | Op::Exit => (behind - 1, Some((behind - 1, false))),
+                Op::Return | Op::Exit => (behind - 1, Some((exit(behind - 1), false))),
                 _ => (behind, None),
             };
-            let branch = branch.map(|(to, counts)| Branch { guard: step.guard, to: goal(to), counts });
-            // One part may jump over the place where a row of steps that are left out starts.
-            let next = goal(behind);
+            let branch = to.map(|(to, counts)| Branch { guard: step.guard, to, counts });
             let depth = loops_at(steps, start, end, first);
             parts.push(Part { steps: Found { start: first, end: last }, branch, next, depth });
         }
@@ -189,7 +197,10 @@ impl Region {
             each_place(steps, part.steps, |_, behind| end = behind);
             end == part.steps.end
         });
-        whole.then_some(Region { parts, exits })
+        let region = Region { parts, exits };
+        // Threads would come from an exit to the region again.
+        let leads_in = region.exits.contains(&(region.entry(steps) as Pc));
+        (whole && !region.exits.is_empty() && !leads_in).then_some(region)
     }
 
     /// Whether a load of global memory goes on by many bytes with each round of a loop: see [`MAX_STEP`].
@@ -264,14 +275,14 @@ impl Region {
         branch.map(|branch| branch.to).into_iter().chain(falls.then_some(next)).map(|goal| self.pc(goal)).collect()
     }
 
-    /// In how many ways a part is reached from parts.
-    fn ways_to(&self, part: usize) -> usize {
-        let goal = Goal::Part(part);
-        let ways = |other: &Part| {
-            let falls = other.branch.is_none_or(|branch| branch.guard.is_some());
-            usize::from(other.branch.is_some_and(|branch| branch.to == goal)) + usize::from(falls && other.next == goal)
+    /// Whether a part leads back to a goal that no other part leads to: then nobody else is there, as it was executed before.
+    fn comes_back_alone(&self, goal: Goal, from: usize) -> bool {
+        let leads = |part: &Part| {
+            let falls = part.branch.is_none_or(|branch| branch.guard.is_some());
+            part.branch.is_some_and(|branch| branch.to == goal) || falls && part.next == goal
         };
-        self.parts.iter().map(ways).sum()
+        let mut others = self.parts.iter().enumerate().filter(|(number, part)| *number != from && leads(part));
+        matches!(goal, Goal::Part(part) if part <= from) && others.next().is_none()
     }
 }
 
@@ -434,8 +445,14 @@ impl Writer<'_> {
     /// A region as a function; where it starts. `None` if something is too far away or too much. `sites` is the number of its first site.
     ///
     /// The function takes the starts of the areas, the mask of the block, the number of turns, the table of sites and the state, by the System V
-    /// convention. It returns the number of turns that are left, with the one that it is at.
-    pub(super) fn region(&mut self, steps: &[Step], region: &Region, live: &Live, sites: usize) -> Option<usize> {
+    /// convention. It returns the number of turns that are left, with the one that it is at. Beside it are the columns that it writes.
+    pub(super) fn region(
+        &mut self,
+        steps: &[Step],
+        region: &Region,
+        live: &Live,
+        sites: usize,
+    ) -> Option<(usize, Vec<(Slot, Width)>)> {
         let start = self.asm.bytes.len();
         let written = self.region_of(steps, region, live, sites);
         self.homes.clear();
@@ -445,25 +462,29 @@ impl Writer<'_> {
         written
     }
 
-    fn region_of(&mut self, steps: &[Step], region: &Region, live: &Live, mut site: usize) -> Option<usize> {
+    fn region_of(
+        &mut self,
+        steps: &[Step],
+        region: &Region,
+        live: &Live,
+        mut site: usize,
+    ) -> Option<(usize, Vec<(Slot, Width)>)> {
         let start = self.asm.bytes.len();
         self.homes.clear();
         self.spills = 0;
         self.accesses = usize::MAX;
         let mut used = vec![Area::Samples];
         let mut sites = Vec::new();
-        let (mut found, mut needed) = (Vec::new(), 0);
+        let (mut found, mut needed, mut written) = (Vec::new(), 0, Vec::new());
         for (number, part) in region.parts.iter().enumerate() {
-            let lines = self.lines(steps, &part.steps, &region.after(number), live, site)?;
-            if let Some(guard) = part.branch.and_then(|branch| branch.guard) {
-                self.guard(guard.slot, &lines)?;
-            }
+            let lines = self.lines(steps, &part.steps, &region.after(number), part.guard(), live, site)?;
             self.areas().into_iter().for_each(|area| {
                 if !used.contains(&area) {
                     used.push(area);
                 }
             });
             found.push(self.crossings(part.depth));
+            self.add_stored(&mut written);
             needed = needed.max(self.most_registers(&lines));
             sites.push(site);
             site += part.steps.sites(steps);
@@ -474,15 +495,17 @@ impl Writer<'_> {
         self.asm.copy(STATE, General::R8);
         self.asm.copy(SITES, General::Rcx);
         let frame = self.frame();
-        self.asm.set(TURN, 0);
+        self.asm.load(TURN, STATE, FIRST_TURN as i32 * 8);
         self.load_areas(&used);
         if self.vectors == Vectors::Avx2 {
             self.asm.keep(MASK, STATE, ENTERED as i32 * 8);
         }
+        let homes = self.homes.clone();
+        self.asm.compare_at(STATE, RESUMES as i32 * 8, 0);
+        let resumes = self.asm.jump_if(Condition::NotZero);
         let mut stubs = Stubs::default();
         // A turn: which of its threads are there.
         let turn = self.asm.here();
-        let homes = self.homes.clone();
         if self.vectors == Vectors::Avx2 {
             self.asm.load(MASK, STATE, ENTERED as i32 * 8);
         }
@@ -496,14 +519,14 @@ impl Writer<'_> {
         // With masks.
         let mut labels = Vec::new();
         let mut bodies = Vec::new();
-        for number in 0..region.parts.len() {
+        for (number, site) in sites.iter().copied().enumerate() {
             labels.push(self.asm.here());
             self.asm.compare_at(STATE, word_of(number, PENDING), 0);
             let none = self.asm.jump_if(Condition::Zero);
             self.set_active(word_of(number, PENDING));
             bodies.push(self.asm.here());
             self.masked = true;
-            let guard = self.write_part(steps, region, number, live, sites[number])?;
+            let guard = self.write_part(steps, region, number, live, site)?;
             let leaves = std::mem::take(&mut self.leaves);
             stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, false)));
             self.end_with_masks(region, number, guard, &labels, &bodies, &mut stubs);
@@ -538,23 +561,27 @@ impl Writer<'_> {
         self.masked = false;
         let mut starts: Vec<Place> = Vec::new();
         let mut ahead: Vec<(Jump, usize)> = Vec::new();
-        for number in 0..region.parts.len() {
+        for (number, site) in sites.iter().copied().enumerate() {
             let (here, behind): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|(_, part)| *part == number);
             ahead = behind;
             here.into_iter().for_each(|(jump, _)| self.asm.land(jump));
             starts.push(self.asm.here());
-            let guard = self.write_part(steps, region, number, live, sites[number])?;
+            let guard = self.write_part(steps, region, number, live, site)?;
             let leaves = std::mem::take(&mut self.leaves);
             stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, true)));
             let mut together = Together { region, turn_end, starts: &starts, ahead: &mut ahead };
             self.end_together(number, guard, &mut together, &mut stubs);
         }
+        self.asm.land(resumes);
+        self.asm.set_at(STATE, RESUMES as i32 * 8, 0);
+        homes.iter().for_each(|home| self.move_home(home, false));
+        self.asm.jump_back(labels[0]);
         self.write_stubs(region, &labels, stubs);
         // All that leaves comes here.
         homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
         self.asm.land(ended);
         self.asm.copy(General::Rax, General::Rdx);
-        self.end(start, frame, saved)
+        Some((self.end(start, frame, saved)?, written))
     }
 
     /// Writes the lines of a part; the truths of its guard, if its branch has one.
@@ -567,23 +594,16 @@ impl Writer<'_> {
         site: usize,
     ) -> Option<Option<u8>> {
         let part = region.parts[number];
-        let lines = self.lines(steps, &part.steps, &region.after(number), live, site)?;
-        let guard = part.branch.and_then(|branch| branch.guard);
-        let guard = guard.map(|guard| self.guard(guard.slot, &lines));
+        let lines = self.lines(steps, &part.steps, &region.after(number), part.guard(), live, site)?;
         self.start_lines(&lines);
         self.write_lines(&lines);
-        Some(match guard {
-            Some(guard) => Some(self.guard_truths(guard?, &lines)),
-            None => None,
-        })
+        Some(self.guard_truths(&lines))
     }
 
     /// Adds the threads of a mask to a goal. `once` says whether nobody else can be there.
     fn deliver(&mut self, region: &Region, goal: Goal, mask: General, once: bool) {
         match goal {
-            Goal::Part(part) if once || region.ways_to(part) == 1 => {
-                self.asm.keep(mask, STATE, word_of(part, PENDING));
-            }
+            Goal::Part(part) if once => self.asm.keep(mask, STATE, word_of(part, PENDING)),
             Goal::Part(part) => self.asm.or_to(mask, STATE, word_of(part, PENDING)),
             // With one exit, it has all that are nowhere else.
             Goal::Exit(_) if region.exits.len() == 1 => {}
@@ -610,7 +630,7 @@ impl Writer<'_> {
             self.asm.load(SCRATCH_3, STATE, own);
             self.asm.set_at(STATE, own, 0);
             let goal = branch.map_or(next, |branch| branch.to);
-            self.deliver(region, goal, SCRATCH_3, false);
+            self.deliver(region, goal, SCRATCH_3, region.comes_back_alone(goal, number));
             if let Goal::Part(part) = goal
                 && part <= number
             {
@@ -626,7 +646,8 @@ impl Writer<'_> {
             self.asm.count_ones(SCRATCH, SCRATCH_3);
             self.asm.add_to(SCRATCH, STATE, word_of(number, TAKEN));
         }
-        self.deliver(region, branch.to, SCRATCH_3, false);
+        let alone = region.comes_back_alone(branch.to, number);
+        self.deliver(region, branch.to, SCRATCH_3, alone);
         self.deliver(region, next, SCRATCH_2, false);
         if let Goal::Part(part) = branch.to
             && part <= number
@@ -636,7 +657,7 @@ impl Writer<'_> {
             self.count_round(stubs, None);
             match kept {
                 // Its mask need not come from memory.
-                Some(taken) if region.ways_to(part) == 1 => {
+                Some(taken) if alone => {
                     self.copy_truths(ACTIVE, taken);
                     self.asm.jump_back(bodies[part]);
                 }
@@ -757,7 +778,7 @@ impl Writer<'_> {
                 // Special registers live everywhere.
                 let crosses = crossing.slot.area() == Area::Thread
                     || lives(&start)
-                    || crossing.written && after.iter().any(|step| lives(step));
+                    || crossing.written && after.iter().any(lives);
                 match all.iter_mut().find(|other| other.slot == crossing.slot) {
                     Some(other) => {
                         other.weight += crossing.weight;

@@ -204,14 +204,19 @@ impl Writer<'_> {
         self.vector_by(PERMUTE_QUARTERS, d, 0, Operand::Register(d), MIDDLE_CHANGED);
     }
 
-    /// The low words of doubles. `through` may be the second register of them.
-    pub(super) fn low(&mut self, d: u8, doubles: [u8; 2], through: u8) {
+    /// The low words of doubles.
+    pub(super) fn low(&mut self, d: u8, doubles: [u8; 2]) {
         if self.vectors == Vectors::Avx2 {
             return self.words_of_pairs(0, d, doubles);
         }
-        self.vector(LOW, doubles[0], 0, Operand::Register(d));
-        self.vector(LOW, doubles[1], 0, Operand::Register(through));
-        self.join(d, d, through);
+        // Two instructions that each take half of them would take five steps of the one port that moves elements, this takes one.
+        let places = self.asm.vector(std::array::from_fn(|i| 2 * i as u32));
+        let to = if doubles.contains(&d) { T2 } else { d };
+        self.copy(to, places);
+        self.vector(PERMUTE_WORDS, to, doubles[0], Operand::Register(doubles[1]));
+        if to != d {
+            self.copy(d, Operand::Register(to));
+        }
     }
 
     // Truths. Where a function takes a mask register and a vector register for them, it uses one of both.
@@ -579,6 +584,35 @@ impl Writer<'_> {
         truths
     }
 
+    /// Where words in `T0` are not below the word in memory.
+    pub(super) fn not_below_memory(&mut self, (base, distance): (General, i32)) -> u8 {
+        match self.vectors {
+            Vectors::Avx2 => {
+                self.vector(BROADCAST_WORD, T1, 0, Operand::Memory(base, distance));
+                self.not_below(Operand::Register(T1))
+            }
+            Vectors::Avx512 => self.not_below(Operand::Broadcast(base, distance)),
+        }
+    }
+
+    /// Leaves if a word of an active thread has a bit from a place on.
+    pub(super) fn leave_if_bits(&mut self, words: u8, from: u32) {
+        let bits = self.asm.word(u32::MAX << from);
+        match self.vectors {
+            Vectors::Avx2 => {
+                self.vector(AND, T2, words, bits);
+                let active = if self.masked { self.active(None, K1, T3) } else { T2 };
+                self.vector(TEST_BITS, T2, 0, Operand::Register(active));
+            }
+            Vectors::Avx512 => {
+                let active = Mask::keeping(if self.masked { ACTIVE } else { 0 });
+                self.asm.evex(TEST, Length::Bits512, K1, words, bits, active);
+                self.asm.vex(MASK_TEST, false, K1, 0, Operand::Register(K1));
+            }
+        }
+        self.leave_if(Condition::NotZero);
+    }
+
     /// Offsets as doubles in `T0` and `T1` become words in `T0`; where they are not below a bound in memory, which is at most 2^31.
     pub(super) fn words_below(&mut self, bound: (General, i32)) -> u8 {
         let (base, distance) = bound;
@@ -594,7 +628,7 @@ impl Writer<'_> {
             self.vector_by(COMPARE_DOUBLES, truths, half, Operand::Broadcast(base, distance), NOT_BELOW);
         }
         self.join_truths(K0, [K0, K1]);
-        self.low(T0, [T0, T1], T1);
+        self.low(T0, [T0, T1]);
         K0
     }
 

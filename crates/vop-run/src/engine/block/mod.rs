@@ -21,6 +21,7 @@ mod copy;
 mod failure;
 mod frames;
 mod groups;
+mod regions;
 mod runs;
 mod samples;
 mod stack;
@@ -45,7 +46,8 @@ pub(super) use failure::Failure;
 use frames::Frames;
 pub(super) use groups::{Groups, Wait, count, first, subtract, threads, union};
 use groups::{Live, Running};
-use runs::{Entered, Runs};
+use regions::{Entered, Regions};
+use runs::Runs;
 use samples::Samples;
 use storage::Storage;
 
@@ -70,6 +72,7 @@ pub(super) struct Worker<'l> {
     relies_on_samples: bool,
     /// What runs of machine code know, without and with samples.
     runs: [Runs; 2],
+    loops: Regions,
     pub(super) frames: Frames<'l>,
     pub(super) running: Running,
     pub(super) groups: Groups,
@@ -144,6 +147,7 @@ impl<'l> Worker<'l> {
             regions: &[],
             relies_on_samples: false,
             runs: Default::default(),
+            loops: Regions::default(),
             frames: Frames::new(launch.kernel),
             running: Running::new(lanes),
             groups: Groups::default(),
@@ -194,6 +198,7 @@ impl<'l> Worker<'l> {
             self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves));
         self.set_ctaids();
         self.choose_steps();
+        self.loops.start();
         self.frames.start();
         self.groups.start();
         self.live.start(self.launch.shape.threads() * count);
@@ -292,16 +297,9 @@ impl<'l> Worker<'l> {
             let mut step = &steps[pc as usize];
             if let Op::Region(number) = step.op {
                 let region = &self.regions[number as usize];
-                match self.region(region)? {
+                match self.region(number, region)? {
                     Entered::No => step = &region.instead,
-                    Entered::Yes if self.running.active == 0 => {
-                        self.meter.over += over;
-                        return Ok(());
-                    }
-                    Entered::Yes => {
-                        steps = self.steps;
-                        continue;
-                    }
+                    Entered::Yes => continue,
                 }
             }
             let (mut mask, mut active) = (self.running.mask.as_ptr(), self.running.active);
@@ -577,6 +575,7 @@ impl<'l> Worker<'l> {
     /// Parts the running group: threads whose guard is true go to `target`. The part that is behind goes on.
     #[inline(never)]
     fn part(&mut self, target: Pc) {
+        self.loops.parted += 1;
         let taken = self.running.guard.clone();
         let mut rest = self.running.mask.clone();
         subtract(&mut rest, &taken);

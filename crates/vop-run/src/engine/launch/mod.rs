@@ -142,6 +142,11 @@ impl Launch<'_> {
         special.of_thread(of_block, &self.shape)
     }
 
+    /// Whether all that can be is executed as machine code, whether it pays or not.
+    pub(super) fn always_translates(&self) -> bool {
+        self.machine_code == MachineCode::Always
+    }
+
     /// The same steps translated, if that pays by now. `file` is that of a block.
     pub(super) fn compiled(&self, sampled: bool, file: &File) -> Option<&Compiled> {
         // What is behind this is not in a file for machines that need none of it.

@@ -1,0 +1,255 @@
+//! Loops that become one function each: whatever their branches are, threads compute, count and fail as they do step by step.
+
+use std::time::Duration;
+
+use super::*;
+
+/// Writes random loops with branches of all kinds. No more than the registers of `kernel` are used, and those for counters.
+struct Maker<'r> {
+    random: &'r mut Random,
+    instructions: &'r [(String, String)],
+    text: String,
+    labels: usize,
+}
+
+impl Maker<'_> {
+    fn label(&mut self) -> usize {
+        self.labels += 1;
+        self.labels
+    }
+
+    fn register(&mut self) -> usize {
+        self.random.below(REGISTERS)
+    }
+
+    /// `loops` are the labels of the loops around: where the next round starts, and where the loop ends.
+    fn statements(&mut self, loops: &[[usize; 2]]) {
+        for _ in 0..1 + self.random.below(6) {
+            let [x, y] = [self.register(), self.register()];
+            let not = if self.random.percent(50) { "!" } else { "" };
+            match self.random.below(14) {
+                0 => self.global_load(x, y),
+                1 => {
+                    let line = [
+                        format!("and.b32 %t3, %w{x}, 252; add.u32 %t3, %t3, %s; ld.shared.u32 %w{y}, [%t3];"),
+                        format!(
+                            "and.b32 %t3, %w{x}, 496; add.u32 %t3, %t3, %s; ld.shared.v2.u32 {{%w{y}, %w3}}, [%t3+8];"
+                        ),
+                        format!("ld.shared.u64 %d{y}, [s+64];"),
+                        format!("and.b32 %t3, %w{x}, 255; add.u32 %t3, %t3, %s; ld.shared.s8 %w{y}, [%t3];"),
+                    ];
+                    self.text += &line[self.random.below(4)];
+                }
+                2 if loops.len() < 4 => self.branches(not, x, loops),
+                3 if loops.len() < 3 => self.loop_of(loops),
+                4 if !loops.is_empty() => {
+                    let to = loops[self.random.below(loops.len())][self.random.below(2)];
+                    writeln!(self.text, "@{not}%p{x} bra L{to};").unwrap();
+                }
+                5 if self.random.percent(20) => writeln!(self.text, "@{not}%p{x} ret;").unwrap(),
+                _ => {
+                    let form = &self.instructions[self.random.below(self.instructions.len())];
+                    self.text += &instruction(form, self.random);
+                }
+            }
+            self.text.push('\n');
+        }
+    }
+
+    fn global_load(&mut self, x: usize, y: usize) {
+        // Where: of each thread's own, of all the same, and one behind another; and how the address is made.
+        let index = ["%t3", "%t0", "%c0"][self.random.below(3)];
+        let line = [
+            format!("mul.wide.u32 %a3, {index}, 4; add.s64 %a3, %a2, %a3; ld.global.u32 %w{y}, [%a3+40];"),
+            format!("mad.wide.s32 %a3, {index}, 8, %a2; ld.global.u64 %d{y}, [%a3];"),
+            format!("cvt.u64.u32 %a3, {index}; add.s64 %a3, %a3, %a2; ld.global.u8 %w{y}, [%a3+3];"),
+            format!(
+                "cvt.s64.s32 %a3, {index}; shl.b64 %a3, %a3, 4; add.s64 %a3, %a2, %a3; ld.global.v2.u64 {{%d{y}, %d3}}, [%a3];"
+            ),
+            format!(
+                "mul.wide.s32 %a3, {index}, 16; add.s64 %a3, %a3, %a2; ld.global.v4.u32 {{%w{y}, %w1, %w2, %w4}}, [%a3];"
+            ),
+            // Of signed indexes that are negative, whose sum with the rest is not.
+            format!(
+                "sub.s32 %t3, {index}, 3; mul.wide.s32 %a3, %t3, 4; add.s64 %a3, %a2, %a3; ld.global.s16 %w{y}, [%a3+16];"
+            ),
+        ];
+        let line = &line[self.random.below(6)];
+        write!(self.text, "and.b32 %t3, %w{x}, 127; {line}").unwrap();
+    }
+
+    fn branches(&mut self, not: &str, x: usize, loops: &[[usize; 2]]) {
+        let [other, end] = [self.label(), self.label()];
+        writeln!(self.text, "@{not}%p{x} bra L{other};").unwrap();
+        self.statements(loops);
+        if self.random.percent(60) {
+            writeln!(self.text, "bra L{end};\nL{other}:").unwrap();
+            self.statements(loops);
+            writeln!(self.text, "L{end}:").unwrap();
+        } else {
+            writeln!(self.text, "L{other}:").unwrap();
+        }
+    }
+
+    fn loop_of(&mut self, loops: &[[usize; 2]]) {
+        let [start, next, end, depth] = [self.label(), self.label(), self.label(), loops.len()];
+        let turns = match self.random.below(3) {
+            0 => format!("mov.u32 %c{depth}, {};", 1 + self.random.below(5)),
+            _ => format!("and.b32 %c{depth}, %w{}, 7; add.u32 %c{depth}, %c{depth}, 1;", self.register()),
+        };
+        writeln!(self.text, "{turns}\nL{start}:").unwrap();
+        let mut inner = loops.to_vec();
+        inner.push([next, end]);
+        self.statements(&inner);
+        writeln!(
+            self.text,
+            "L{next}: sub.u32 %c{depth}, %c{depth}, 1; setp.ne.u32 %q{depth}, %c{depth}, 0; @%q{depth} bra L{start};\nL{end}:"
+        )
+        .unwrap();
+    }
+}
+
+/// Random loops between what fills and what stores all registers.
+fn random_loops(random: &mut Random, instructions: &[(String, String)]) -> String {
+    let mut maker = Maker { random, instructions, text: String::new(), labels: 0 };
+    for _ in 0..2 {
+        maker.loop_of(&[]);
+        maker.statements(&[]);
+    }
+    let body = format!(
+        ".reg .b32 %c<4>, %s; .reg .pred %q<4>; .shared .align 16 .b8 s[2048];\n
+         mov.u32 %s, s; and.b32 %t3, %t2, 127; mad.lo.u32 %t3, %t3, 16, %s; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}};\n
+         bar.sync 0; ld.param.u64 %a2, [in]; add.s64 %a2, %a2, 64; mov.u32 %c0, 1;\n{}",
+        maker.text
+    );
+    kernel(&body)
+}
+
+#[test]
+fn random_loops_compute_what_their_steps_do() {
+    if !translates() {
+        return;
+    }
+    let all = instructions();
+    let mut loops = 0;
+    for seed in random::seeds(0..60) {
+        let random = &mut Random(seed);
+        let text = random_loops(random, &all);
+        loops += compare(&format!("loop-{seed}"), &text, random, internals::loops);
+    }
+    // Some of them only: others have an access that no template serves.
+    assert!(loops > 40, "{loops}");
+}
+
+/// A kernel whose threads go through a table from entry to entry, as the entries say: some for longer than others, and some beyond its end.
+const WALK: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 table, .param .u64 other, .param .u64 out) {\n
+     .reg .b32 %w<12>, %t<8>; .reg .b64 %a<8>; .reg .pred %p<4>;\n
+     mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n
+     ld.param.u64 %a0, [table]; ld.param.u64 %a1, [other]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %t0, 8; add.s64 %a2, %a2, %a3;\n
+     and.b32 %w0, %t0, 255; mov.u32 %w1, 0; mov.u32 %w2, 0; st.global.u32 [%a2+4], 77;\n
+L: mul.wide.u32 %a4, %w0, 4; PICK add.s64 %a4, %a4, %a5; ld.global.u32 %w3, [%a4]; add.u32 %w1, %w1, %w3; add.u32 %w2, %w2, 1;\n
+     and.b32 %w4, %w3, 15; setp.eq.u32 %p0, %w4, 0; @%p0 bra END; shr.u32 %w0, %w3, 4; setp.lt.u32 %p1, %w2, 40; @%p1 bra L;\n
+     add.u32 %w1, %w1, 1000;\n
+END: mad.lo.u32 %w1, %w2, 65536, %w1; st.global.u32 [%a2], %w1; ret;\n}\n";
+
+/// What a launch of such a kernel leaves, or its error.
+fn walk(text: &str, table: &[u32], machine_code: MachineCode, level: Level, block: u32) -> (String, Vec<u8>, usize) {
+    let program = Program::read(text);
+    let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+    let mut memory = program.memory();
+    let bytes: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (one, other) = (memory.allocate("table", &bytes), memory.allocate("other", &bytes));
+    let out = memory.allocate("out", vec![0; THREADS * 8]);
+    let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
+    let args: [Arg; 3] = [one.into(), other.into(), out.into()];
+    let result = kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options);
+    let result = result.map_or_else(|errors| errors.to_string(), |report| format!("{} executed", report.instructions));
+    (result, memory.bytes(out).to_vec(), internals::loops(&kernel))
+}
+
+#[test]
+fn loops_fail_as_their_steps_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(11);
+    let (mut failed, mut ran) = (0, 0);
+    // One table, or one of two by the data: the second is another allocation, which the function does not know.
+    for pick in ["mov.u64 %a5, %a0;", "and.b32 %w5, %w0, 1; setp.eq.u32 %p2, %w5, 0; selp.b64 %a5, %a0, %a1, %p2;"] {
+        let text = WALK.replace("PICK", pick);
+        for round in 0..40 {
+            // Entries end a walk by their low bits; some lead beyond the table.
+            let mut table: Vec<u32> = (0..1024).map(|_| (random.below(1024) << 4 | random.below(12)) as u32).collect();
+            for _ in 0..round % 4 {
+                table[random.below(1024)] = [1 << 28 | 5, u32::MAX, 1025 << 4 | 3][random.below(3)];
+            }
+            for (level, block) in ways() {
+                let never = walk(&text, &table, MachineCode::Never, level, block);
+                let always = walk(&text, &table, MachineCode::Always, level, block);
+                assert_eq!(never.0, always.0, "{level:?}, {block} threads");
+                assert!(never.1 == always.1, "{level:?}, {block} threads: {}", never.0);
+                assert_eq!((never.2, always.2 > 0), (0, true));
+                *if never.0.ends_with("executed") { &mut ran } else { &mut failed } += 1;
+            }
+        }
+    }
+    assert!(failed > 60 && ran > 60, "{failed} failed, {ran} ran");
+}
+
+/// A loop of as many rounds as its thread's input says, and one that ends by what other threads of the block do.
+const LONG: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out) {\n
+     .reg .b32 %w<12>, %t<8>; .reg .b64 %a<8>; .reg .pred %p<4>; .shared .b32 s;\n
+     mov.u32 %t0, %tid.x; ld.param.u64 %a0, [in]; ld.param.u64 %a1, [out]; mul.wide.u32 %a2, %t0, 4;\n
+     add.s64 %a0, %a0, %a2; add.s64 %a1, %a1, %a2; ld.global.u32 %w0, [%a0]; mov.u32 %w1, 0; st.shared.u32 [s], 0; bar.sync 0;\n
+L: mad.lo.u32 %w1, %w1, 5, %t0; sub.u32 %w0, %w0, 1; setp.ne.u32 %p0, %w0, 0; @%p0 bra L;\n
+     and.b32 %w2, %t0, 3; setp.eq.u32 %p1, %w2, 1; @%p1 bra SET;\n
+W: ld.shared.u32 %w3, [s]; add.u32 %w4, %w4, 1; setp.eq.u32 %p2, %w3, 0; @%p2 bra W; bra END;\n
+SET: st.shared.u32 [s], %w2; mov.u32 %w3, 9;\n
+END: add.u32 %w1, %w1, %w3; st.global.u32 [%a1], %w1; ret;\n}\n";
+
+fn long(rounds: &[u32], machine_code: MachineCode, level: Level, options: &LaunchOptions) -> (String, Vec<u8>) {
+    let program = Program::read(LONG);
+    let kernel = program.kernel_at("k", level).unwrap();
+    let mut memory = program.memory();
+    let bytes: Vec<u8> = rounds.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (input, out) = (memory.allocate("in", &bytes), memory.allocate("out", vec![0; bytes.len()]));
+    let options = options.clone().with_machine_code(machine_code).with_cores(1);
+    let result = kernel.launch([1; 3], [rounds.len() as u32, 1, 1], &[input.into(), out.into()], &mut memory, &options);
+    (result.map_or_else(|errors| errors.to_string(), |_| String::new()), memory.bytes(out).to_vec())
+}
+
+/// Threads that wait for others by weak loads leave their loop, as the others have their turn.
+#[test]
+fn long_loops_and_loops_that_wait_end() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(12);
+    for level in levels() {
+        for most in [1, 300, 90_000] {
+            let rounds: Vec<u32> = (0..96).map(|_| 1 + random.below(most) as u32).collect();
+            let both = [MachineCode::Never, MachineCode::Always];
+            let [never, always] = both.map(|way| long(&rounds, way, level, &LaunchOptions::default()));
+            assert_eq!(never.0, "");
+            assert!(never == always, "{level:?}: {}", always.0);
+        }
+    }
+}
+
+/// A loop without an end is ended from outside, whatever it does.
+#[test]
+fn loops_without_an_end_are_ended() {
+    if !translates() {
+        return;
+    }
+    for level in levels() {
+        let rounds = [vec![1; 32], vec![0; 64]].concat();
+        let timeout = LaunchOptions::default().with_timeout(Duration::from_millis(30));
+        let error = long(&rounds, MachineCode::Always, level, &timeout).0;
+        assert!(error.contains("has not ended after 0.03s"), "{error}");
+        let limit = LaunchOptions::default().with_instructions(10_000_000);
+        let [never, always] = [MachineCode::Never, MachineCode::Always].map(|way| long(&rounds, way, level, &limit).0);
+        assert!(never.contains("limit of 10,000,000 thread-instructions"), "{never}");
+        assert!(always.contains("limit of 10,000,000 thread-instructions"), "{always}");
+    }
+}
