@@ -336,6 +336,9 @@ pub(super) struct Writer<'k> {
     waiting: Vec<usize>,
     /// Of the region that is written.
     pub(super) homes: Vec<Home>,
+    /// Whether threads that part from the others leave it: see [`region`](super::region). And the homes that each exit needs.
+    pub(super) straight: bool,
+    pub(super) leaving: Vec<Vec<Home>>,
     /// Jumps to the end.
     pub(super) leaves: Vec<Jump>,
 }
@@ -374,6 +377,8 @@ impl<'k> Writer<'k> {
             accesses: 0,
             waiting: Vec::new(),
             homes: Vec::new(),
+            straight: false,
+            leaving: Vec::new(),
             leaves: Vec::new(),
         }
     }
@@ -555,6 +560,16 @@ impl<'k> Writer<'k> {
         for half in 0..=usize::from(double) {
             let at = Operand::Memory(base(home.slot.area()).0, distance + (half * self.vectors.bytes()) as i32);
             self.vector(code, home.registers[half], 0, at);
+        }
+    }
+
+    /// A home to its column, of the active threads.
+    pub(super) fn store_home(&mut self, home: &Home) {
+        let distance = self.distance(home.slot, home.width).unwrap_or(0);
+        let double = home.width == Width::Double;
+        for half in 0..=usize::from(double) {
+            let at = Operand::Memory(base(home.slot.area()).0, distance + (half * self.vectors.bytes()) as i32);
+            self.store_active(double.then_some(half), home.registers[half], at);
         }
     }
 
@@ -803,7 +818,10 @@ impl<'k> Writer<'k> {
         if let Some(home) = self.homes.iter().find(|home| home.slot == slot).copied() {
             let halves = usize::from(home.width == Width::Double);
             for (half, from) in [low, high].into_iter().enumerate().take(1 + halves) {
-                self.copy_active((halves == 1).then_some(half), home.registers[half], from);
+                match self.straight {
+                    true => self.copy(home.registers[half], Operand::Register(from)),
+                    false => self.copy_active((halves == 1).then_some(half), home.registers[half], from),
+                }
             }
             self.values[value].stored = true;
             return;

@@ -8,7 +8,7 @@
 //! Addresses that samples give are a row or all the same, which the code knows. Others are compared: threads that read one behind another
 //! take a few moves, threads that read the same take a broadcast, and all others are gathered.
 
-use super::assembler::{Code, Condition, General, Operand};
+use super::assembler::{Code, Condition, General, Jump, Operand};
 use super::emit::*;
 use super::vectors::LEFT;
 use crate::code::{Access, Kernel, Load, MemoryWidth, OrderSemantics};
@@ -213,6 +213,7 @@ impl Writer<'_> {
                         self.vector(ADD, T0, T0, offset);
                     }
                 }
+                self.regular(access, site, &mut ends, body);
                 let starts = self.asm.word(starts as u32);
                 let beyond = self.not_below(starts);
                 self.leave_if_uneven(beyond, bytes);
@@ -254,6 +255,7 @@ impl Writer<'_> {
             }
             Base::Indexed(indexed) => {
                 self.offsets_of(line.sources[0], indexed, access.offset as i32, site);
+                self.regular(access, site, &mut ends, body);
                 let beyond = self.not_below_memory((SITES, site + STARTS));
                 self.leave_if_uneven(beyond, bytes);
             }
@@ -283,6 +285,48 @@ impl Writer<'_> {
         for end in ends {
             self.asm.land(end);
         }
+    }
+
+    /// In a straight region, where offsets of all threads are a row or all the same, active or not, and all in the memory: what is done there.
+    /// So neither the address nor what is read waits for the mask, which the next round would wait for.
+    fn regular(&mut self, access: &Access, site: i32, ends: &mut Vec<Jump>, body: &mut dyn FnMut(&mut Self, Shape)) {
+        if !(self.straight && self.masked) {
+            return;
+        }
+        let bytes = access.bytes;
+        let row = self.asm.vector(std::array::from_fn(|i| i as u32 * bytes));
+        let jumps = self.jumps_if_regular(row);
+        let other = self.asm.jump();
+        let mut others = vec![other];
+        let reach = bytes * (self.vectors.lanes() as u32 - 1);
+        for (jump, (shape, reach)) in jumps.into_iter().zip([(Shape::Flat, 0), (Shape::Row, reach)]) {
+            self.asm.land(jump);
+            self.first_to_general(MOVE_FIRST, SCRATCH, T1);
+            if access.space == Space::Shared {
+                let starts = (self.shared_len + 1).saturating_sub(u64::from(bytes) + u64::from(reach));
+                self.asm.compare(SCRATCH, starts as u32);
+                others.push(self.asm.jump_if(Condition::NotBelow));
+            } else {
+                self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
+                others.push(self.asm.jump_if(Condition::NotBelow));
+                if reach > 0 {
+                    self.asm.add(SCRATCH, reach as i32);
+                    self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
+                    others.push(self.asm.jump_if(Condition::NotBelow));
+                    self.asm.add(SCRATCH, -(reach as i32));
+                }
+            }
+            if bytes > 1 {
+                self.asm.test(SCRATCH, bytes - 1);
+                others.push(self.asm.jump_if(Condition::NotZero));
+            }
+            self.asm.add_memory(SCRATCH, SITES, site + START);
+            self.masked = false;
+            body(self, shape);
+            self.masked = true;
+            ends.push(self.asm.jump());
+        }
+        others.into_iter().for_each(|jump| self.asm.land(jump));
     }
 
     /// Offsets of an address that is a sum, in `T0`: words, whose sums are exact. Leaves where they may not be.

@@ -15,6 +15,10 @@
 //! There are two copies of the code. As long as all threads of a turn go the same way, the first one is executed, without masks. Where they
 //! part, it goes over to the second one, which has the same homes.
 //!
+//! In most loops threads that part from the others leave it. In such a *straight* region all threads of the turn that have not left are at one
+//! place, so homes need no masks: what a thread had is written to its column when it leaves, and nobody asks what its element becomes then.
+//! Addresses of all elements mostly stay a row, or all the same, and are found without waiting for the mask, which would be known last.
+//!
 //! The function leaves early where a check of an address fails, and after a number of rounds. All threads of the turn are then at the start of a
 //! part or at an exit, which the masks tell, and its columns are as there. `engine/block/regions.rs` says what happens then.
 
@@ -45,8 +49,10 @@ const ENTERED: usize = 3;
 /// The number of the first turn, and whether its threads go on where they are, as their masks tell.
 pub(crate) const FIRST_TURN: usize = 4;
 pub(crate) const RESUMES: usize = 5;
+/// Threads that leave, for AVX2.
+const LEAVING: usize = 6;
 /// Three words for each part, then one for each exit.
-pub(crate) const PARTS: usize = 6;
+pub(crate) const PARTS: usize = 7;
 /// The threads that are at a part, and the numbers of those that have executed it and have taken its branch.
 pub(crate) const PENDING: usize = 0;
 pub(crate) const EXECUTED: usize = 1;
@@ -275,6 +281,14 @@ impl Region {
         branch.map(|branch| branch.to).into_iter().chain(falls.then_some(next)).map(|goal| self.pc(goal)).collect()
     }
 
+    /// Whether threads that part from the others leave the region.
+    fn is_straight(&self) -> bool {
+        self.parts.iter().all(|part| match part.branch {
+            Some(Branch { guard: Some(_), to, .. }) => [to, part.next].iter().any(|goal| matches!(goal, Goal::Exit(_))),
+            _ => true,
+        })
+    }
+
     /// Whether a part leads back to a goal that no other part leads to: then nobody else is there, as it was executed before.
     fn comes_back_alone(&self, goal: Goal, from: usize) -> bool {
         let leads = |part: &Part| {
@@ -435,8 +449,8 @@ fn word_of(part: usize, word: usize) -> i32 {
 struct Stubs {
     /// Jumps from failed checks of a part, and whether its threads are all of the turn.
     failed: Vec<(Jump, usize, bool)>,
-    /// Jumps where no rounds are left, with what must be told: a part that all threads of the turn are at.
-    over: Vec<(Jump, Option<usize>)>,
+    /// Jumps where no rounds are left, with the part that threads come to, and whether these are all of the turn.
+    over: Vec<(Jump, usize, bool)>,
     /// Where threads part: the jump, the part, and the truths of its guard.
     parted: Vec<(Jump, usize, u8)>,
 }
@@ -456,6 +470,7 @@ impl Writer<'_> {
         let start = self.asm.bytes.len();
         let written = self.region_of(steps, region, live, sites);
         self.homes.clear();
+        self.straight = false;
         if written.is_none() {
             self.asm.forget(start);
         }
@@ -490,6 +505,8 @@ impl Writer<'_> {
             site += part.steps.sites(steps);
         }
         self.find_homes(&found, needed, region, live);
+        self.straight = region.is_straight();
+        self.leaving = region.exits.iter().map(|exit| self.homes_at(*exit, live)).collect();
         let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3, STATE];
         saved.iter().for_each(|register| self.asm.push(*register));
         self.asm.copy(STATE, General::R8);
@@ -533,9 +550,13 @@ impl Writer<'_> {
             self.asm.land(none);
         }
         // The end of a turn.
+        let stored = self.straight.then(|| self.asm.jump());
         let turn_end = self.asm.here();
-        labels.push(turn_end);
         homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
+        if let Some(stored) = stored {
+            self.asm.land(stored);
+        }
+        labels.push(if self.straight { self.asm.here() } else { turn_end });
         self.asm.land(skip);
         if region.exits.len() > 1 {
             self.asm.load(SCRATCH, STATE, RECORD as i32 * 8);
@@ -576,10 +597,10 @@ impl Writer<'_> {
         self.asm.set_at(STATE, RESUMES as i32 * 8, 0);
         homes.iter().for_each(|home| self.move_home(home, false));
         self.asm.jump_back(labels[0]);
-        self.write_stubs(region, &labels, stubs);
-        // All that leaves comes here.
+        let stored = self.write_stubs(region, &labels, stubs);
+        // Leaves with what homes have.
         homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
-        self.asm.land(ended);
+        stored.into_iter().chain([ended]).for_each(|jump| self.asm.land(jump));
         self.asm.copy(General::Rax, General::Rdx);
         Some((self.end(start, frame, saved)?, written))
     }
@@ -605,10 +626,41 @@ impl Writer<'_> {
         match goal {
             Goal::Part(part) if once => self.asm.keep(mask, STATE, word_of(part, PENDING)),
             Goal::Part(part) => self.asm.or_to(mask, STATE, word_of(part, PENDING)),
-            // With one exit, it has all that are nowhere else.
-            Goal::Exit(_) if region.exits.len() == 1 => {}
-            Goal::Exit(exit) if once => self.asm.keep(mask, STATE, exit_word(region, exit)),
-            Goal::Exit(exit) => self.asm.or_to(mask, STATE, exit_word(region, exit)),
+            Goal::Exit(exit) => {
+                if self.straight {
+                    self.store_leaving(exit, mask);
+                }
+                match once {
+                    // With one exit, it has all that are nowhere else.
+                    _ if region.exits.len() == 1 => {}
+                    true => self.asm.keep(mask, STATE, exit_word(region, exit)),
+                    false => self.asm.or_to(mask, STATE, exit_word(region, exit)),
+                }
+            }
+        }
+    }
+
+    /// The homes that must be in their columns at an exit.
+    fn homes_at(&self, exit: Pc, live: &Live) -> Vec<Home> {
+        let needed = |home: &&Home| home.written && live.at(exit as usize, home.slot);
+        self.homes.iter().filter(needed).copied().collect()
+    }
+
+    /// Writes what threads of a straight region leave with to their columns.
+    fn store_leaving(&mut self, exit: usize, mask: General) {
+        let homes = self.leaving[exit].clone();
+        if homes.is_empty() {
+            return;
+        }
+        // Without a jump where the instruction writes nothing then; threads leave unpredictably.
+        let skip = (self.vectors == Vectors::Avx2).then(|| {
+            self.asm.test_self(mask);
+            self.asm.jump_if(Condition::Zero)
+        });
+        self.set_active_from(mask, LEAVING as i32 * 8);
+        homes.iter().for_each(|home| self.store_home(home));
+        if let Some(skip) = skip {
+            self.asm.land(skip);
         }
     }
 
@@ -634,7 +686,7 @@ impl Writer<'_> {
             if let Goal::Part(part) = goal
                 && part <= number
             {
-                self.count_round(stubs, None);
+                self.count_round(stubs, part, false);
                 self.asm.jump_back(labels[part]);
             }
             return;
@@ -654,7 +706,7 @@ impl Writer<'_> {
         {
             self.asm.test_self(SCRATCH_3);
             let none = self.asm.jump_if(Condition::Zero);
-            self.count_round(stubs, None);
+            self.count_round(stubs, part, false);
             match kept {
                 // Its mask need not come from memory.
                 Some(taken) if alone => {
@@ -667,11 +719,11 @@ impl Writer<'_> {
         }
     }
 
-    /// One round less; leaves if none is left. `all_at` is a part that all threads of the turn are at, if that is to be told.
-    fn count_round(&mut self, stubs: &mut Stubs, all_at: Option<usize>) {
+    /// One round less; leaves if none is left.
+    fn count_round(&mut self, stubs: &mut Stubs, part: usize, all: bool) {
         self.asm.add_at(STATE, ROUNDS as i32 * 8, -1);
         let over = self.asm.jump_if(Condition::Sign);
-        stubs.over.push((over, all_at));
+        stubs.over.push((over, part, all));
     }
 
     /// The end of a part where all threads of the turn are together.
@@ -715,7 +767,7 @@ impl Writer<'_> {
                 self.asm.jump_back(together.turn_end);
             }
             Goal::Part(part) if part <= number => {
-                self.count_round(stubs, Some(part));
+                self.count_round(stubs, part, true);
                 self.asm.jump_back(together.starts[part]);
             }
             Goal::Part(part) if last && part == number + 1 => {}
@@ -726,8 +778,10 @@ impl Writer<'_> {
         }
     }
 
-    /// What is told before the function leaves, and where threads part.
-    fn write_stubs(&mut self, region: &Region, labels: &[Place], stubs: Stubs) {
+    /// What is told before the function leaves, and where threads part. The last of it goes on where homes are stored; jumps are returned that
+    /// need not.
+    fn write_stubs(&mut self, region: &Region, labels: &[Place], stubs: Stubs) -> Vec<Jump> {
+        self.masked = true;
         for (jump, number, truths) in stubs.parted {
             self.asm.land(jump);
             let Part { branch: Some(branch), next, .. } = region.parts[number] else { continue };
@@ -744,13 +798,21 @@ impl Writer<'_> {
                 _ => self.asm.jump_back(labels[number + 1]),
             }
         }
-        let mut ends = Vec::new();
-        for (jump, all_at) in stubs.over {
-            self.asm.land(jump);
-            if let Some(part) = all_at {
-                self.set_all_at(word_of(part, PENDING));
+        let (mut ends, mut stored) = (Vec::new(), Vec::new());
+        let mut end = |this: &mut Self, part: usize, all: bool| {
+            if all {
+                this.set_all_at(word_of(part, PENDING));
+            } else if this.straight {
+                this.set_active(word_of(part, PENDING));
+                let homes = this.homes.clone();
+                homes.iter().filter(|home| home.written).for_each(|home| this.store_home(home));
+                return stored.push(this.asm.jump());
             }
-            ends.push(self.asm.jump());
+            ends.push(this.asm.jump());
+        };
+        for (jump, part, all) in stubs.over {
+            self.asm.land(jump);
+            end(self, part, all);
         }
         let mut failed = stubs.failed;
         while let Some(&(_, number, all)) = failed.last() {
@@ -758,13 +820,11 @@ impl Writer<'_> {
                 failed.into_iter().partition(|(_, part, of_all)| (*part, *of_all) == (number, all));
             failed = others;
             these.into_iter().for_each(|(jump, ..)| self.asm.land(jump));
-            if all {
-                self.set_all_at(word_of(number, PENDING));
-            }
             self.asm.set_at(STATE, FAILED as i32 * 8, number as i32 + 1);
-            ends.push(self.asm.jump());
+            end(self, number, all);
         }
         ends.into_iter().for_each(|end| self.asm.land(end));
+        stored
     }
 
     /// Which registers get homes: those that parts hand over most often.

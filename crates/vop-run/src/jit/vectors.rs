@@ -65,6 +65,7 @@ impl Vectors {
 
 /// A mask register to a general register.
 const MASK_TO_GENERAL: Code = code(1, 0, 0, 0x93);
+const GENERAL_TO_MASK: Code = code(1, 0, 0, 0x92);
 /// The second operand without the bits of the first.
 const MASK_AND_NOT: Code = code(1, 0, 0, 0x42);
 
@@ -532,6 +533,39 @@ impl Writer<'_> {
         match self.vectors {
             Vectors::Avx2 => self.asm.address(MASK, STATE, distance),
             Vectors::Avx512 => self.unspill_truths(ACTIVE, Operand::Memory(STATE, distance)),
+        }
+    }
+
+    /// Makes the threads of a mask the active ones; with AVX2, a word of the state becomes it.
+    pub(super) fn set_active_from(&mut self, mask: General, distance: i32) {
+        match self.vectors {
+            Vectors::Avx2 => {
+                self.asm.keep(mask, STATE, distance);
+                self.asm.address(MASK, STATE, distance);
+            }
+            Vectors::Avx512 => self.asm.vex(GENERAL_TO_MASK, false, ACTIVE, 0, Operand::Register(mask as u8)),
+        }
+    }
+
+    /// The next questions where the words in `T0` of all threads may be asked, active or not: jumps that are taken if they are the same, and if
+    /// they are in a row. `T1` is then that of the first thread in all places.
+    pub(super) fn jumps_if_regular(&mut self, row: Operand) -> [Jump; 2] {
+        self.vector(BROADCAST_WORD, T1, 0, Operand::Register(T0));
+        self.vector(SUB, T2, T0, Operand::Register(T1));
+        match self.vectors {
+            Vectors::Avx2 => {
+                self.vector(TEST_BITS, T2, 0, Operand::Register(T2));
+                let alike = self.asm.jump_if(Condition::Zero);
+                self.vector(XOR, T2, T2, row);
+                self.vector(TEST_BITS, T2, 0, Operand::Register(T2));
+                [alike, self.asm.jump_if(Condition::Zero)]
+            }
+            Vectors::Avx512 => {
+                self.vector(TEST, K0, T2, Operand::Register(T2));
+                let alike = self.jump_if_none(K0);
+                self.vector_by(COMPARE, K0, T2, row, DIFFERENT);
+                [alike, self.jump_if_none(K0)]
+            }
         }
     }
 
