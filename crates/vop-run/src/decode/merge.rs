@@ -6,13 +6,13 @@
 //! ordered accesses stay as they are: in a launch of one core their results follow the order of blocks.
 //!
 //! A loop ends when the last of the threads ends it that run together, so kernels stay alone whose loops depend on what was loaded or on
-//! floats. What remains are mostly loops that all threads leave together.
+//! floats, unless these become functions that few threads at a time execute. What remains are mostly loops that all threads leave together.
 
 use super::sample;
 use crate::code::{Access, Entry, Kernel, Linear, Merged, Op, OrderSemantics, Role, Step};
 use crate::column::{Area, MAX_LANES, Slot, Width};
-use crate::jit::each;
 use crate::jit::known::Known;
+use crate::jit::{self, each};
 use crate::memory::Space;
 use crate::special::Special;
 
@@ -57,7 +57,8 @@ fn merge(kernel: &Kernel, lines: bool) -> Option<Merged> {
         return None;
     }
     let loops = has_loops(&kernel.steps);
-    if loops && !branches_are_counted(entry) {
+    let as_functions = || jit::serves(kernel.level) && jit::all_loops_are_regions(kernel);
+    if loops && !branches_are_counted(entry) && !as_functions() {
         return None;
     }
     let registers = if loops { MAX_LOOPED } else { MAX_REGISTERS } / function.registers.iter().sum::<u32>().max(1);

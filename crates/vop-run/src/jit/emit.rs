@@ -31,7 +31,7 @@ pub(super) const T2: u8 = 29;
 pub(super) const T3: u8 = 30;
 pub(super) const T4: u8 = 31;
 /// Mask registers: those that predicates stay in, two for the templates, and that of the active threads.
-const PREDICATES: std::ops::RangeInclusive<u8> = 1..=4;
+pub(super) const PREDICATES: std::ops::RangeInclusive<u8> = 1..=4;
 pub(super) const K0: u8 = 5;
 pub(super) const K1: u8 = 6;
 pub(super) const ACTIVE: u8 = 7;

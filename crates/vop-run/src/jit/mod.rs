@@ -152,6 +152,11 @@ pub(crate) fn serves(level: Level) -> bool {
     IS_SERVED && Vectors::of(level).is_some()
 }
 
+/// Whether each loop of a kernel becomes one function.
+pub(crate) fn all_loops_are_regions(kernel: &Kernel) -> bool {
+    region::Region::cover(kernel, &kernel.steps)
+}
+
 /// Whether a step has a template.
 fn is_served(kernel: &Kernel, step: &Step) -> bool {
     match &step.op {

@@ -148,6 +148,26 @@ impl Region {
         found
     }
 
+    /// Whether all loops are in regions that load: others are mostly long, and faster while threads stay together, which fewer do for longer.
+    pub(super) fn cover(kernel: &Kernel, steps: &[Step]) -> bool {
+        let mut all = Region::all(kernel, steps);
+        let loads =
+            |part: &Part| steps[part.steps.start..part.steps.end].iter().any(|step| matches!(step.op, Op::Load(_)));
+        all.retain(|region| region.parts.iter().any(loads));
+        let within = |at: usize| {
+            let covers = |region: &Region| {
+                let end = region.parts.last().map_or(0, |part| part.steps.end);
+                (region.parts[0].steps.start..=end).contains(&at)
+            };
+            all.iter().any(covers)
+        };
+        let goes_back = |(at, step): (usize, &Step)| match step.op {
+            Op::Branch(target) => target as usize <= at,
+            _ => false,
+        };
+        steps.iter().enumerate().filter(|step| goes_back(*step)).all(|(at, _)| within(at))
+    }
+
     /// Where the engine calls the function: behind the join at the start, so that threads meet there.
     pub(super) fn entry(&self, steps: &[Step]) -> usize {
         let start = self.parts[0].steps.start;
@@ -536,18 +556,23 @@ impl Writer<'_> {
         // With masks.
         let mut labels = Vec::new();
         let mut bodies = Vec::new();
+        let mut passes = Passes::default();
         for (number, site) in sites.iter().copied().enumerate() {
             labels.push(self.asm.here());
             self.asm.compare_at(STATE, word_of(number, PENDING), 0);
             let none = self.asm.jump_if(Condition::Zero);
             self.set_active(word_of(number, PENDING));
+            if let Some(jump) = passes.goes_on.take() {
+                self.asm.land(jump);
+            }
             bodies.push(self.asm.here());
             self.masked = true;
+            let nobody = passes.nobody.take();
             let guard = self.write_part(steps, region, number, live, site)?;
             let leaves = std::mem::take(&mut self.leaves);
             stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, false)));
-            self.end_with_masks(region, number, guard, &labels, &bodies, &mut stubs);
-            self.asm.land(none);
+            passes = self.end_with_masks(region, number, guard, &labels, &bodies, &mut stubs);
+            nobody.into_iter().chain([none]).for_each(|jump| self.asm.land(jump));
         }
         // The end of a turn.
         let stored = self.straight.then(|| self.asm.jump());
@@ -673,7 +698,7 @@ impl Writer<'_> {
         labels: &[Place],
         bodies: &[Place],
         stubs: &mut Stubs,
-    ) {
+    ) -> Passes {
         let Part { branch, next, .. } = region.parts[number];
         let own = word_of(number, PENDING);
         self.asm.count_ones_at(SCRATCH, STATE, own);
@@ -689,7 +714,7 @@ impl Writer<'_> {
                 self.count_round(stubs, part, false);
                 self.asm.jump_back(labels[part]);
             }
-            return;
+            return Passes::default();
         };
         let when = branch.guard.is_some_and(|guard| guard.when);
         let kept = self.divide(truths, when, own);
@@ -698,9 +723,9 @@ impl Writer<'_> {
             self.asm.count_ones(SCRATCH, SCRATCH_3);
             self.asm.add_to(SCRATCH, STATE, word_of(number, TAKEN));
         }
-        let alone = region.comes_back_alone(branch.to, number);
-        self.deliver(region, branch.to, SCRATCH_3, alone);
-        self.deliver(region, next, SCRATCH_2, false);
+        let alone = self.straight || region.comes_back_alone(branch.to, number);
+        self.deliver(region, branch.to, SCRATCH_3, alone && matches!(branch.to, Goal::Part(_)));
+        self.deliver(region, next, SCRATCH_2, self.straight && matches!(next, Goal::Part(_)));
         if let Goal::Part(part) = branch.to
             && part <= number
         {
@@ -709,13 +734,22 @@ impl Writer<'_> {
             self.count_round(stubs, part, false);
             match kept {
                 // Its mask need not come from memory.
-                Some(taken) if alone => {
+                Some([taken, _]) if alone => {
                     self.copy_truths(ACTIVE, taken);
                     self.asm.jump_back(bodies[part]);
                 }
                 _ => self.asm.jump_back(labels[part]),
             }
             self.asm.land(none);
+        }
+        match kept {
+            Some([_, rest]) if self.straight && next == Goal::Part(number + 1) => {
+                self.asm.test_self(SCRATCH_2);
+                let nobody = Some(self.asm.jump_if(Condition::Zero));
+                self.copy_truths(ACTIVE, rest);
+                Passes { nobody, goes_on: Some(self.asm.jump()) }
+            }
+            _ => Passes::default(),
         }
     }
 
@@ -864,6 +898,13 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Jumps from the end of a part with masks: over the next part, and to it with the mask where it must be.
+#[derive(Default)]
+struct Passes {
+    nobody: Option<Jump>,
+    goes_on: Option<Jump>,
 }
 
 /// Where the parts of a turn whose threads are together go on.

@@ -480,15 +480,18 @@ impl Writer<'_> {
     }
 
     /// Of the active threads, whose mask is a word of the state, those where a truth is `when`, in `SCRATCH_3`, and the others, in `SCRATCH_2`.
-    /// With AVX-512 also in mask registers, which are returned.
-    pub(super) fn divide(&mut self, truths: u8, when: bool, own: i32) -> Option<u8> {
+    /// With AVX-512 also in mask registers, which are returned. No value is in a mask register any more.
+    pub(super) fn divide(&mut self, truths: u8, when: bool, own: i32) -> Option<[u8; 2]> {
         if self.vectors == Vectors::Avx512 {
             let codes = if when { [MASK_AND, MASK_AND_NOT] } else { [MASK_AND_NOT, MASK_AND] };
             for ((code, mask), to) in codes.into_iter().zip([K0, K1]).zip([SCRATCH_3, SCRATCH_2]) {
                 self.asm.vex(code, true, mask, truths, Operand::Register(ACTIVE));
                 self.mask_to_general(to, mask);
             }
-            return Some(K0);
+            // Stores of doubles need the second one.
+            let rest = *PREDICATES.start();
+            self.copy_truths(rest, K1);
+            return Some([K0, rest]);
         }
         self.truths_to_general(SCRATCH_3, truths);
         self.asm.load(SCRATCH_2, STATE, own);

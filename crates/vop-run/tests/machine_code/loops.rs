@@ -187,9 +187,11 @@ fn loops_fail_as_their_steps_do() {
                 let never = walk(&text, &table, MachineCode::Never, level, block);
                 let always = walk(&text, &table, MachineCode::Always, level, block);
                 assert_eq!(never.0, always.0, "{level:?}, {block} threads");
-                assert!(never.1 == always.1, "{level:?}, {block} threads: {}", never.0);
+                // Blocks behind one that fails may have run with it.
+                let ends = never.0.ends_with("executed");
+                assert!(!ends || never.1 == always.1, "{level:?}, {block} threads");
                 assert_eq!((never.2, always.2 > 0), (0, true));
-                *if never.0.ends_with("executed") { &mut ran } else { &mut failed } += 1;
+                *if ends { &mut ran } else { &mut failed } += 1;
             }
         }
     }
