@@ -310,8 +310,7 @@ impl<'l> Worker<'l> {
             match &step.op {
                 // SAFETY: the decoder laid the slots out for this file, and a mask has a byte for each of its threads.
                 Op::Compute { run, operands, .. } => unsafe {
-                    let all = active as usize == self.reach.lanes;
-                    run(&self.reach.file, operands, if all { std::ptr::null() } else { mask });
+                    run(&self.reach.file, operands, self.or_all(mask, active));
                 },
                 Op::Skip { steps, counts } => {
                     self.done.executed += u64::from(*counts) * u64::from(active);
@@ -407,7 +406,7 @@ impl<'l> Worker<'l> {
                     self.look_if_due()?;
                 }
                 // SAFETY: the decoder laid the operation out for this file, and a mask has a byte for each of its threads.
-                Op::Warp(collective) if unsafe { self.whole_warps(collective, mask) } => {
+                Op::Warp(collective) if unsafe { self.whole_warps(collective, self.or_all(mask, active)) } => {
                     let (lanes, groups) = (self.reach.lanes as u64, self.groups.parked.len() as u64);
                     self.meter.over += std::mem::take(&mut over) + 8 * lanes + lanes * (groups / 4);
                     self.look_if_due()?;
@@ -439,6 +438,12 @@ impl<'l> Worker<'l> {
                 self.observe_after(pc);
             }
         }
+    }
+
+    /// A mask, or null, if it is of all threads.
+    #[inline(always)]
+    fn or_all(&self, mask: *const u8, active: u32) -> *const u8 {
+        if active as usize == self.reach.lanes { std::ptr::null() } else { mask }
     }
 
     /// Operations that are rare or slow in themselves; false if the running group waits or has ended.
