@@ -392,6 +392,19 @@ fn registers(ty: &str, kind: char) -> &'static str {
     }
 }
 
+/// How an address `%a3` is made of the one of all threads `%a2` and an element's number `%t1`: in ways that the code knows as an index, and as
+/// something else.
+fn address(way: usize, bytes: u32) -> String {
+    match way % 4 {
+        0 => format!("mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3"),
+        1 => format!("mul.wide.s32 %a3, %t1, {bytes}; add.s64 %a3, %a3, %a2"),
+        2 => format!("mad.wide.u32 %a3, %t1, {bytes}, %a2"),
+        _ => {
+            format!("mul.wide.u32 %a3, %t1, {bytes}; sub.s64 %a3, %a3, -9; add.s64 %a3, %a2, %a3; sub.s64 %a3, %a3, 9")
+        }
+    }
+}
+
 /// A kernel that loads in one way, from global and from shared memory, some threads only if there is a condition.
 fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
     let (ty, bytes, kind) = LOADS[load];
@@ -401,12 +414,13 @@ fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
         ".reg .b16 %h; .shared .align 16 .b8 s[{}];\n
          mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}}; bar.sync 0;\n
          ld.param.u64 %a2, [in];\n{condition}\n{index}\n
-         mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3; add.u32 %w9, %w9, 1;\n
+         {}; add.u32 %w9, %w9, 1;\n
          ld.global.{ty} {d}, [%a3+{}]; add.u32 %w10, %w5, %w9; add.u64 %d10, %d5, 1;\n
          and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
          ld.shared.{ty} {d}, [%t3+{}]; add.u32 %w12, %w5, %w11; add.u64 %d12, %d5, 1; xor.b32 %w13, %w12, %w6;\n
          ld.shared.{ty} {d}, [s+16]; add.u32 %w14, %w5, %w11; add.u64 %d14, %d5, 1;\nL:\n",
         BLOCK * 16,
+        address(load, bytes),
         bytes * 16 + beyond,
         bytes * 32,
     );
@@ -428,8 +442,138 @@ fn loads_read_what_their_loops_do() {
     }
 }
 
-/// The error of a launch, in words.
-fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> String {
+/// A kernel that loads several times from addresses that differ by constants, in one run, from global and from shared memory.
+fn groups(load: usize, index: &str, condition: &str, beyond: u32) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let mut body = format!(
+        ".shared .align 16 .b8 s[{}];\n
+         mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}}; bar.sync 0;\n
+         ld.param.u64 %a2, [in];\n{condition}\n{index}\n
+         {};\n",
+        BLOCK * 16,
+        address(load, bytes)
+    );
+    // The first is neither the lowest nor the highest, and the results are in use up to the end.
+    let results = |k: usize| {
+        let of = |i: usize| format!("%{kind}{}", 4 * k + i);
+        match ty.split('.').next() {
+            Some("v4") => format!("{{{}, {}, {}, {}}}", of(0), of(1), of(2), of(3)),
+            Some("v2") => format!("{{{}, {}}}", of(0), of(1)),
+            _ => of(0),
+        }
+    };
+    for (k, at) in [20u32, 16, 23, 17, 40].into_iter().enumerate() {
+        let last = if at == 23 { beyond } else { 0 };
+        writeln!(body, "ld.global.{ty} {}, [%a3+{}]; add.u32 %w30, %w30, %w{};", results(k), at * bytes + last, 4 * k)
+            .unwrap();
+    }
+    writeln!(body, "and.b32 %t1, %t1, 15; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1;")
+        .unwrap();
+    for (k, at) in [9u32, 6, 15].into_iter().enumerate() {
+        let last = if at == 6 { beyond } else { 0 };
+        let (to, of) = (results(5 + k), 4 * (5 + k));
+        writeln!(body, "ld.shared.{ty} {to}, [%t3+{}]; xor.b32 %w31, %w31, %w{of};", at * bytes + last).unwrap();
+    }
+    writeln!(body, "ld.shared.{ty} {}, [s+32]; ld.shared.{ty} {}, [s+16];\nL:", results(8), results(9)).unwrap();
+    kernel(&body)
+}
+
+#[test]
+fn loads_that_differ_by_constants_read_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(8);
+    for load in 0..LOADS.len() {
+        for (i, index) in INDEXES.iter().enumerate() {
+            let text = groups(load, index, CONDITIONS[(load + i) % 3], 0);
+            assert!(compare(&format!("group-{load}-{i}"), &text, random) >= 12, "{text}");
+        }
+    }
+}
+
+/// Indexes that are negative or wrap: what follows in a row as words does not as addresses.
+#[test]
+fn indexes_that_wrap_are_those_of_the_loops() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(10);
+    let input = input(random);
+    let mut kinds = [0; 2];
+    for wide in ["u32", "s32"] {
+        for first in [0u32, 0x7fff_fff9, 0x7fff_fff0, 0xffff_fff9, 0xffff_fff0, 0xffff_ffc0] {
+            for offset in [0i64, -800, 4096, -1 << 20] {
+                for condition in CONDITIONS {
+                    // The first thread is 100 elements from the start, if its index is not too large for that.
+                    let start = if wide == "s32" { i64::from(first as i32) } else { i64::from(first) };
+                    let text = kernel(&format!(
+                        "ld.param.u64 %a2, [in]; sub.s64 %a2, %a2, {}; add.u32 %t1, %t2, {first}; {condition}\n
+                         mul.wide.{wide} %a3, %t1, 4; add.s64 %a3, %a3, %a2; add.u32 %w10, %w5, %w9;\n
+                         ld.global.u32 %w5, [%a3+{}]; ld.global.u32 %w6, [%a3+{}]; add.u32 %w7, %w6, %w5;\nL:\n",
+                        start * 4 - 400 + offset,
+                        offset,
+                        offset + 8
+                    ));
+                    for (level, block) in ways() {
+                        let both = [MachineCode::Never, MachineCode::Always];
+                        let [never, always] = both.map(|way| outcome(&text, &input, way, level, block));
+                        assert!(
+                            always == never,
+                            "{level:?}, {block} threads, {:?}, {:?}\n{text}",
+                            always.err(),
+                            never.err()
+                        );
+                        kinds[usize::from(never.is_ok())] += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(kinds.iter().all(|count| *count > 50), "{kinds:?}");
+}
+
+/// A kernel that writes to shared memory which it has read before, at places that other threads have read as well, by several stores with
+/// computations between them.
+fn phases(load: usize, index: &str, condition: &str, beyond: u32) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let d = registers(ty, kind);
+    let body = format!(
+        ".shared .align 16 .b8 s[{}];\n
+         mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}}; bar.sync 0;\n
+         {condition}\n{index}\n
+         and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
+         ld.shared.{ty} {d}, [%t3+{}]; add.u32 %w12, %w5, %w11; add.u64 %d12, %d5, 1;\n
+         add.f32 %w20, %w5, %w6; add.u64 %d5, %d5, %d12; add.u32 %w5, %w5, 7;\n
+         st.shared.{ty} [%t3+{}], {d}; add.f32 %w22, %w20, %w7; sub.u32 %w23, %w22, %w5; xor.b64 %d23, %d12, %d6;\n
+         st.shared.{ty} [%t3+{}], {d}; add.u32 %w24, %w23, %w22; mov.u32 %w25, %t3; add.u32 %t3, %t3, {bytes}; mov.u32 %w26, %t3;\n
+         st.shared.{ty} [%t3], {d}; add.u32 %w27, %w24, 1; add.u32 %w5, %w5, %w27; add.u64 %d5, %d5, 9;\n
+         st.shared.{ty} [s+16], {d}; add.u32 %w14, %w5, %w11;\nL:\n
+         bar.sync 0; mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; ld.shared.v4.u32 {{%w1, %w2, %w3, %w4}}, [%t3];\n",
+        BLOCK * 16,
+        bytes * 20,
+        bytes * 20,
+        bytes * 24 + beyond,
+    );
+    kernel(&body)
+}
+
+#[test]
+fn stores_behind_loads_of_shared_memory_write_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(9);
+    for load in 0..LOADS.len() {
+        for (i, index) in INDEXES.iter().enumerate() {
+            let text = phases(load, index, CONDITIONS[(load + i) % 3], 0);
+            assert!(compare(&format!("phase-{load}-{i}"), &text, random) >= 16, "{text}");
+        }
+    }
+}
+
+/// What a launch leaves in memory, or its error in words.
+fn outcome(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> Result<Vec<u8>, String> {
     let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
@@ -438,7 +582,12 @@ fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level, bloc
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
     let result = kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options);
-    result.map_or_else(|errors| errors.to_string(), |_| String::new())
+    result.map(|_| memory.bytes(out).to_vec()).map_err(|errors| errors.to_string())
+}
+
+/// The error of a launch, in words.
+fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> String {
+    outcome(text, input, machine_code, level, block).err().unwrap_or_default()
 }
 
 #[test]
@@ -453,7 +602,7 @@ fn faults_are_those_of_the_loops() {
         for (i, index) in INDEXES.iter().enumerate() {
             let end = input.len() as u32 - LOADS[load].1 * 40;
             let beyond = [1, end, input.len() as u32, u32::MAX / 4][(load + i) % 4];
-            for text in [loads, stores].map(|of| of(load, index, CONDITIONS[i % 3], beyond)) {
+            for text in [loads, stores, groups, phases].map(|of| of(load, index, CONDITIONS[i % 3], beyond)) {
                 for (level, block) in ways() {
                     let expected = error(&text, &input, MachineCode::Never, level, block);
                     let found = error(&text, &input, MachineCode::Always, level, block);
@@ -474,13 +623,14 @@ fn stores(store: usize, index: &str, condition: &str, beyond: u32) -> String {
     let body = format!(
         ".shared .align 16 .b8 s[{}];\n
          ld.param.u64 %a2, [out];\n{condition}\n{index}\n
-         add.u32 %w5, %w5, %w9; add.u64 %d5, %d5, 3; mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3; add.u32 %w9, %w9, 1;\n
+         add.u32 %w5, %w5, %w9; add.u64 %d5, %d5, 3; {}; add.u32 %w9, %w9, 1;\n
          st.global.{ty} [%a3+{}], {sources}; add.u32 %w10, %w5, %w9;\n
          and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
          st.shared.{ty} [%t3+{}], {sources}; add.u32 %w12, %w5, %w11;\n
          st.shared.{ty} [s+16], {sources}; add.u32 %w14, %w5, %w11;\nL:\n
          bar.sync 0; mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; ld.shared.v4.u32 {{%w1, %w2, %w3, %w4}}, [%t3];\n",
         BLOCK * 16,
+        address(store, bytes),
         RESULTS as u32 + bytes * 16 + beyond,
         bytes * 32,
     );

@@ -14,9 +14,11 @@ use std::collections::HashMap;
 
 use super::Found;
 use super::assembler::{Assembler, Code, General, Jump, Operand, code};
+use super::index::Index;
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
+use super::phases::{phases, read_later};
 use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
@@ -228,12 +230,12 @@ fn takes_any_nan(known: Known) -> bool {
 }
 
 /// Something that a step of the run reads or writes.
-#[derive(Debug)]
-struct Value {
+#[derive(Clone, Debug)]
+pub(super) struct Value {
     slot: Slot,
-    width: Width,
+    pub(super) width: Width,
     /// The steps of the run that read it, in order.
-    uses: Vec<usize>,
+    pub(super) uses: Vec<usize>,
     /// How many of them are done.
     used: usize,
     /// Where it is, if it is in registers: a vector register, two of them, or a mask register.
@@ -243,7 +245,7 @@ struct Value {
     /// Its place on the stack, if it has one.
     spilled: Option<usize>,
     /// Whether something reads it after the run.
-    lives: bool,
+    pub(super) lives: bool,
     /// Whether it may be another NaN than that of arithmetic.
     any_nan: bool,
 }
@@ -265,25 +267,37 @@ pub(super) struct Line<'s> {
     operands: Option<Operands>,
     pub(super) sources: Vec<usize>,
     pub(super) results: Vec<usize>,
+    pub(super) index: Option<Index>,
 }
 
 impl Line<'_> {
     /// The constant that a source is, as [`can_write`] has made sure.
-    fn constant(&self, kernel: &Kernel, source: usize) -> Option<u32> {
+    pub(super) fn constant(&self, kernel: &Kernel, source: usize) -> Option<u32> {
         immediate(kernel, self.operands?.sources[source])
+    }
+
+    /// Whether it reaches memory in a way that its addresses tell.
+    fn has_shapes(&self) -> bool {
+        match self.what {
+            What::Load(load, _) => load::has_shapes(&load.access),
+            What::Store(store, _) => load::has_shapes(&store.access),
+            _ => false,
+        }
     }
 }
 
 /// Writes functions, one behind another.
 pub(super) struct Writer<'k> {
-    kernel: &'k Kernel,
+    pub(super) kernel: &'k Kernel,
     pub(super) scales: [usize; 6],
     /// Bytes of shared memory.
     pub(super) shared_len: u64,
     pub(super) vectors: Vectors,
     pub(super) asm: Assembler,
     pub(super) masked: bool,
-    values: Vec<Value>,
+    /// Whether the mask's register is that also where all threads are active.
+    pub(super) keeps_mask: bool,
+    pub(super) values: Vec<Value>,
     /// Registers that no value is in, a bit each.
     free: u32,
     free_masks: u8,
@@ -315,6 +329,11 @@ fn base(area: Area) -> (General, usize) {
     }
 }
 
+/// Whether a value is in memory, the same for all threads.
+pub(super) fn is_of_block(value: &Value) -> bool {
+    value.stored && base(value.slot.area()).1 == 0
+}
+
 const AREAS: [Area; 6] = [Area::Predicates, Area::Words, Area::Doubles, Area::Thread, Area::Block, Area::Samples];
 
 impl<'k> Writer<'k> {
@@ -326,6 +345,7 @@ impl<'k> Writer<'k> {
             vectors,
             asm: Assembler::new(vectors.bytes() / 4, vectors == Vectors::Avx512),
             masked: false,
+            keeps_mask: false,
             values: Vec::new(),
             free: 0,
             free_masks: 0,
@@ -347,7 +367,8 @@ impl<'k> Writer<'k> {
     /// The run as a function; where it starts. `None` if a column is too far away or too much does not fit into registers. `sites` is the number of the run's first site.
     ///
     /// The function takes the starts of the areas, the mask, the number of turns, and the table of sites, by the System V convention. With
-    /// a mask, it leaves out threads whose byte is zero. It returns the number of turns that are left where a check failed.
+    /// a mask, it leaves out threads whose byte is zero. It returns the number of turns that are left where a check failed, with those of the
+    /// phases behind.
     pub(super) fn function(
         &mut self,
         steps: &[Step],
@@ -356,60 +377,60 @@ impl<'k> Writer<'k> {
         masked: bool,
         sites: usize,
     ) -> Option<usize> {
-        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, live, sites)?);
+        let start = self.asm.bytes.len();
+        let phases = phases(steps, found.start..found.end);
+        let later = read_later(steps, &phases);
+        let has = |f: fn(&Op) -> bool| phases.iter().flatten().any(|at| f(&steps[*at].op));
+        let (loads, stores) = (has(|op| matches!(op, Op::Load(_))), has(|op| matches!(op, Op::Store(_))));
         self.masked = masked;
-        self.free = (1 << self.vectors.values()) - 1;
-        self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.spills = 0;
-        self.free_places.clear();
-        self.waiting.clear();
-        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
-        let loads = self.last_check.is_some();
-        let one_by_one = self.vectors == Vectors::Avx2 && lines.iter().any(|line| matches!(line.what, What::Store(..)));
-        self.accesses = lines.iter().filter(|line| matches!(line.what, What::Load(..) | What::Store(..))).count();
-        let mut used: Vec<Area> =
-            AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
-        if loads && !used.contains(&Area::Samples) {
-            used.push(Area::Samples);
-        }
-        // The last two are for stores, one by one.
-        let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3][..if one_by_one { 5 } else { 3 }];
+        // The last ones are for accesses, and for stores one by one.
+        let count = if stores { 5 } else { 3 + usize::from(loads) };
+        let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3][..count];
         saved.iter().for_each(|register| self.asm.push(*register));
+        // What each phase starts with.
+        let kept: &[General] = if phases.len() > 1 { &[General::Rdi, MASK, General::Rdx] } else { &[] };
+        kept.iter().for_each(|register| self.asm.push(*register));
         self.asm.copy(General::Rbp, General::Rsp);
         self.asm.add(General::Rsp, 0);
         let frame = self.asm.here();
         self.asm.and(General::Rsp, -64);
-        if loads {
+        if loads || stores {
             self.asm.copy(SITES, General::Rcx);
-            self.asm.set(TURN, 0);
         }
-        for area in &used {
-            self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
+        let mut ends = Vec::new();
+        for (number, places) in phases.iter().enumerate() {
+            if number > 0 {
+                let places = kept.iter().rev().enumerate();
+                places.for_each(|(i, register)| self.asm.load(*register, General::Rbp, 8 * i as i32));
+            }
+            let later: &[Slot] = if number == 0 { &later } else { &[] };
+            let Some(lines) = self.lines(steps, places, found.end, live, later, sites) else {
+                self.leaves.clear();
+                self.asm.forget(start);
+                return None;
+            };
+            self.turns(&lines);
+            if self.leaves.is_empty() {
+                continue;
+            }
+            let next = (number + 1 < phases.len()).then(|| self.asm.jump());
+            for leave in std::mem::take(&mut self.leaves) {
+                self.asm.land(leave);
+            }
+            let Some(next) = next else { continue };
+            for _ in number + 1..phases.len() {
+                self.asm.add_memory(General::Rdx, General::Rbp, 0);
+            }
+            ends.push(self.asm.jump());
+            self.asm.land(next);
         }
-        self.leave_unless_apart(&lines);
-        let turn = self.asm.here();
-        let skip = masked.then(|| self.find_active());
-        for (at, line) in lines.iter().enumerate() {
-            self.at = at;
-            self.line(line);
-        }
-        if let Some(skip) = skip {
-            self.asm.land(skip);
-            self.asm.add(MASK, self.vectors.lanes() as i32);
-        }
-        for (register, bytes) in used.into_iter().map(base).filter(|(_, bytes)| *bytes != 0) {
-            self.asm.add(register, (bytes * self.vectors.lanes()) as i32);
-        }
-        if loads {
-            self.asm.add(TURN, 1);
-        }
-        self.asm.decrement(General::Rdx);
-        self.asm.jump_back_unless_zero(turn);
-        for leave in std::mem::take(&mut self.leaves) {
-            self.asm.land(leave);
-        }
+        ends.into_iter().for_each(|end| self.asm.land(end));
         self.asm.copy(General::Rax, General::Rdx);
         self.asm.copy(General::Rsp, General::Rbp);
+        if !kept.is_empty() {
+            self.asm.add(General::Rsp, 8 * kept.len() as i32);
+        }
         saved.iter().rev().for_each(|register| self.asm.pop(*register));
         self.asm.leave();
         let bytes = self.spills * 2 * self.vectors.bytes();
@@ -422,8 +443,81 @@ impl<'k> Writer<'k> {
         Some(start)
     }
 
-    /// The instructions of a run, with their values.
-    fn lines<'s>(&mut self, steps: &'s [Step], found: &Found, live: &Live, sites: usize) -> Option<Vec<Line<'s>>> {
+    /// The lines for all turns of a phase. The general registers are as when the function started, but that of the sites.
+    fn turns(&mut self, lines: &[Line<'_>]) {
+        let reaches = |line: &Line<'_>| matches!(line.what, What::Load(..) | What::Store(..));
+        self.last_check = lines.iter().rposition(reaches);
+        self.accesses = lines.iter().filter(|line| reaches(line)).count();
+        let loads = self.last_check.is_some();
+        let mut used: Vec<Area> =
+            AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect();
+        if loads && !used.contains(&Area::Samples) {
+            used.push(Area::Samples);
+        }
+        if loads {
+            self.asm.set(TURN, 0);
+        }
+        for area in &used {
+            self.asm.load(base(*area).0, General::Rdi, (*area as usize * size_of::<*mut u8>()) as i32);
+        }
+        self.leave_unless_apart(lines);
+        let turn = self.asm.here();
+        // Most turns are of threads that are all active, also where some threads of the block are not: for them rows are found faster.
+        let mut ends = Vec::new();
+        if self.masked && lines.iter().any(Line::has_shapes) {
+            let some = self.jump_unless_all_active();
+            let values = self.values.clone();
+            (self.masked, self.keeps_mask) = (false, true);
+            self.turn(lines);
+            (self.masked, self.keeps_mask) = (true, false);
+            self.values = values;
+            ends.push(self.asm.jump());
+            self.asm.land(some);
+        }
+        if self.masked {
+            ends.push(self.find_active());
+        }
+        self.turn(lines);
+        ends.into_iter().for_each(|end| self.asm.land(end));
+        if self.masked {
+            self.asm.add(MASK, self.vectors.lanes() as i32);
+        }
+        for (register, bytes) in used.into_iter().map(base).filter(|(_, bytes)| *bytes != 0) {
+            self.asm.add(register, (bytes * self.vectors.lanes()) as i32);
+        }
+        if loads {
+            self.asm.add(TURN, 1);
+        }
+        self.asm.decrement(General::Rdx);
+        self.asm.jump_back_unless_zero(turn);
+    }
+
+    /// The lines for one turn.
+    fn turn(&mut self, lines: &[Line<'_>]) {
+        self.free = (1 << self.vectors.values()) - 1;
+        self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
+        self.free_places = (0..self.spills).collect();
+        self.waiting.clear();
+        let mut covered = vec![false; lines.len()];
+        for (at, line) in lines.iter().enumerate() {
+            self.at = at;
+            let others = if covered[at] { Vec::new() } else { self.group(lines, at) };
+            others.iter().for_each(|other| covered[*other] = true);
+            let others: Vec<&Line<'_>> = others.into_iter().map(|other| &lines[other]).collect();
+            self.line(line, (!covered[at]).then_some(&others));
+        }
+    }
+
+    /// The instructions of a phase of a run that ends at a step, with their values; the later phases read some slots.
+    fn lines<'s>(
+        &mut self,
+        steps: &'s [Step],
+        places: &[usize],
+        end: usize,
+        live: &Live,
+        later: &[Slot],
+        sites: usize,
+    ) -> Option<Vec<Line<'s>>> {
         self.values.clear();
         // Constants may be read as words and as doubles.
         let mut current: HashMap<(Slot, bool), usize> = HashMap::new();
@@ -439,13 +533,8 @@ impl<'k> Writer<'k> {
             let reads = access.width != Width::None && access.stride.is_none();
             reads.then_some((access.base, access.width))
         };
-        let mut at = found.start;
-        while at < found.end {
-            let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[at].op {
-                Op::Skip { steps, .. } => {
-                    at += *steps as usize;
-                    continue;
-                }
+        for at in places {
+            let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[*at].op {
                 Op::Compute { known, operands, .. } => {
                     let (sources, result) = widths(*known);
                     let sources = operands.sources.into_iter().zip(sources.iter().copied()).collect();
@@ -470,7 +559,7 @@ impl<'k> Writer<'k> {
                 }
                 _ => return None,
             };
-            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new() };
+            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new(), index: None };
             for (slot, width) in sources {
                 let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
                     self.values.push(Value::new(slot, width, true));
@@ -487,11 +576,11 @@ impl<'k> Writer<'k> {
                 line.results.push(self.values.len() - 1);
             }
             lines.push(line);
-            at += 1;
         }
         for ((slot, _), value) in current {
-            self.values[value].lives = !self.values[value].stored && live.at(found.end, slot);
+            self.values[value].lives = !self.values[value].stored && (live.at(end, slot) || later.contains(&slot));
         }
+        self.find_indexes(&mut lines);
         Some(lines)
     }
 
@@ -512,7 +601,7 @@ impl<'k> Writer<'k> {
     }
 
     /// A value in memory; of a double, the half.
-    fn memory(&self, value: usize, half: usize) -> Operand {
+    pub(super) fn memory(&self, value: usize, half: usize) -> Operand {
         let Value { slot, width, spilled, .. } = self.values[value];
         if let Some(place) = spilled {
             return self.on_stack(place, half);
@@ -674,7 +763,7 @@ impl<'k> Writer<'k> {
     }
 
     /// Makes the NaN of arithmetic of every NaN.
-    fn settle(&mut self, value: usize) {
+    pub(super) fn settle(&mut self, value: usize) {
         if !std::mem::take(&mut self.values[value].any_nan) {
             return;
         }
@@ -718,18 +807,22 @@ impl<'k> Writer<'k> {
         self.result(line)
     }
 
-    /// Writes an instruction.
-    fn line(&mut self, line: &Line<'_>) {
+    /// Writes an instruction: a load with others like it, or nothing, if it was among these.
+    fn line(&mut self, line: &Line<'_>, others: Option<&Vec<&Line<'_>>>) {
         self.pinned.clear();
         self.pinned.extend(&line.sources);
         match line.what {
+            What::Load(load, site) => {
+                if let Some(others) = others {
+                    self.load(line, load, site, others);
+                }
+            }
             What::Compute(known) => {
                 if !takes_any_nan(known) {
                     line.sources.iter().for_each(|source| self.settle(*source));
                 }
                 self.template(line, known);
             }
-            What::Load(load, site) => self.load(line, load, site),
             What::Video(video) => {
                 line.sources.iter().for_each(|source| self.settle(*source));
                 self.video(line, video);

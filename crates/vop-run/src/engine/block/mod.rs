@@ -329,7 +329,7 @@ impl<'l> Worker<'l> {
                     self.reach.changes += u64::from(run.stores);
                     let (function, mask) = if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
                     let left = match gives_up {
-                        true => turns,
+                        true => turns * run.phases as usize,
                         // SAFETY: the steps were translated for this file and these sites, and a mask has a byte for each of its threads.
                         false => unsafe {
                             function(self.reach.file.bases.as_ptr(), mask, turns, runs.sites.as_mut_ptr())

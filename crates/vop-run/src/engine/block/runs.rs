@@ -51,40 +51,59 @@ impl Worker<'_> {
             // SAFETY: a mask has a byte for each thread.
             rest.copy_from_slice(unsafe { std::slice::from_raw_parts(mask, lanes) });
         }
-        rest[..lanes - left * run.lanes as usize].fill(0);
+        let turns = lanes / run.lanes as usize;
+        // Those of the phases behind are among the turns that are left.
+        let behind = (left - 1) / turns;
+        let in_phase = left - behind * turns;
+        let all = rest.clone();
+        rest[..lanes - in_phase * run.lanes as usize].fill(0);
         let runs = &mut self.runs[usize::from(self.relies_on_samples)];
         if let Some(number) = run.loading {
             let failed = &mut runs.executions[number as usize][1];
             *failed = failed.saturating_add(1);
         }
-        let (start, mut site, mut failed) = (pc as usize, run.site as usize, None);
+        let (start, mut site) = (pc as usize, run.site as usize);
         let steps = self.launch.own_steps(self.relies_on_samples);
-        jit::each(steps, start..start + run.steps as usize, |at, step| match &step.op {
-            _ if failed.is_some() => {}
+        let phases = jit::phases(steps, start..start + run.steps as usize);
+        let number = phases.len() - 1 - behind;
+        let of_phases = phases.into_iter().enumerate().skip(number);
+        let mut each = of_phases.flat_map(|(i, places)| places.into_iter().map(move |at| (i, at)));
+        let mut execute = |at: usize, rest: &[u8]| match &steps[at].op {
             // SAFETY: the decoder laid the slots out for this file, and the mask has a byte for each of its threads.
-            Op::Compute { run, operands, .. } => unsafe { run(&self.reach.file, operands, rest.as_ptr()) },
+            Op::Compute { run, operands, .. } => unsafe {
+                run(&self.reach.file, operands, rest.as_ptr());
+                Ok(())
+            },
             // SAFETY: as above.
-            Op::Video(video) => unsafe { self.launch.video(&self.reach.file, video, rest.as_ptr()) },
+            Op::Video(video) => unsafe {
+                self.launch.video(&self.reach.file, video, rest.as_ptr());
+                Ok(())
+            },
             Op::Load(load) => {
                 if load.access.space != Space::Shared {
                     // SAFETY: the decoder made the load for this file.
-                    runs.sites[site] = unsafe { self.reach.site(&load.access, &rest, false) };
+                    runs.sites[site] = unsafe { self.reach.site(&load.access, rest, false) };
                     site += 1;
                 }
                 // SAFETY: the decoder made the load for this file, and the mask has a byte for each of its threads.
-                let result = unsafe { self.moves.load(&mut self.reach, load, rest.as_ptr()) };
-                failed = result.err().map(|fault| (fault, at as Pc));
+                unsafe { self.moves.load(&mut self.reach, load, rest.as_ptr()) }
             }
             Op::Store(store) => {
                 if store.access.space != Space::Shared {
                     // SAFETY: the decoder made the store for this file.
-                    runs.sites[site] = unsafe { self.reach.site(&store.access, &rest, true) };
+                    runs.sites[site] = unsafe { self.reach.site(&store.access, rest, true) };
                 }
                 // SAFETY: as for loads.
-                let result = unsafe { self.moves.store(&mut self.reach, store, rest.as_ptr()) };
-                failed = result.err().map(|fault| (fault, at as Pc));
+                unsafe { self.moves.store(&mut self.reach, store, rest.as_ptr()) }
             }
-            _ => debug_assert!(false, "a run has no other steps"),
+            _ => {
+                debug_assert!(false, "a run has no other steps");
+                Ok(())
+            }
+        };
+        let failed = each.find_map(|(phase, at)| {
+            let fault = execute(at, if phase == number { &rest } else { &all }).err()?;
+            Some((fault, at as Pc))
         });
         match failed {
             Some((fault, at)) => {
