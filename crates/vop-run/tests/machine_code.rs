@@ -485,8 +485,8 @@ fn loads_that_differ_by_constants_read_what_their_loops_do() {
     }
     let random = &mut Random(8);
     for load in 0..LOADS.len() {
-        for (i, index) in INDEXES.iter().enumerate() {
-            let text = groups(load, index, CONDITIONS[(load + i) % 3], 0);
+        for (i, index) in INDEXES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
+            let text = groups(load, index, CONDITIONS[i % 3], 0);
             assert!(compare(&format!("group-{load}-{i}"), &text, random) >= 12, "{text}");
         }
     }
@@ -501,36 +501,30 @@ fn indexes_that_wrap_are_those_of_the_loops() {
     let random = &mut Random(10);
     let input = input(random);
     let mut kinds = [0; 2];
-    for wide in ["u32", "s32"] {
-        for first in [0u32, 0x7fff_fff9, 0x7fff_fff0, 0xffff_fff9, 0xffff_fff0, 0xffff_ffc0] {
-            for offset in [0i64, -800, 4096, -1 << 20] {
-                for condition in CONDITIONS {
-                    // The first thread is 100 elements from the start, if its index is not too large for that.
-                    let start = if wide == "s32" { i64::from(first as i32) } else { i64::from(first) };
-                    let text = kernel(&format!(
-                        "ld.param.u64 %a2, [in]; sub.s64 %a2, %a2, {}; add.u32 %t1, %t2, {first}; {condition}\n
-                         mul.wide.{wide} %a3, %t1, 4; add.s64 %a3, %a3, %a2; add.u32 %w10, %w5, %w9;\n
-                         ld.global.u32 %w5, [%a3+{}]; ld.global.u32 %w6, [%a3+{}]; add.u32 %w7, %w6, %w5;\nL:\n",
-                        start * 4 - 400 + offset,
-                        offset,
-                        offset + 8
-                    ));
-                    for (level, block) in ways() {
-                        let both = [MachineCode::Never, MachineCode::Always];
-                        let [never, always] = both.map(|way| outcome(&text, &input, way, level, block));
-                        assert!(
-                            always == never,
-                            "{level:?}, {block} threads, {:?}, {:?}\n{text}",
-                            always.err(),
-                            never.err()
-                        );
-                        kinds[usize::from(never.is_ok())] += 1;
-                    }
-                }
+    for (n, first) in [0u32, 0x7fff_fff9, 0x7fff_fff0, 0xffff_fff9, 0xffff_fff0, 0xffff_ffc0].into_iter().enumerate() {
+        for (wide, offset) in [("u32", 0i64), ("s32", -800), ("u32", -1 << 20), ("s32", 4096), ("s32", -1 << 33)] {
+            // The first thread is 100 elements from the start, if its index is not too large for that. The code does not know that a word is 0.
+            let start = if wide == "s32" { i64::from(first as i32) } else { i64::from(first) };
+            let within = offset as i32;
+            let text = kernel(&format!(
+                "ld.param.u64 %a2, [in]; sub.s64 %a2, %a2, {}; and.b32 %t3, %w3, 0; {}\n
+                 add.u32 %t1, %t2, %t3; add.u32 %t1, %t1, {first};\n
+                 mul.wide.{wide} %a3, %t1, 4; add.s64 %a3, %a3, %a2; add.u32 %w10, %w5, %w9;\n
+                 ld.global.u32 %w5, [%a3+{within}]; ld.global.u32 %w6, [%a3+{}]; add.u32 %w7, %w6, %w5;\nL:\n",
+                start * 4 - 400 + offset,
+                CONDITIONS[n % 3],
+                within + 8
+            ));
+            for (level, block) in ways() {
+                let both = [MachineCode::Never, MachineCode::Always];
+                let [never, always] = both.map(|way| outcome(&text, &input, way, level, block));
+                let same = always == never;
+                assert!(same, "{level:?}, {block} threads, {:?}, {:?}\n{text}", always.err(), never.err());
+                kinds[usize::from(never.is_ok())] += 1;
             }
         }
     }
-    assert!(kinds.iter().all(|count| *count > 50), "{kinds:?}");
+    assert!(kinds.iter().all(|count| *count > 30), "{kinds:?}");
 }
 
 /// A kernel that writes to shared memory which it has read before, at places that other threads have read as well, by several stores with
@@ -565,8 +559,8 @@ fn stores_behind_loads_of_shared_memory_write_what_their_loops_do() {
     }
     let random = &mut Random(9);
     for load in 0..LOADS.len() {
-        for (i, index) in INDEXES.iter().enumerate() {
-            let text = phases(load, index, CONDITIONS[(load + i) % 3], 0);
+        for (i, index) in INDEXES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
+            let text = phases(load, index, CONDITIONS[i % 3], 0);
             assert!(compare(&format!("phase-{load}-{i}"), &text, random) >= 16, "{text}");
         }
     }
@@ -602,7 +596,9 @@ fn faults_are_those_of_the_loops() {
         for (i, index) in INDEXES.iter().enumerate() {
             let end = input.len() as u32 - LOADS[load].1 * 40;
             let beyond = [1, end, input.len() as u32, u32::MAX / 4][(load + i) % 4];
-            for text in [loads, stores, groups, phases].map(|of| of(load, index, CONDITIONS[i % 3], beyond)) {
+            // Of the longer ones every second.
+            let other = if (load + i) % 2 == 0 { groups } else { phases };
+            for text in [loads, stores, other].map(|of| of(load, index, CONDITIONS[i % 3], beyond)) {
                 for (level, block) in ways() {
                     let expected = error(&text, &input, MachineCode::Never, level, block);
                     let found = error(&text, &input, MachineCode::Always, level, block);

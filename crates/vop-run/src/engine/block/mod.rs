@@ -187,8 +187,9 @@ impl<'l> Worker<'l> {
         if let Some(samples) = &self.samples {
             samples.set_ctaids(self.launch, self.ctaid);
         }
+        let level = self.launch.kernel.level;
         self.relies_on_samples =
-            self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves));
+            self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves, level));
         self.set_ctaids();
         self.choose_steps();
         self.frames.start();
