@@ -33,8 +33,10 @@ pub(crate) struct Site {
 /// How far ahead memory is asked for in a row of many turns, in bytes: far enough for it to come, and little enough to stay in the first cache.
 const NEAR: u32 = 2048;
 
-/// How far loads that are checked together may be from one another, in bytes.
+/// How far loads that are checked together may be from one another: in bytes, and in lines of the run, as results take registers until they
+/// are read.
 const MAX_SPAN: i64 = 1 << 14;
+const MAX_AHEAD: usize = 64;
 
 /// Offsets of a site's fields.
 pub(super) const FIRST: i32 = 0;
@@ -155,7 +157,7 @@ impl Writer<'_> {
         };
         left -= registers(load).min(left);
         let (mut lowest, mut highest) = (0, 0);
-        for (other, line) in lines.iter().enumerate().skip(at + 1) {
+        for (other, line) in lines.iter().enumerate().skip(at + 1).take(MAX_AHEAD) {
             let What::Load(other_load, _) = line.what else { continue };
             let (a, b) = (&load.access, &other_load.access);
             let alike = (load.memory, load.d.len(), a.space, a.width, a.base, a.stride)
