@@ -25,6 +25,8 @@ const THREADS: usize = (BLOCK * BLOCKS) as usize;
 /// Doubles that a thread reads, and those behind them, for loads from anywhere.
 const INPUTS: usize = 6;
 const BEHIND: usize = 2000;
+/// Bytes of them all.
+const INPUT: usize = (THREADS * INPUTS + BEHIND) * 8;
 
 /// What has a template: an opcode, and the types of its result and its sources by a letter: a word, a double, a predicate, and constants of a
 /// distance and of a table.
@@ -378,6 +380,51 @@ const LOADS: [(&str, u32, char); 13] = [
     ("s32", 4, 'd'),
 ];
 
+/// `shfl` of whole warps is the same at all levels and lane by lane, of constants and of what differs between warps and between lanes.
+#[test]
+fn shuffles_of_all_levels_do_the_same() {
+    let random = &mut Random(11);
+    let input = input(random);
+    let lanes = ["3", "%t3", "%w2", "17"];
+    let mut body = String::from("shr.u32 %t3, %t2, 5; add.u32 %t3, %t3, 2;\n");
+    for (i, kind) in ["up", "down", "bfly", "idx"].into_iter().enumerate() {
+        let clamp = if kind == "up" { 0 } else { 31 };
+        for (k, lane) in lanes.into_iter().enumerate() {
+            let (d, a) = (4 * i + k + 6, (4 * i + k) % 6);
+            for segment in [clamp, clamp | 0x1800] {
+                writeln!(
+                    body,
+                    "shfl.sync.{kind}.b32 %w{d}|%p{d}, %w{a}, {lane}, {segment}, -1; @!%p{d} add.u32 %w{d}, %w{d}, 1;"
+                )
+                .unwrap();
+                writeln!(body, "xor.b32 %w30, %w30, %w{d};").unwrap();
+            }
+        }
+    }
+    let text = kernel(&body);
+    let program = Program::read(&text);
+    for block in SHAPES {
+        let all = Level::available().map(|level| (level, program.kernel_at("k", level).unwrap()));
+        let mut results = Vec::new();
+        for (level, kernel) in all {
+            // The check of what warps do takes another way.
+            for checks in [true, false] {
+                let mut memory = program.memory();
+                let input = memory.allocate("in", &input);
+                let out = memory.allocate("out", vec![0; OUT]);
+                let mut options = LaunchOptions::default().with_machine_code(MachineCode::Never);
+                options.check_warp = checks;
+                let args: [Arg; 2] = [input.into(), out.into()];
+                kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options).unwrap();
+                results.push((level, checks, memory.bytes(out).to_vec()));
+            }
+        }
+        for (level, checks, bytes) in &results {
+            assert!(*bytes == results[0].2, "{level:?}, {block} threads, checks: {checks}");
+        }
+    }
+}
+
 /// How threads find an element: samples tell the first ones, the others are computed.
 const INDEXES: [&str; 9] = [
     // Rows, the same, every third, backwards: of all blocks, and of this one.
@@ -409,6 +456,19 @@ fn registers(ty: &str, kind: char) -> &'static str {
     }
 }
 
+/// How an address `%a3` is made of the one of all threads `%a2` and an element's number `%t1`: in ways that the code knows as an index, and as
+/// something else.
+fn address(way: usize, bytes: u32) -> String {
+    match way % 4 {
+        0 => format!("mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3"),
+        1 => format!("mul.wide.s32 %a3, %t1, {bytes}; add.s64 %a3, %a3, %a2"),
+        2 => format!("mad.wide.u32 %a3, %t1, {bytes}, %a2"),
+        _ => {
+            format!("mul.wide.u32 %a3, %t1, {bytes}; sub.s64 %a3, %a3, -9; add.s64 %a3, %a2, %a3; sub.s64 %a3, %a3, 9")
+        }
+    }
+}
+
 /// A kernel that loads in one way, from global and from shared memory, some threads only if there is a condition.
 fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
     let (ty, bytes, kind) = LOADS[load];
@@ -418,12 +478,13 @@ fn loads(load: usize, index: &str, condition: &str, beyond: u32) -> String {
         ".reg .b16 %h; .shared .align 16 .b8 s[{}];\n
          mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}}; bar.sync 0;\n
          ld.param.u64 %a2, [in];\n{condition}\n{index}\n
-         mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3; add.u32 %w9, %w9, 1;\n
+         {}; add.u32 %w9, %w9, 1;\n
          ld.global.{ty} {d}, [%a3+{}]; add.u32 %w10, %w5, %w9; add.u64 %d10, %d5, 1;\n
          and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
          ld.shared.{ty} {d}, [%t3+{}]; add.u32 %w12, %w5, %w11; add.u64 %d12, %d5, 1; xor.b32 %w13, %w12, %w6;\n
          ld.shared.{ty} {d}, [s+16]; add.u32 %w14, %w5, %w11; add.u64 %d14, %d5, 1;\nL:\n",
         BLOCK * 16,
+        address(load, bytes),
         bytes * 16 + beyond,
         bytes * 32,
     );
@@ -445,8 +506,156 @@ fn loads_read_what_their_loops_do() {
     }
 }
 
-/// The error of a launch, in words.
-fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> String {
+/// A kernel that loads several times from addresses that differ by constants, in one run, from global and from shared memory. Of some loads the
+/// highest are `beyond` their memory in the last block, where the lowest are not: of none, of global memory, of shared memory by a register,
+/// or by a constant. The blocks before find out where the runs reach.
+fn groups(load: usize, index: &str, condition: &str, beyond: u32) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let shared = BLOCK * 16;
+    let of_global = if beyond == 1 { INPUT as u32 / bytes - 64 } else { 0 };
+    let of_shared = if beyond == 2 { shared - 24 * bytes } else { 0 };
+    let fixed = if beyond == 3 { shared - 16 } else { 16 };
+    let mut body = format!(
+        ".reg .b32 %last; .reg .pred %not; .shared .align 16 .b8 s[{shared}];\n
+         mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}}; bar.sync 0;\n
+         ld.param.u64 %a2, [in];\n{condition}\n{index}\n
+         mov.u32 %last, %ctaid.x; shr.u32 %last, %last, 2; mad.lo.u32 %t1, %last, {of_global}, %t1;\n
+         {};\n",
+        address(load + index.len(), bytes)
+    );
+    // The first is neither the lowest nor the highest, and the results are in use up to the end.
+    let results = |k: usize| {
+        let of = |i: usize| format!("%{kind}{}", 4 * k + i);
+        match ty.split('.').next() {
+            Some("v4") => format!("{{{}, {}, {}, {}}}", of(0), of(1), of(2), of(3)),
+            Some("v2") => format!("{{{}, {}}}", of(0), of(1)),
+            _ => of(0),
+        }
+    };
+    for (k, at) in [20u32, 16, 23, 17, 40].into_iter().enumerate() {
+        writeln!(body, "ld.global.{ty} {}, [%a3+{}]; add.u32 %w30, %w30, %w{};", results(k), at * bytes, 4 * k)
+            .unwrap();
+    }
+    writeln!(body, "and.b32 %t1, %t1, 15; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1;")
+        .unwrap();
+    writeln!(body, "mad.lo.u32 %t3, %last, {of_shared}, %t3;").unwrap();
+    for (k, at) in [9u32, 6, 15].into_iter().enumerate() {
+        let (to, of) = (results(5 + k), 4 * (5 + k));
+        writeln!(body, "ld.shared.{ty} {to}, [%t3+{}]; xor.b32 %w31, %w31, %w{of};", at * bytes).unwrap();
+    }
+    let [first, second] = [results(8), results(9)];
+    writeln!(body, "setp.eq.u32 %not, %last, 0; @%not bra L; add.u32 %w30, %w30, %w31;").unwrap();
+    writeln!(body, "ld.shared.{ty} {first}, [s+{fixed}]; ld.shared.{ty} {second}, [s+{}];\nL:", fixed + 16).unwrap();
+    kernel(&body)
+}
+
+#[test]
+fn loads_that_differ_by_constants_read_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(8);
+    for load in 0..LOADS.len() {
+        for (i, index) in INDEXES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
+            let text = groups(load, index, CONDITIONS[i % 3], 0);
+            assert!(compare(&format!("group-{load}-{i}"), &text, random, steps_in_runs) >= 12, "{text}");
+        }
+    }
+}
+
+/// Indexes that are negative or wrap: what follows in a row as words does not as addresses.
+#[test]
+fn indexes_that_wrap_are_those_of_the_loops() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(10);
+    let input = input(random);
+    let mut kinds = [0; 2];
+    let large = 1u32 << 30;
+    for (wide, base, before, last, by) in [
+        // Within a row the words wrap.
+        ("u32", 1200 - 4 * 0xffff_fff9, 0xffff_fff9 - 200, 0xffff_fff9, 1),
+        ("s32", 1200 - 4 * 0x7fff_fff9, 0x7fff_fff9 - 200, 0x7fff_fff9, 1),
+        // They do not.
+        ("s32", 4000, (-300i32).cast_unsigned(), (-7i32).cast_unsigned(), 1),
+        ("s32", 4000, (-300i32).cast_unsigned(), (-7i32).cast_unsigned(), 3),
+        // What is far from the start of the allocation by 4 GiB: the address of all threads, and the bytes of a word.
+        ("u32", -1 << 32, large, 0, 3),
+        ("u32", 0i64, 0, large, 3),
+        ("s32", 0, 0, large, 3),
+    ] {
+        for condition in CONDITIONS {
+            // The code does not know that a word is 0. The last block goes where the others do not.
+            let text = kernel(&format!(
+                ".shared .b32 s; .reg .b64 %u<2>; ld.param.u64 %u0, [in]; add.s64 %u1, %u0, {base}; and.b32 %t3, %w3, 0; {condition}\n
+                 mov.u32 %t1, %ctaid.x; setp.lt.u32 %part, %t1, {}; selp.u32 %t1, {before}, {last}, %part;\n
+                 mad.lo.u32 %t1, %t2, {by}, %t1; add.u32 %t1, %t1, %t3;\n
+                 mul.wide.{wide} %a3, %t1, 4; add.s64 %a3, %a3, %u1; add.u32 %w10, %w5, %w9;\n
+                 ld.global.u32 %w5, [%a3]; ld.global.u32 %w6, [%a3+8]; add.u32 %w7, %w6, %w5;\nL:\n",
+                BLOCKS - 1
+            ));
+            for (level, block) in ways() {
+                let both = [MachineCode::Never, MachineCode::Always];
+                let [never, always] = both.map(|way| outcome(&text, &input, way, level, block));
+                let same = always == never;
+                assert!(same, "{level:?}, {block} threads, {:?}, {:?}\n{text}", always.err(), never.err());
+                kinds[usize::from(never.is_ok())] += 1;
+            }
+        }
+    }
+    assert!(kinds.iter().all(|count| *count > 20), "{kinds:?}");
+}
+
+/// A kernel that writes to shared memory which it has read before, at places that other threads have read as well, by several stores with
+/// computations between them.
+fn phases(load: usize, index: &str, condition: &str, beyond: u32) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let d = registers(ty, kind);
+    // What only the stores read.
+    let words = "mov.u32 %w5, 1; mov.u32 %w6, 2; mov.u32 %w7, 3; mov.u32 %w8, 4; mov.b64 %d5, 5; mov.b64 %d6, 6;";
+    let moves = format!("mov.u32 %w25, %t3; add.u32 %t3, %t3, {bytes}; mov.u32 %w26, %t3;");
+    // Or what ends the run, as a store has read it.
+    let (moves, changes, after) = match load % 2 {
+        0 => ("", "", words),
+        _ => (&*moves, "add.u32 %w5, %w5, %w27; add.u64 %d5, %d5, 9;", ""),
+    };
+    let body = format!(
+        ".shared .align 16 .b8 s[{}];\n
+         mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; st.shared.v4.u32 [%t3], {{%w1, %w2, %w3, %w4}}; bar.sync 0;\n
+         {condition}\n{index}\n
+         and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
+         ld.shared.{ty} {d}, [%t3+{}]; add.u32 %w12, %w5, %w11; add.u64 %d12, %d5, 1;\n
+         add.f32 %w20, %w5, %w6; add.u64 %d5, %d5, %d12; add.u32 %w5, %w5, 7;\n
+         st.shared.{ty} [%t3+{}], {d}; add.f32 %w22, %w20, %w7; sub.u32 %w23, %w22, %w5; xor.b64 %d23, %d12, %d6;\n
+         st.shared.{ty} [%t3+{}], {d}; add.u32 %w24, %w23, %w22; {moves}\n
+         st.shared.{ty} [%t3], {d}; add.u32 %w27, %w24, 1; {changes}\n
+         st.shared.{ty} [s+16], {d}; add.u32 %w14, %w12, %w11;\nL: {after}\n
+         bar.sync 0; mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; ld.shared.v4.u32 {{%w1, %w2, %w3, %w4}}, [%t3];\n",
+        BLOCK * 16,
+        bytes * 20,
+        bytes * 20,
+        bytes * 24 + beyond,
+    );
+    kernel(&body)
+}
+
+#[test]
+fn stores_behind_loads_of_shared_memory_write_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(9);
+    for load in 0..LOADS.len() {
+        for (i, index) in INDEXES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
+            let text = phases(load, index, CONDITIONS[i % 3], 0);
+            assert!(compare(&format!("phase-{load}-{i}"), &text, random, steps_in_runs) >= 16, "{text}");
+        }
+    }
+}
+
+/// What a launch leaves in memory, or its error in words.
+fn outcome(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> Result<Vec<u8>, String> {
     let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
@@ -455,7 +664,12 @@ fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level, bloc
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
     let result = kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options);
-    result.map_or_else(|errors| errors.to_string(), |_| String::new())
+    result.map(|_| memory.bytes(out).to_vec()).map_err(|errors| errors.to_string())
+}
+
+/// The error of a launch, in words.
+fn error(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> String {
+    outcome(text, input, machine_code, level, block).err().unwrap_or_default()
 }
 
 #[test]
@@ -470,7 +684,13 @@ fn faults_are_those_of_the_loops() {
         for (i, index) in INDEXES.iter().enumerate() {
             let end = input.len() as u32 - LOADS[load].1 * 40;
             let beyond = [1, end, input.len() as u32, u32::MAX / 4][(load + i) % 4];
-            for text in [loads, stores].map(|of| of(load, index, CONDITIONS[i % 3], beyond)) {
+            // Of the longer ones every second.
+            let condition = CONDITIONS[i % 3];
+            let other = match (load + i) % 2 {
+                0 => groups(load, index, condition, 1 + ((load + i) / 2 % 3) as u32),
+                _ => phases(load, index, condition, beyond),
+            };
+            for text in [loads(load, index, condition, beyond), stores(load, index, condition, beyond), other] {
                 for (level, block) in ways() {
                     let expected = error(&text, &input, MachineCode::Never, level, block);
                     let found = error(&text, &input, MachineCode::Always, level, block);
@@ -491,13 +711,14 @@ fn stores(store: usize, index: &str, condition: &str, beyond: u32) -> String {
     let body = format!(
         ".shared .align 16 .b8 s[{}];\n
          ld.param.u64 %a2, [out];\n{condition}\n{index}\n
-         add.u32 %w5, %w5, %w9; add.u64 %d5, %d5, 3; mul.wide.u32 %a3, %t1, {bytes}; add.s64 %a3, %a2, %a3; add.u32 %w9, %w9, 1;\n
+         add.u32 %w5, %w5, %w9; add.u64 %d5, %d5, 3; {}; add.u32 %w9, %w9, 1;\n
          st.global.{ty} [%a3+{}], {sources}; add.u32 %w10, %w5, %w9;\n
          and.b32 %t1, %t1, 31; mul.lo.u32 %t1, %t1, {bytes}; mov.u32 %t3, s; add.u32 %t3, %t3, %t1; add.u32 %w11, %w9, %w10;\n
          st.shared.{ty} [%t3+{}], {sources}; add.u32 %w12, %w5, %w11;\n
          st.shared.{ty} [s+16], {sources}; add.u32 %w14, %w5, %w11;\nL:\n
          bar.sync 0; mov.u32 %t3, s; mad.lo.u32 %t3, %t2, 16, %t3; ld.shared.v4.u32 {{%w1, %w2, %w3, %w4}}, [%t3];\n",
         BLOCK * 16,
+        address(store, bytes),
         RESULTS as u32 + bytes * 16 + beyond,
         bytes * 32,
     );

@@ -12,9 +12,9 @@ use super::block::{Failure, Wait, Worker, count, union};
 use super::findings::{Absence, What};
 use crate::code::{Collective, CollectiveKind, FromActive, Op, Pc};
 use crate::column::{Area, File, WARP, Width, all, none};
-#[cfg(target_arch = "x86_64")]
-use crate::level::AVX512;
 use crate::level::leveled;
+#[cfg(target_arch = "x86_64")]
+use crate::level::{AVX2, AVX512};
 
 /// What lanes of a block's warps did, for the check of what they do together.
 #[derive(Debug)]
@@ -105,7 +105,8 @@ impl Worker<'_> {
     /// same lanes: then nobody waits. Returns whether it has.
     ///
     /// # Safety
-    /// The operation must have been decoded for the block's file; the mask must have a byte for each of its threads.
+    /// The operation must have been decoded for the block's file; the mask must have a byte for each of its threads, or be null, which stands
+    /// for all.
     pub(super) unsafe fn whole_warps(&mut self, collective: &Collective, mask: *const u8) -> bool {
         use CollectiveKind::{All, Any, Ballot, ShuffleButterfly, ShuffleDown, ShuffleIndex, ShuffleUp, Sync, Uniform};
         let (kind, file) = (collective.kind, self.reach.file);
@@ -116,27 +117,31 @@ impl Worker<'_> {
         {
             return false;
         }
-        // SAFETY: the caller promises the mask; the decoder laid the lanes out as words.
-        let active = |warp: usize| unsafe { &*mask.add(warp * WARP).cast::<[u8; WARP]>() };
+        // SAFETY: the caller promises the mask.
+        let active = |warp: usize| (!mask.is_null()).then(|| unsafe { &*mask.add(warp * WARP).cast::<[u8; WARP]>() });
+        let is_whole = |warp: usize| active(warp).is_none_or(all);
         let alike = |warp: usize| match collective.members {
             Some(slot) if slot.area() != Area::Block => {
-                // SAFETY: as above.
+                // SAFETY: the decoder laid the lanes out as words.
                 let members = unsafe { &*file.column::<u32>(slot).warp(warp) };
                 members.iter().fold(0, |differ, lanes| differ | (lanes ^ members[0])) == 0
             }
             _ => true,
         };
-        if !(0..file.warps).all(|warp| none(active(warp)) || all(active(warp)) && alike(warp)) {
+        let names_alike = collective.members.is_none_or(|slot| slot.area() == Area::Block);
+        let all_alike = || (0..file.warps).all(|warp| active(warp).is_some_and(none) || is_whole(warp) && alike(warp));
+        let is_known = mask.is_null() && names_alike;
+        if !is_known && !all_alike() {
             return false;
         }
-        let shuffle = shuffle(self.launch.kernel.level);
-        for warp in (0..file.warps).filter(|warp| all(active(*warp))) {
-            // SAFETY: the decoder laid the operands out for the widths that this kind takes, and decoded for a level that this CPU has.
+        if shuffles {
+            // SAFETY: the decoder laid the operands out as `shfl` takes them, and decoded for a level that this CPU has.
+            unsafe { shuffle(self.launch.kernel.level)(&file, collective, mask) };
+            return true;
+        }
+        for warp in (0..file.warps).filter(|warp| is_whole(*warp)) {
+            // SAFETY: the decoder laid the operands out for the widths that this kind takes.
             unsafe {
-                if shuffles {
-                    shuffle(&file, collective, warp);
-                    continue;
-                }
                 let votes = || bits(&*file.column::<u8>(collective.sources[0]).warp(warp));
                 let predicate = |value: bool| {
                     *file.column::<u8>(collective.d).warp(warp) = [u8::from(value).wrapping_neg(); WARP];
@@ -433,26 +438,28 @@ fn source_lane(kind: CollectiveKind, lane: u32, b: u32, c: u32) -> (u32, bool) {
 }
 
 leveled! {
-    /// A `shfl` of all lanes of a warp. The operation must have been laid out for the file, which must have the warp.
-    fn shuffle(file: &File, collective: &Collective, warp: usize) {
+    /// A `shfl` of the lanes of those warps that a mask has as a whole. The operation must have been laid out for the file, and the mask have
+    /// a byte for each of its threads, or be null, which stands for all.
+    fn shuffle(file: &File, collective: &Collective, mask: *const u8) {
         // SAFETY: callers promise an operation that was laid out for the file.
         unsafe {
             match collective.kind {
-                CollectiveKind::ShuffleUp => shuffle_as::<0, LEVEL>(file, collective, warp),
-                CollectiveKind::ShuffleDown => shuffle_as::<1, LEVEL>(file, collective, warp),
-                CollectiveKind::ShuffleButterfly => shuffle_as::<2, LEVEL>(file, collective, warp),
-                _ => shuffle_as::<3, LEVEL>(file, collective, warp),
+                CollectiveKind::ShuffleUp => shuffle_as::<0, LEVEL>(file, collective, mask),
+                CollectiveKind::ShuffleDown => shuffle_as::<1, LEVEL>(file, collective, mask),
+                CollectiveKind::ShuffleButterfly => shuffle_as::<2, LEVEL>(file, collective, mask),
+                _ => shuffle_as::<3, LEVEL>(file, collective, mask),
             }
         }
     }
 }
 
-/// A `shfl` of one kind.
+/// A `shfl` of one kind, of whole warps.
 ///
 /// # Safety
-/// The operation must have been laid out for the file, which must have the warp; the CPU must have the level.
+/// The operation must have been laid out for the file, whose threads each have a byte of the mask, unless it is null; the CPU must have the
+/// level.
 #[inline(always)]
-unsafe fn shuffle_as<const KIND: usize, const LEVEL: usize>(file: &File, collective: &Collective, warp: usize) {
+unsafe fn shuffle_as<const KIND: usize, const LEVEL: usize>(file: &File, collective: &Collective, mask: *const u8) {
     let kind = const {
         match KIND {
             0 => CollectiveKind::ShuffleUp,
@@ -461,57 +468,92 @@ unsafe fn shuffle_as<const KIND: usize, const LEVEL: usize>(file: &File, collect
             _ => CollectiveKind::ShuffleIndex,
         }
     };
-    // SAFETY: the decoder laid `shfl`'s sources and first result out as words, and its second result as predicates.
-    unsafe {
-        let [a, b, c] = collective.sources.map(|slot| *file.column::<u32>(slot).warp(warp));
-        let (mut from, mut p) = ([0u32; WARP], [0u8; WARP]);
-        let mut lane = 0;
-        while lane < WARP {
-            let (source, inside) = source_lane(kind, lane as u32, b[lane] & 31, c[lane]);
-            (from[lane], p[lane]) = (source, u8::from(inside).wrapping_neg());
-            lane += 1;
+    let [a, b, c] = collective.sources;
+    // Constants are the same for all warps.
+    let once = b.area() == Area::Block && c.area() == Area::Block;
+    let (mut from, mut p, mut known) = ([0u32; WARP], [0u8; WARP], false);
+    for warp in 0..file.warps {
+        // SAFETY: the caller promises the mask. The decoder laid `shfl`'s sources and first result out as words, and its second result as
+        // predicates.
+        unsafe {
+            if !mask.is_null() && !all(&*mask.add(warp * WARP).cast()) {
+                continue;
+            }
+            if !known {
+                let [b, c] = [b, c].map(|slot| &*file.column::<u32>(slot).warp(warp));
+                let mut lane = 0;
+                while lane < WARP {
+                    let (source, inside) = source_lane(kind, lane as u32, b[lane] & 31, c[lane]);
+                    (from[lane], p[lane]) = (source, u8::from(inside).wrapping_neg());
+                    lane += 1;
+                }
+                known = once;
+            }
+            // The result may be in place of the source.
+            permute::<LEVEL>(file.column::<u32>(a).warp(warp), &from, file.column::<u32>(collective.d).warp(warp));
+            *file.column::<u8>(collective.p).warp(warp) = p;
         }
-        let d = &mut *file.column::<u32>(collective.d).warp(warp);
-        permute::<LEVEL>(&a, &from, d);
-        *file.column::<u8>(collective.p).warp(warp) = p;
     }
 }
 
 /// The values of the lanes that `from` names, each below 32.
 ///
 /// # Safety
-/// The CPU must have the level.
+/// The CPU must have the level; `a` and `d` must point to words of a warp, perhaps the same.
 #[inline(always)]
-unsafe fn permute<const LEVEL: usize>(a: &[u32; WARP], from: &[u32; WARP], d: &mut [u32; WARP]) {
+unsafe fn permute<const LEVEL: usize>(a: *const [u32; WARP], from: &[u32; WARP], d: *mut [u32; WARP]) {
     #[cfg(target_arch = "x86_64")]
-    if LEVEL == AVX512 {
-        // SAFETY: the caller promises the level.
-        unsafe { permute_avx512(a, from, d) };
-        return;
+    match LEVEL {
+        // SAFETY: the caller promises the level and the words.
+        AVX512 => return unsafe { permute_avx512(a.cast(), from, d.cast()) },
+        // SAFETY: as above.
+        AVX2 => return unsafe { permute_avx2(a.cast(), from, d.cast()) },
+        _ => {}
     }
-    let mut lane = 0;
-    while lane < WARP {
-        d[lane] = a[from[lane] as usize % WARP];
-        lane += 1;
-    }
+    // SAFETY: the caller promises the words.
+    let a = unsafe { *a };
+    let values = std::array::from_fn(|lane| a[from[lane] as usize % WARP]);
+    // SAFETY: as above.
+    unsafe { *d = values };
 }
 
 /// [`permute`] in two instructions.
 ///
 /// # Safety
-/// The CPU must have AVX-512 F.
+/// As for [`permute`], of AVX-512 F.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 #[inline]
-unsafe fn permute_avx512(a: &[u32; WARP], from: &[u32; WARP], d: &mut [u32; WARP]) {
+unsafe fn permute_avx512(a: *const u32, from: &[u32; WARP], d: *mut u32) {
     use std::arch::x86_64::{_mm512_loadu_si512, _mm512_permutex2var_epi32, _mm512_storeu_si512};
     // SAFETY: each array has two vectors of sixteen words.
     unsafe {
-        let halves = |of: &[u32; WARP]| [0, WARP / 2].map(|at| _mm512_loadu_si512(of.as_ptr().add(at).cast()));
+        let halves = |of: *const u32| [0, WARP / 2].map(|at| _mm512_loadu_si512(of.add(at).cast()));
         let [low, high] = halves(a);
-        for (i, from) in halves(from).into_iter().enumerate() {
+        for (i, from) in halves(from.as_ptr()).into_iter().enumerate() {
             let values = _mm512_permutex2var_epi32(low, from, high);
-            _mm512_storeu_si512(d.as_mut_ptr().add(i * WARP / 2).cast(), values);
+            _mm512_storeu_si512(d.add(i * WARP / 2).cast(), values);
+        }
+    }
+}
+
+/// [`permute`] by gathering.
+///
+/// # Safety
+/// As for [`permute`], of AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn permute_avx2(a: *const u32, from: &[u32; WARP], d: *mut u32) {
+    use std::arch::x86_64::{_mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_storeu_si256};
+    // SAFETY: each array has four vectors of eight words, and `from` names words of the first.
+    unsafe {
+        let values = [0, 8, 16, 24].map(|at| {
+            let from = _mm256_loadu_si256(from.as_ptr().add(at).cast());
+            _mm256_i32gather_epi32::<4>(a.cast(), from)
+        });
+        for (i, values) in values.into_iter().enumerate() {
+            _mm256_storeu_si256(d.add(8 * i).cast(), values);
         }
     }
 }

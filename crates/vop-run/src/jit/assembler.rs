@@ -72,7 +72,8 @@ pub(super) enum Operand {
     Constant(u16),
     /// The constant vector of this number.
     Vector(u16),
-    /// Memory at a general register plus, for each element, a word of a vector register, plus a distance.
+    /// Memory at a general register plus, for each element, a word of a vector register, plus a distance. Instructions that do not gather take
+    /// the number as that of another general register.
     Gathered(General, u8, i32),
 }
 
@@ -426,6 +427,17 @@ impl Assembler {
     pub(super) fn shift_right(&mut self, a: General, by: u8) {
         self.general(0xc1, true, 5, Operand::Register(a as u8));
         self.put(&[by]);
+    }
+
+    /// `shl a, by`, 64 bits.
+    pub(super) fn shift_left(&mut self, a: General, by: u8) {
+        self.general(0xc1, true, 4, Operand::Register(a as u8));
+        self.put(&[by]);
+    }
+
+    /// `cmp a, b`, 64 bits.
+    pub(super) fn compare_with(&mut self, a: General, b: General) {
+        self.general(0x3b, true, a as u8, Operand::Register(b as u8));
     }
 
     /// `cmp a, value`, 32 bits.

@@ -14,9 +14,11 @@ use std::collections::HashMap;
 
 use super::Found;
 use super::assembler::{Assembler, Code, General, Jump, Operand, Place, code};
+use super::index::Index;
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
+use super::phases::{phases, read_later};
 use super::region::Crossing;
 use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
@@ -230,12 +232,12 @@ fn takes_any_nan(known: Known) -> bool {
 }
 
 /// Something that a step of the run reads or writes.
-#[derive(Debug)]
-struct Value {
+#[derive(Clone, Debug)]
+pub(super) struct Value {
     slot: Slot,
-    width: Width,
+    pub(super) width: Width,
     /// The steps of the run that read it, in order.
-    uses: Vec<usize>,
+    pub(super) uses: Vec<usize>,
     /// How many of them are done.
     used: usize,
     /// Where it is, if it is in registers: a vector register, two of them, or a mask register.
@@ -245,7 +247,7 @@ struct Value {
     /// Its place on the stack, if it has one.
     spilled: Option<usize>,
     /// Whether something reads it after the run.
-    lives: bool,
+    pub(super) lives: bool,
     /// Whether it may be another NaN than that of arithmetic.
     any_nan: bool,
     /// Whether its registers are a [`Home`], which nothing else is put in.
@@ -270,25 +272,6 @@ pub(super) enum What<'s> {
     Load(&'s Load, usize),
     Store(&'s Store, usize),
     Video(Video),
-    /// Nothing: no line reads what the instruction gives.
-    Dropped,
-}
-
-/// An address that is a sum: of one that all threads share and a word, extended and moved left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Indexed {
-    pub(super) shared: Slot,
-    pub(super) signed: bool,
-    pub(super) shift: u8,
-}
-
-/// How a double was made in the same run.
-#[derive(Clone, Copy, Debug)]
-enum Made {
-    /// A word by its value, extended and moved left.
-    Wide { word: usize, signed: bool, shift: u8 },
-    /// The sum of such a double and one that all threads share.
-    Sum { word: usize, indexed: Indexed },
 }
 
 /// An instruction of the run: which values it reads, and which it gives.
@@ -298,27 +281,48 @@ pub(super) struct Line<'s> {
     operands: Option<Operands>,
     pub(super) sources: Vec<usize>,
     pub(super) results: Vec<usize>,
-    /// Of a load or a store whose first source is not the address, but a word that it is made of.
-    pub(super) indexed: Option<Indexed>,
+    pub(super) index: Option<Index>,
 }
 
 impl Line<'_> {
     /// The constant that a source is, as [`can_write`] has made sure.
-    fn constant(&self, kernel: &Kernel, source: usize) -> Option<u32> {
+    pub(super) fn constant(&self, kernel: &Kernel, source: usize) -> Option<u32> {
         immediate(kernel, self.operands?.sources[source])
     }
+
+    /// Whether it reaches memory in a way that its addresses tell.
+    fn has_shapes(&self) -> bool {
+        match self.what {
+            What::Load(load, _) => load::has_shapes(&load.access),
+            What::Store(store, _) => load::has_shapes(&store.access),
+            _ => false,
+        }
+    }
+}
+
+/// What reads the values of lines behind them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Behind<'s> {
+    /// The steps that may follow.
+    pub(super) steps: &'s [usize],
+    /// The predicate of a branch.
+    pub(super) guard: Option<Slot>,
+    /// What later phases read.
+    pub(super) later: &'s [Slot],
 }
 
 /// Writes functions, one behind another.
 pub(super) struct Writer<'k> {
-    kernel: &'k Kernel,
+    pub(super) kernel: &'k Kernel,
     pub(super) scales: [usize; 6],
     /// Bytes of shared memory.
     pub(super) shared_len: u64,
     pub(super) vectors: Vectors,
     pub(super) asm: Assembler,
     pub(super) masked: bool,
-    values: Vec<Value>,
+    /// Whether the mask's register is that also where all threads are active.
+    pub(super) keeps_mask: bool,
+    pub(super) values: Vec<Value>,
     /// Registers that no value is in, a bit each.
     free: u32,
     free_masks: u8,
@@ -355,6 +359,11 @@ fn base(area: Area) -> (General, usize) {
     }
 }
 
+/// Whether a value is in memory, the same for all threads.
+pub(super) fn is_of_block(value: &Value) -> bool {
+    value.stored && base(value.slot.area()).1 == 0
+}
+
 const AREAS: [Area; 6] = [Area::Predicates, Area::Words, Area::Doubles, Area::Thread, Area::Block, Area::Samples];
 
 impl<'k> Writer<'k> {
@@ -366,6 +375,7 @@ impl<'k> Writer<'k> {
             vectors,
             asm: Assembler::new(vectors.bytes() / 4, vectors == Vectors::Avx512),
             masked: false,
+            keeps_mask: false,
             values: Vec::new(),
             free: 0,
             free_masks: 0,
@@ -390,7 +400,8 @@ impl<'k> Writer<'k> {
     /// The run as a function; where it starts. `None` if a column is too far away or too much does not fit into registers. `sites` is the number of the run's first site.
     ///
     /// The function takes the starts of the areas, the mask, the number of turns, and the table of sites, by the System V convention. With
-    /// a mask, it leaves out threads whose byte is zero. It returns the number of turns that are left where a check failed.
+    /// a mask, it leaves out threads whose byte is zero. It returns the number of turns that are left where a check failed, with those of the
+    /// phases behind.
     pub(super) fn function(
         &mut self,
         steps: &[Step],
@@ -399,46 +410,55 @@ impl<'k> Writer<'k> {
         masked: bool,
         sites: usize,
     ) -> Option<usize> {
-        self.homes.clear();
-        let (start, lines) = (self.asm.bytes.len(), self.lines(steps, found, &[found.end], None, live, sites)?);
+        let start = self.asm.bytes.len();
+        let phases = phases(steps, found.start..found.end);
+        let later = read_later(steps, &phases);
+        let has = |f: fn(&Op) -> bool| phases.iter().flatten().any(|at| f(&steps[*at].op));
+        let (loads, stores) = (has(|op| matches!(op, Op::Load(_))), has(|op| matches!(op, Op::Store(_))));
         self.masked = masked;
         self.spills = 0;
-        self.start_lines(&lines);
-        let loads = self.last_check.is_some();
-        let one_by_one = self.vectors == Vectors::Avx2 && lines.iter().any(|line| matches!(line.what, What::Store(..)));
-        self.accesses = lines.iter().filter(|line| matches!(line.what, What::Load(..) | What::Store(..))).count();
-        let mut used = self.areas();
-        if loads && !used.contains(&Area::Samples) {
-            used.push(Area::Samples);
-        }
-        // The last two are for stores, one by one.
-        let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3][..if one_by_one { 5 } else { 3 }];
+        // The last ones are for accesses, and for stores one by one.
+        let count = if stores { 5 } else { 3 + usize::from(loads) };
+        let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3][..count];
         saved.iter().for_each(|register| self.asm.push(*register));
+        // What each phase starts with.
+        let kept: &[General] = if phases.len() > 1 { &[General::Rdi, MASK, General::Rdx] } else { &[] };
+        kept.iter().for_each(|register| self.asm.push(*register));
         let frame = self.frame();
-        if loads {
+        if loads || stores {
             self.asm.copy(SITES, General::Rcx);
-            self.asm.set(TURN, 0);
         }
-        self.load_areas(&used);
-        self.leave_unless_apart(&lines);
-        let turn = self.asm.here();
-        let skip = masked.then(|| self.find_active());
-        self.write_lines(&lines);
-        if let Some(skip) = skip {
-            self.asm.land(skip);
-            self.asm.add(MASK, self.vectors.lanes() as i32);
+        let mut ends = Vec::new();
+        for (number, places) in phases.iter().enumerate() {
+            if number > 0 {
+                let places = kept.iter().rev().enumerate();
+                places.for_each(|(i, register)| self.asm.load(*register, General::Rbp, 8 * i as i32));
+            }
+            let later: &[Slot] = if number == 0 { &later } else { &[] };
+            let behind = Behind { steps: &[found.end], guard: None, later };
+            let Some(lines) = self.lines(steps, places, &behind, live, sites) else {
+                self.leaves.clear();
+                self.asm.forget(start);
+                return None;
+            };
+            self.turns(&lines);
+            if self.leaves.is_empty() {
+                continue;
+            }
+            let next = (number + 1 < phases.len()).then(|| self.asm.jump());
+            for leave in std::mem::take(&mut self.leaves) {
+                self.asm.land(leave);
+            }
+            let Some(next) = next else { continue };
+            for _ in number + 1..phases.len() {
+                self.asm.add_memory(General::Rdx, General::Rbp, 0);
+            }
+            ends.push(self.asm.jump());
+            self.asm.land(next);
         }
-        self.next_turn(&used);
-        if loads {
-            self.asm.add(TURN, 1);
-        }
-        self.asm.decrement(General::Rdx);
-        self.asm.jump_back_unless_zero(turn);
-        for leave in std::mem::take(&mut self.leaves) {
-            self.asm.land(leave);
-        }
+        ends.into_iter().for_each(|end| self.asm.land(end));
         self.asm.copy(General::Rax, General::Rdx);
-        self.end(start, frame, saved)
+        self.end(start, frame, kept, saved)
     }
 
     /// Keeps the stack pointer and takes room below it; where [`Writer::end`] writes how much.
@@ -450,9 +470,13 @@ impl<'k> Writer<'k> {
         frame
     }
 
-    /// Returns from the function that started at a number of bytes. `None` if it takes too much of the stack.
-    pub(super) fn end(&mut self, start: usize, frame: Place, saved: &[General]) -> Option<usize> {
+    /// Returns from the function that started at a number of bytes, with general registers as they were: `saved`, and behind these `kept`, which
+    /// are not asked for any more. `None` if it takes too much of the stack.
+    pub(super) fn end(&mut self, start: usize, frame: Place, kept: &[General], saved: &[General]) -> Option<usize> {
         self.asm.copy(General::Rsp, General::Rbp);
+        if !kept.is_empty() {
+            self.asm.add(General::Rsp, 8 * kept.len() as i32);
+        }
         saved.iter().rev().for_each(|register| self.asm.pop(*register));
         self.asm.leave();
         let bytes = self.spills * 2 * self.vectors.bytes();
@@ -463,6 +487,69 @@ impl<'k> Writer<'k> {
         self.asm.patch(frame, -(bytes as i32));
         self.asm.end();
         Some(start)
+    }
+
+    /// The lines for all turns of a phase. The general registers are as when the function started, but that of the sites.
+    fn turns(&mut self, lines: &[Line<'_>]) {
+        let reaches = |line: &Line<'_>| matches!(line.what, What::Load(..) | What::Store(..));
+        let loads = lines.iter().any(reaches);
+        self.accesses = lines.iter().filter(|line| reaches(line)).count();
+        let mut used = self.areas();
+        if loads && !used.contains(&Area::Samples) {
+            used.push(Area::Samples);
+        }
+        if loads {
+            self.asm.set(TURN, 0);
+        }
+        self.load_areas(&used);
+        self.leave_unless_apart(lines);
+        let turn = self.asm.here();
+        // Most turns are of threads that are all active, also where some threads of the block are not: for them rows are found faster.
+        let mut ends = Vec::new();
+        if self.masked && lines.iter().any(Line::has_shapes) {
+            let some = self.jump_unless_all_active();
+            let values = self.values.clone();
+            (self.masked, self.keeps_mask) = (false, true);
+            self.turn(lines);
+            (self.masked, self.keeps_mask) = (true, false);
+            self.values = values;
+            ends.push(self.asm.jump());
+            self.asm.land(some);
+        }
+        if self.masked {
+            ends.push(self.find_active());
+        }
+        self.turn(lines);
+        ends.into_iter().for_each(|end| self.asm.land(end));
+        if self.masked {
+            self.asm.add(MASK, self.vectors.lanes() as i32);
+        }
+        self.next_turn(&used);
+        if loads {
+            self.asm.add(TURN, 1);
+        }
+        self.asm.decrement(General::Rdx);
+        self.asm.jump_back_unless_zero(turn);
+    }
+
+    /// The lines for one turn.
+    pub(super) fn turn(&mut self, lines: &[Line<'_>]) {
+        self.free = (1 << self.vectors.values()) - 1;
+        for home in &self.homes {
+            home.registers.iter().for_each(|register| self.free &= !(1 << register));
+        }
+        self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
+        self.free_places = (0..self.spills).collect();
+        self.waiting.clear();
+        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
+        let mut covered = vec![false; lines.len()];
+        for (at, line) in lines.iter().enumerate() {
+            self.at = at;
+            let others = if covered[at] { Vec::new() } else { self.group(lines, at) };
+            others.iter().for_each(|other| covered[*other] = true);
+            let others: Vec<&Line<'_>> = others.into_iter().map(|other| &lines[other]).collect();
+            self.line(line, (!covered[at]).then_some(&others));
+        }
     }
 
     /// The areas that values are in.
@@ -482,19 +569,6 @@ impl<'k> Writer<'k> {
         for (register, bytes) in areas.iter().map(|area| base(*area)).filter(|(_, bytes)| *bytes != 0) {
             self.asm.add(register, (bytes * self.vectors.lanes()) as i32);
         }
-    }
-
-    /// Before the first of some lines: all registers are free but homes, and no value is on the stack.
-    pub(super) fn start_lines(&mut self, lines: &[Line<'_>]) {
-        self.free = (1 << self.vectors.values()) - 1;
-        for home in &self.homes {
-            home.registers.iter().for_each(|register| self.free &= !(1 << register));
-        }
-        self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
-        self.free_places = (0..self.spills).collect();
-        self.waiting.clear();
-        self.pinned.clear();
-        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
     }
 
     /// The truths of the guard that lines were made with, behind them.
@@ -539,14 +613,6 @@ impl<'k> Writer<'k> {
         lines.iter().map(of_line).max().unwrap_or(0)
     }
 
-    /// Writes lines, one behind another.
-    pub(super) fn write_lines(&mut self, lines: &[Line<'_>]) {
-        for (at, line) in lines.iter().enumerate() {
-            self.at = at;
-            self.line(line);
-        }
-    }
-
     /// The registers of a home from its column, or to it: of all threads of the turn.
     pub(super) fn move_home(&mut self, home: &Home, to_column: bool) {
         let distance = self.distance(home.slot, home.width).unwrap_or(0);
@@ -573,14 +639,12 @@ impl<'k> Writer<'k> {
         }
     }
 
-    /// The instructions of a run, or of a part of a region, with their values. `after` are the steps that may follow them, and `guard` is the
-    /// predicate of a branch behind them.
+    /// The instructions at some steps, with their values.
     pub(super) fn lines<'s>(
         &mut self,
         steps: &'s [Step],
-        found: &Found,
-        after: &[usize],
-        guard: Option<Slot>,
+        places: &[usize],
+        behind: &Behind<'_>,
         live: &Live,
         sites: usize,
     ) -> Option<Vec<Line<'s>>> {
@@ -588,7 +652,6 @@ impl<'k> Writer<'k> {
         // Constants may be read as words and as doubles.
         let mut current: HashMap<(Slot, bool), usize> = HashMap::new();
         let mut lines: Vec<Line<'s>> = Vec::new();
-        let mut made: HashMap<usize, Made> = HashMap::new();
         let mut site = sites;
         let mut site_of = |access: &Access| {
             let own = if access.space == Space::Shared { 0 } else { site };
@@ -600,17 +663,11 @@ impl<'k> Writer<'k> {
             let reads = access.width != Width::None && access.stride.is_none();
             reads.then_some((access.base, access.width))
         };
-        let mut at = found.start;
-        while at < found.end {
-            let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[at].op {
-                Op::Skip { steps, .. } => {
-                    at += *steps as usize;
-                    continue;
-                }
-                Op::Join => {
-                    at += 1;
-                    continue;
-                }
+        for at in places {
+            if matches!(steps[*at].op, Op::Join) {
+                continue;
+            }
+            let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[*at].op {
                 Op::Compute { known, operands, .. } => {
                     let (sources, result) = widths(*known);
                     let sources = operands.sources.into_iter().zip(sources.iter().copied()).collect();
@@ -635,23 +692,12 @@ impl<'k> Writer<'k> {
                 }
                 _ => return None,
             };
-            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new(), indexed: None };
-            let reaches = matches!(what, What::Load(..) | What::Store(..));
+            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new(), index: None };
             for (slot, width) in sources {
-                if reaches
-                    && line.sources.is_empty()
-                    && let Some(Made::Sum { word, indexed }) =
-                        current.get(&(slot, width == Width::Double)).and_then(|value| made.get(value)).copied()
-                {
-                    line.indexed = Some(indexed);
-                    self.values[word].uses.push(lines.len());
-                    line.sources.push(word);
-                    continue;
-                }
-                let home = self.homes.iter().find(|home| home.slot == slot).map(|home| home.registers);
+                let registers = self.homes.iter().find(|home| home.slot == slot).map(|home| home.registers);
                 let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
-                    let registers = home;
-                    self.values.push(Value { registers, at_home: home.is_some(), ..Value::new(slot, width, true) });
+                    let at_home = registers.is_some();
+                    self.values.push(Value { registers, at_home, ..Value::new(slot, width, true) });
                     self.values.len() - 1
                 });
                 self.distance(slot, width)?;
@@ -664,13 +710,9 @@ impl<'k> Writer<'k> {
                 current.insert((slot, width == Width::Double), self.values.len() - 1);
                 line.results.push(self.values.len() - 1);
             }
-            if let Some(how) = self.made(&line, &made) {
-                made.insert(line.results[0], how);
-            }
             lines.push(line);
-            at += 1;
         }
-        if let Some(slot) = guard {
+        if let Some(slot) = behind.guard {
             self.distance(slot, Width::Predicate)?;
             let value = *current.entry((slot, false)).or_insert_with(|| {
                 self.values.push(Value::new(slot, Width::Predicate, true));
@@ -679,71 +721,11 @@ impl<'k> Writer<'k> {
             self.values[value].uses.push(lines.len());
         }
         for ((slot, _), value) in current {
-            let lives = after.iter().any(|step| live.at(*step, slot));
+            let lives = behind.steps.iter().any(|step| live.at(*step, slot)) || behind.later.contains(&slot);
             self.values[value].lives = !self.values[value].stored && lives;
         }
-        for number in (0..lines.len()).rev() {
-            let line = &mut lines[number];
-            let unread = |value: &usize| self.values[*value].uses.is_empty() && !self.values[*value].lives;
-            if matches!(line.what, What::Compute(_) | What::Video(_)) && line.results.iter().all(unread) {
-                for source in std::mem::take(&mut line.sources) {
-                    self.values[source].uses.retain(|step| *step != number);
-                }
-                line.what = What::Dropped;
-                line.results.clear();
-            }
-        }
+        self.find_indexes(&mut lines);
         Some(lines)
-    }
-
-    /// How the result of an instruction is made, if an address may be made so.
-    fn made(&self, line: &Line<'_>, made: &HashMap<usize, Made>) -> Option<Made> {
-        let What::Compute(known) = line.what else { return None };
-        let sources = line.operands?.sources;
-        let shift_of = |at: usize| {
-            let factor = immediate(self.kernel, sources[at])?;
-            factor.is_power_of_two().then_some(factor.trailing_zeros() as u8)
-        };
-        let wide = |signed| {
-            let (word, shift) = match (shift_of(1), shift_of(0)) {
-                (Some(shift), _) => (0, shift),
-                (None, Some(shift)) => (1, shift),
-                _ => return None,
-            };
-            Some(Made::Wide { word: line.sources[word], signed, shift })
-        };
-        let sum = |wide: Made, shared: Slot| match wide {
-            Made::Wide { word, signed, shift } if matches!(shared.area(), Area::Block | Area::Samples) => {
-                Some(Made::Sum { word, indexed: Indexed { shared, signed, shift } })
-            }
-            _ => None,
-        };
-        let found = match known {
-            Known::Extend { signed } => Some(Made::Wide { word: line.sources[0], signed, shift: 0 }),
-            Known::Wide { signed } => wide(signed),
-            Known::WideAdd { signed } => sum(wide(signed)?, sources[2]),
-            Known::MoveDouble => made.get(&line.sources[0]).copied(),
-            Known::ShiftLeftDouble => match made.get(&line.sources[0]).copied()? {
-                Made::Wide { word, signed, shift } => {
-                    let shift = immediate(self.kernel, sources[1])?.saturating_add(shift.into());
-                    Some(Made::Wide { word, signed, shift: shift.min(255) as u8 })
-                }
-                Made::Sum { .. } => None,
-            },
-            Known::AddDouble => [(0, 1), (1, 0)]
-                .into_iter()
-                .find_map(|(wide, shared)| made.get(&line.sources[wide]).and_then(|wide| sum(*wide, sources[shared]))),
-            _ => None,
-        };
-        // More than an element of four doubles is no index.
-        found.filter(|how| match how {
-            Made::Wide { shift, .. } | Made::Sum { indexed: Indexed { shift, .. }, .. } => *shift <= 16,
-        })
-    }
-
-    /// Where something that all threads share is.
-    pub(super) fn shared_at(&self, slot: Slot) -> (General, i32) {
-        (base(slot.area()).0, self.distance(slot, Width::Double).unwrap_or(0))
     }
 
     /// Where the samples of an access are, if the code can name the place.
@@ -763,7 +745,7 @@ impl<'k> Writer<'k> {
     }
 
     /// A value in memory; of a double, the half.
-    fn memory(&self, value: usize, half: usize) -> Operand {
+    pub(super) fn memory(&self, value: usize, half: usize) -> Operand {
         let Value { slot, width, spilled, .. } = self.values[value];
         if let Some(place) = spilled {
             return self.on_stack(place, half);
@@ -941,7 +923,7 @@ impl<'k> Writer<'k> {
     }
 
     /// Makes the NaN of arithmetic of every NaN.
-    fn settle(&mut self, value: usize) {
+    pub(super) fn settle(&mut self, value: usize) {
         if !std::mem::take(&mut self.values[value].any_nan) {
             return;
         }
@@ -985,19 +967,22 @@ impl<'k> Writer<'k> {
         self.result(line)
     }
 
-    /// Writes an instruction.
-    fn line(&mut self, line: &Line<'_>) {
+    /// Writes an instruction: a load with others like it, or nothing, if it was among these.
+    fn line(&mut self, line: &Line<'_>, others: Option<&Vec<&Line<'_>>>) {
         self.pinned.clear();
         self.pinned.extend(&line.sources);
         match line.what {
+            What::Load(load, site) => {
+                if let Some(others) = others {
+                    self.load(line, load, site, others);
+                }
+            }
             What::Compute(known) => {
                 if !takes_any_nan(known) {
                     line.sources.iter().for_each(|source| self.settle(*source));
                 }
                 self.template(line, known);
             }
-            What::Load(load, site) => self.load(line, load, site),
-            What::Dropped => {}
             What::Video(video) => {
                 line.sources.iter().for_each(|source| self.settle(*source));
                 self.video(line, video);

@@ -10,7 +10,7 @@
 
 use super::assembler::{Code, Condition, General, Jump, Operand};
 use super::emit::*;
-use super::vectors::LEFT;
+use super::vectors::{LEFT, Vectors};
 use crate::code::{Access, Kernel, Load, MemoryWidth, OrderSemantics};
 use crate::column::{Area, HALF, Width};
 use crate::memory::Space;
@@ -32,6 +32,11 @@ pub(crate) struct Site {
 
 /// How far ahead memory is asked for in a row of many turns, in bytes: far enough for it to come, and little enough to stay in the first cache.
 const NEAR: u32 = 2048;
+
+/// How far loads that are checked together may be from one another: in bytes, and in lines of the run, as results take registers until they
+/// are read.
+const MAX_SPAN: i64 = 1 << 14;
+const MAX_AHEAD: usize = 64;
 
 /// Offsets of a site's fields.
 pub(super) const FIRST: i32 = 0;
@@ -69,8 +74,6 @@ enum Base {
     },
     Words,
     Doubles,
-    /// An address that all threads share, and a word.
-    Indexed(Indexed),
 }
 
 fn base_of(access: &Access) -> Option<Base> {
@@ -85,6 +88,16 @@ fn base_of(access: &Access) -> Option<Base> {
     })
 }
 
+/// Whether the addresses of an access are doubles of its threads.
+pub(super) fn is_of_doubles(access: &Access) -> bool {
+    base_of(access) == Some(Base::Doubles)
+}
+
+/// Whether an access is to be asked how its threads' addresses are to each other.
+pub(super) fn has_shapes(access: &Access) -> bool {
+    matches!(base_of(access), Some(Base::Words | Base::Doubles))
+}
+
 /// Whether there is a template for an access of elements of a width.
 pub(super) fn can_access(kernel: &Kernel, access: &Access, memory: MemoryWidth, elements: usize) -> bool {
     let shared = access.space == Space::Shared;
@@ -93,9 +106,7 @@ pub(super) fn can_access(kernel: &Kernel, access: &Access, memory: MemoryWidth, 
     let fits = match base {
         Base::Fixed => true,
         Base::Words | Base::Line { wide: false, .. } => shared,
-        Base::Doubles | Base::Indexed(_) | Base::Line { wide: true, .. } => {
-            global && i32::try_from(access.offset as i64).is_ok()
-        }
+        Base::Doubles | Base::Line { wide: true, .. } => global && i32::try_from(access.offset as i64).is_ok(),
     };
     // Rows that do not follow the alignment are left to the engine.
     let even = match base {
@@ -137,22 +148,73 @@ impl Writer<'_> {
         self.leaves.push(jump);
     }
 
-    /// Writes a load.
-    pub(super) fn load(&mut self, line: &Line<'_>, load: &Load, site: usize) {
-        let d: Vec<[u8; 2]> = line.results.clone().into_iter().map(|result| self.give(result)).collect();
-        self.access(line, &load.access, load.d.len(), site, &mut |this, shape| match shape {
-            Shape::Flat => this.flat(load, &d),
-            Shape::Row => this.row(load, &d),
-            Shape::Any => this.gather(load, &d),
+    /// The lines of the loads that are written with one, as their addresses differ from its by constants: they are checked together.
+    pub(super) fn group(&self, lines: &[Line<'_>], at: usize) -> Vec<usize> {
+        let What::Load(load, _) = lines[at].what else { return Vec::new() };
+        let mut group = Vec::new();
+        if !matches!(load.memory, MemoryWidth::Bits32 | MemoryWidth::Bits64) {
+            return group;
+        }
+        let registers = |load: &Load| load.d.len() * if load.memory == MemoryWidth::Bits64 { 2 } else { 1 };
+        let mut left = match self.vectors {
+            Vectors::Avx2 => 4,
+            Vectors::Avx512 => 12,
+        };
+        // Homes leave few registers to others.
+        if !self.homes.is_empty() {
+            left -= left * 2 / 3;
+        }
+        left -= registers(load).min(left);
+        let (mut lowest, mut highest) = (0, 0);
+        for (other, line) in lines.iter().enumerate().skip(at + 1).take(MAX_AHEAD) {
+            let What::Load(other_load, _) = line.what else { continue };
+            let (a, b) = (&load.access, &other_load.access);
+            let alike = (load.memory, load.d.len(), a.space, a.width, a.base, a.stride)
+                == (other_load.memory, other_load.d.len(), b.space, b.width, b.base, b.stride)
+                && (&lines[at].sources, lines[at].index) == (&line.sources, line.index);
+            let ahead = b.offset.wrapping_sub(a.offset) as i64;
+            let (low, high) = (ahead.min(lowest), ahead.max(highest));
+            let near = ahead % i64::from(a.bytes) == 0 && high.checked_sub(low).is_some_and(|span| span <= MAX_SPAN);
+            if alike && near && registers(load) <= left {
+                left -= registers(load);
+                (lowest, highest) = (low, high);
+                group.push(other);
+            }
+        }
+        group
+    }
+
+    /// Writes a load, and others of its [`group`](Self::group).
+    pub(super) fn load(&mut self, line: &Line<'_>, load: &Load, site: usize, others: &[&Line<'_>]) {
+        let mut loads = Vec::new();
+        for line in [line].iter().chain(others) {
+            let What::Load(other, _) = line.what else { continue };
+            let d: Vec<[u8; 2]> = line.results.clone().into_iter().map(|result| self.give(result)).collect();
+            loads.push((other, other.access.offset.wrapping_sub(load.access.offset) as i64, d));
+        }
+        let lowest = loads.iter().map(|(_, ahead, _)| *ahead).min().unwrap_or(0);
+        let span = loads.iter().map(|(_, ahead, _)| *ahead - lowest).max().unwrap_or(0);
+        let access = Access { offset: load.access.offset.wrapping_add_signed(lowest), ..load.access };
+        self.access(line, &access, span as u32, load.d.len(), site, &mut |this, shape| {
+            for (load, ahead, d) in &loads {
+                let ahead = (*ahead - lowest) as i32;
+                match shape {
+                    Shape::Flat => this.flat(load, d, ahead),
+                    Shape::Row => this.row(load, d, ahead),
+                    Shape::Any => this.gather(load, d, ahead),
+                }
+            }
         });
     }
 
-    /// Writes where an access of a number of elements reaches, checked, and what is done there: once for each shape that it may have. `site` is
-    /// the number of its site in the table; shared memory has the one before all.
+    /// Writes where an access of a number of elements reaches, checked, and what is done there: once for each shape that it may have. Other
+    /// accesses may go with it, up to `span` bytes behind it. `site` is the number of its site in the table; shared memory has the one before
+    /// all.
     pub(super) fn access(
         &mut self,
         line: &Line<'_>,
         access: &Access,
+        span: u32,
         elements: usize,
         site: usize,
         body: &mut dyn FnMut(&mut Self, Shape),
@@ -162,7 +224,7 @@ impl Writer<'_> {
         let site = (site * size_of::<Site>()) as i32;
         // The number of places in shared memory where an access may start.
         let starts = (self.shared_len + 1).saturating_sub(u64::from(bytes));
-        let base = line.indexed.map_or_else(|| base_of(access).unwrap_or(Base::Fixed), Base::Indexed);
+        let base = base_of(access).unwrap_or(Base::Fixed);
         let mut ends = Vec::new();
         match base {
             Base::Fixed | Base::Line { .. } => {
@@ -182,12 +244,12 @@ impl Writer<'_> {
                 if shared {
                     // A fixed address may be beyond 32 bits.
                     let fits = base != Base::Fixed || access.offset < starts;
-                    let starts = if fits { starts.saturating_sub(u64::from(reach)) } else { 0 };
+                    let starts = if fits { starts.saturating_sub(u64::from(reach + span)) } else { 0 };
                     self.asm.compare(SCRATCH, starts as u32);
                     self.leave_if(Condition::NotBelow);
                     self.leave_if_uneven_scratch(bytes);
                 } else {
-                    self.check_span(site, reach, bytes);
+                    self.check_span(site, reach + span, bytes);
                 }
                 if stride == bytes || stride == 0 {
                     self.asm.add_memory(SCRATCH, SITES, site + START);
@@ -213,9 +275,13 @@ impl Writer<'_> {
                         self.vector(ADD, T0, T0, offset);
                     }
                 }
-                self.regular(access, site, &mut ends, body);
-                let starts = self.asm.word(starts as u32);
+                self.regular(access, span, site, &mut ends, body);
+                let starts = self.asm.word(starts.saturating_sub(u64::from(span)) as u32);
                 let beyond = self.not_below(starts);
+                self.leave_if_uneven(beyond, bytes);
+            }
+            Base::Doubles if line.index.is_some() => {
+                let beyond = self.access_by_index(line, access, span, site, &mut ends, body);
                 self.leave_if_uneven(beyond, bytes);
             }
             Base::Doubles => {
@@ -233,38 +299,19 @@ impl Writer<'_> {
                     });
                     let other = self.jump_unless_doubles(row);
                     self.first_to_general(MOVE_FIRST_DOUBLE, SCRATCH, T2);
-                    self.asm.add(SCRATCH, access.offset as i32);
-                    self.check_span(site, bytes * (lanes as u32 - 1), bytes);
-                    self.asm.add_memory(SCRATCH, SITES, site + START);
-                    self.prefetch(line, site, bytes);
-                    body(self, Shape::Row);
+                    self.row_from_scratch(line, access, span, site, body);
                     ends.push(self.asm.jump());
                     self.asm.land(other);
                 }
-                let offset = self.asm.constant(access.offset);
-                let first = self.repeated(SITES, site + FIRST, T2);
-                for (half, from) in from.into_iter().enumerate() {
-                    let to = [T0, T1][half];
-                    self.minus(SUB_DOUBLES, to, from, first);
-                    if access.offset != 0 {
-                        self.vector(ADD_DOUBLES, to, to, offset);
-                    }
+                let beyond = self.offsets(access, from, site);
+                if span > 0 {
+                    self.or_ahead_beyond(beyond, span, (SITES, site + STARTS));
                 }
-                let beyond = self.words_below((SITES, site + STARTS));
-                self.leave_if_uneven(beyond, bytes);
-            }
-            Base::Indexed(indexed) => {
-                self.offsets_of(line.sources[0], indexed, access.offset as i32, site);
-                self.regular(access, site, &mut ends, body);
-                let beyond = self.not_below_memory((SITES, site + STARTS));
                 self.leave_if_uneven(beyond, bytes);
             }
         }
         let alike = self.jump_if_alike();
-        let asks = match base {
-            _ if self.masked => elements == 1 && self.has_masked_rows(bytes),
-            base => matches!(base, Base::Words | Base::Indexed(_)),
-        };
+        let asks = if self.masked { elements == 1 && self.has_masked_rows(bytes) } else { base == Base::Words };
         let row = self.asm.vector(std::array::from_fn(|i| i as u32 * bytes));
         let in_a_row = asks.then(|| self.jump_if_in_a_row(row));
         self.asm.load(SCRATCH, SITES, site + START);
@@ -273,9 +320,6 @@ impl Writer<'_> {
         if let Some(in_a_row) = in_a_row {
             self.asm.land(in_a_row);
             self.first_of(site);
-            if !shared {
-                self.prefetch(line, site, bytes);
-            }
             body(self, Shape::Row);
             ends.push(self.asm.jump());
         }
@@ -289,7 +333,14 @@ impl Writer<'_> {
 
     /// In a straight region, where offsets of all threads are a row or all the same, active or not, and all in the memory: what is done there.
     /// So neither the address nor what is read waits for the mask, which the next round would wait for.
-    fn regular(&mut self, access: &Access, site: i32, ends: &mut Vec<Jump>, body: &mut dyn FnMut(&mut Self, Shape)) {
+    fn regular(
+        &mut self,
+        access: &Access,
+        span: u32,
+        site: i32,
+        ends: &mut Vec<Jump>,
+        body: &mut dyn FnMut(&mut Self, Shape),
+    ) {
         if !(self.straight && self.masked) {
             return;
         }
@@ -299,7 +350,7 @@ impl Writer<'_> {
         let other = self.asm.jump();
         let mut others = vec![other];
         let reach = bytes * (self.vectors.lanes() as u32 - 1);
-        for (jump, (shape, reach)) in jumps.into_iter().zip([(Shape::Flat, 0), (Shape::Row, reach)]) {
+        for (jump, (shape, reach)) in jumps.into_iter().zip([(Shape::Flat, span), (Shape::Row, reach + span)]) {
             self.asm.land(jump);
             self.first_to_general(MOVE_FIRST, SCRATCH, T1);
             if access.space == Space::Shared {
@@ -329,39 +380,106 @@ impl Writer<'_> {
         others.into_iter().for_each(|jump| self.asm.land(jump));
     }
 
-    /// Offsets of an address that is a sum, in `T0`: words, whose sums are exact. Leaves where they may not be.
-    ///
-    /// The shared part is within the site, so at most 2^31 from its start. What is added to it is from -2^31 to 2^31. Sums of both that are
-    /// negative, or 2^31 and more, are words that are not below 2^31, and so not below the bound.
-    fn offsets_of(&mut self, word: usize, indexed: Indexed, offset: i32, site: i32) {
-        let Indexed { shared, signed, shift } = indexed;
-        let (base, distance) = self.shared_at(shared);
-        self.asm.load(SCRATCH, base, distance);
-        if offset != 0 {
-            self.asm.add(SCRATCH, offset);
+    /// The access of a row whose first address is in the scratch register, checked.
+    fn row_from_scratch(
+        &mut self,
+        line: &Line<'_>,
+        access: &Access,
+        span: u32,
+        site: i32,
+        body: &mut dyn FnMut(&mut Self, Shape),
+    ) {
+        if access.offset != 0 {
+            self.asm.add(SCRATCH, access.offset as i32);
         }
-        self.asm.subtract_memory(SCRATCH, SITES, site + FIRST);
-        self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
-        self.leave_if(Condition::NotBelow);
-        let [word, _] = self.read(word);
-        // The bits that words may not have: of signed ones, after half of the range was added.
-        let from = 31 - u32::from(shift) + u32::from(signed);
-        if from < 32 {
-            let mut tested = word;
-            if signed {
-                let half = self.asm.word(1 << (from - 1));
-                self.vector(ADD, T1, word, half);
-                tested = T1;
+        self.check_span(site, access.bytes * (self.vectors.lanes() as u32 - 1) + span, access.bytes);
+        self.asm.add_memory(SCRATCH, SITES, site + START);
+        self.prefetch(line, site, access.bytes);
+        body(self, Shape::Row);
+    }
+
+    /// Makes offsets of addresses, as words in `T0`; where they are beyond the site.
+    fn offsets(&mut self, access: &Access, from: [Operand; 2], site: i32) -> u8 {
+        let offset = self.asm.constant(access.offset);
+        let first = self.repeated(SITES, site + FIRST, T2);
+        for (half, from) in from.into_iter().enumerate() {
+            let to = [T0, T1][half];
+            self.minus(SUB_DOUBLES, to, from, first);
+            if access.offset != 0 {
+                self.vector(ADD_DOUBLES, to, to, offset);
             }
-            self.leave_if_bits(tested, from);
         }
-        let mut from = word;
-        if shift > 0 {
-            self.shift_by(SHIFT_BY, LEFT, T1, Operand::Register(word), shift);
-            from = T1;
+        self.words_below((SITES, site + STARTS))
+    }
+
+    /// What [`access`](Self::access) does first, of addresses that are indexes: the access of a row, whose end is a jump, and offsets of all
+    /// others as words in `T0`. Where these are beyond the site.
+    fn access_by_index(
+        &mut self,
+        line: &Line<'_>,
+        access: &Access,
+        span: u32,
+        site: i32,
+        ends: &mut Vec<Jump>,
+        body: &mut dyn FnMut(&mut Self, Shape),
+    ) -> u8 {
+        self.settle(line.sources[0]);
+        let [words, _] = self.read(line.sources[0]);
+        let (Some(index), Operand::Memory(base, distance)) = (line.index, self.memory(line.sources[1], 0)) else {
+            unreachable!("an address of the block is in memory")
+        };
+        if !self.masked && 1 << index.shift == access.bytes {
+            let other = self.jump_unless_counting(words);
+            self.first_to_general(MOVE_FIRST, SCRATCH, T1);
+            // The words must not wrap within the row.
+            let least = if index.signed { 1 << 31 } else { 0 };
+            if index.signed {
+                self.asm.add_word(SCRATCH, least);
+            }
+            self.asm.compare(SCRATCH, (self.vectors.lanes() as u32 - 1).wrapping_neg());
+            let wraps = self.asm.jump_if(Condition::NotBelow);
+            if index.signed {
+                self.asm.add_word(SCRATCH, least);
+                self.asm.extend(SCRATCH);
+            }
+            self.asm.shift_left(SCRATCH, index.shift);
+            self.asm.add_memory(SCRATCH, base, distance);
+            self.row_from_scratch(line, access, span, site, body);
+            ends.push(self.asm.jump());
+            self.asm.land(other);
+            self.asm.land(wraps);
         }
-        self.broadcast_general(T0, SCRATCH);
-        self.vector(ADD, T0, T0, Operand::Register(from));
+        // Words suffice if the address of the block is within 2 GiB of the site's start, and the words' bytes are not more: a sum below zero
+        // is then beyond every site.
+        self.asm.load(SCRATCH, base, distance);
+        self.asm.add(SCRATCH, access.offset as i32);
+        self.asm.subtract_memory(SCRATCH, SITES, site + FIRST);
+        self.asm.copy(SCRATCH_2, SCRATCH);
+        self.asm.extend(SCRATCH_2);
+        self.asm.compare_with(SCRATCH_2, SCRATCH);
+        let far = self.asm.jump_if(Condition::NotZero);
+        let large = self.jump_if_any_bits(words, !(u32::MAX >> 1 >> index.shift));
+        self.broadcast_general(T1, SCRATCH);
+        self.shift_by(SHIFT_BY, LEFT, T0, Operand::Register(words), index.shift);
+        self.vector(ADD, T0, T0, Operand::Register(T1));
+        self.regular(access, span, site, ends, body);
+        let beyond = self.not_below_memory((SITES, site + STARTS));
+        let end = self.asm.jump();
+        self.asm.land(far);
+        self.asm.land(large);
+        for (half, to) in [T0, T1].into_iter().enumerate() {
+            let extend = if index.signed { EXTEND_SIGNED } else { EXTEND };
+            let word = self.half_of(words, half, T1);
+            self.vector(extend, to, 0, word);
+            self.shift_by(SHIFT_DOUBLES_BY, LEFT, to, Operand::Register(to), index.shift);
+            self.vector(ADD_DOUBLES, to, to, Operand::Memory(base, distance));
+        }
+        self.offsets(access, [T0, T1].map(Operand::Register), site);
+        self.asm.land(end);
+        if span > 0 {
+            self.or_ahead_beyond(beyond, span, (SITES, site + STARTS));
+        }
+        beyond
     }
 
     /// The sample of the turn's first thread to the scratch register. A sample is that of half a warp, which may be two turns.
@@ -389,7 +507,7 @@ impl Writer<'_> {
     /// added to all other time.
     fn prefetch(&mut self, line: &Line<'_>, site: i32, stride: u32) {
         // The mask's register is free where there is none. Loops with many accesses mostly come back to what they have read.
-        if self.masked || self.accesses > 4 {
+        if self.masked || self.keeps_mask || self.accesses > 4 {
             return;
         }
         self.asm.test_self(TURN);
@@ -456,11 +574,11 @@ impl Writer<'_> {
         self.leave_if(Condition::NotZero);
     }
 
-    /// What all threads read at the scratch register.
-    fn flat(&mut self, load: &Load, d: &[[u8; 2]]) {
+    /// What all threads read at a distance from the scratch register.
+    fn flat(&mut self, load: &Load, d: &[[u8; 2]], ahead: i32) {
         let by = element(load) as i32;
         for (k, d) in d.iter().enumerate() {
-            let at = Operand::Memory(SCRATCH, k as i32 * by);
+            let at = Operand::Memory(SCRATCH, k as i32 * by + ahead);
             match load.memory {
                 MemoryWidth::Bits8 => self.vector(BROADCAST_BYTE, d[0], 0, at),
                 MemoryWidth::Bits16 => self.vector(BROADCAST_SHORT, d[0], 0, at),
@@ -478,10 +596,10 @@ impl Writer<'_> {
         self.extend(load, d);
     }
 
-    /// What threads read one behind another from the scratch register on.
-    fn row(&mut self, load: &Load, d: &[[u8; 2]]) {
+    /// What threads read one behind another from a distance behind the scratch register on.
+    fn row(&mut self, load: &Load, d: &[[u8; 2]], ahead: i32) {
         let bytes = self.vectors.bytes() as i32;
-        let at = |block: i32| Operand::Memory(SCRATCH, block * bytes);
+        let at = |block: i32| Operand::Memory(SCRATCH, block * bytes + ahead);
         match (load.memory, d) {
             // The bytes of threads that are not active may be no memory, which a mask leaves alone.
             (MemoryWidth::Bits8, _) => self.read_short_row(EXTEND_BYTES, d[0][0], at(0)),
@@ -492,7 +610,7 @@ impl Writer<'_> {
                 self.copy(T1, at(1));
                 self.part_words([T0, T1], [a[0], b[0]]);
             }
-            (MemoryWidth::Bits32, d) => self.part_row_of_four(std::array::from_fn(|k| d[k][0])),
+            (MemoryWidth::Bits32, d) => self.part_row_of_four(std::array::from_fn(|k| d[k][0]), ahead),
             (MemoryWidth::Bits64, [d]) => {
                 self.read_row(Some(0), d[0], at(0));
                 self.read_row(Some(1), d[1], at(1));
@@ -508,23 +626,23 @@ impl Writer<'_> {
         self.extend(load, d);
     }
 
-    /// What threads read at offsets in `T0` from the scratch register.
-    fn gather(&mut self, load: &Load, d: &[[u8; 2]]) {
+    /// What threads read at offsets in `T0` from a distance behind the scratch register.
+    fn gather(&mut self, load: &Load, d: &[[u8; 2]], ahead: i32) {
         match load.memory {
-            MemoryWidth::Bits32 if d.len() == 1 => self.gathered(None, d[0][0], T0, 0),
+            MemoryWidth::Bits32 if d.len() == 1 => self.gathered(None, d[0][0], T0, ahead),
             MemoryWidth::Bits32 => {
                 self.half_of(T0, 1, T1);
                 for (pair, d) in d.chunks_exact(2).enumerate() {
-                    self.gathered(Some(0), T2, T0, pair as i32 * 8);
-                    self.gathered(Some(1), T3, T1, pair as i32 * 8);
+                    self.gathered(Some(0), T2, T0, pair as i32 * 8 + ahead);
+                    self.gathered(Some(1), T3, T1, pair as i32 * 8 + ahead);
                     self.part_words([T2, T3], [d[0][0], d[1][0]]);
                 }
             }
             MemoryWidth::Bits64 => {
                 self.half_of(T0, 1, T1);
                 for (k, d) in d.iter().enumerate() {
-                    self.gathered(Some(0), d[0], T0, k as i32 * 8);
-                    self.gathered(Some(1), d[1], T1, k as i32 * 8);
+                    self.gathered(Some(0), d[0], T0, k as i32 * 8 + ahead);
+                    self.gathered(Some(1), d[1], T1, k as i32 * 8 + ahead);
                 }
             }
             // The word that the bytes are in, moved down.

@@ -10,7 +10,8 @@
 //!
 //! - [`known`]: the instructions that have a template. What each computes is defined in `pure/`; a test compares every template with it.
 //! - [`live`]: which registers are read later. [`emit`]: templates of what computes, and which values stay in registers.
-//! - [`load`]: where threads reach memory, checked; loads. [`store`], [`video`]: stores, and video instructions.
+//! - [`load`]: where threads reach memory, checked; loads. [`index`]: addresses that are indexes.
+//! - [`store`], [`video`]: stores, and video instructions. [`phases`]: stores of shared memory behind loads of it.
 //! - [`region`]: whole loops as one function.
 //! - [`vectors`]: what differs between AVX2 and AVX-512. [`assembler`], [`executable`]: bytes, and pages for them; `elsewhere.rs` is in place
 //!   of these pages on other systems.
@@ -26,15 +27,18 @@ mod assembler;
 mod emit;
 #[cfg_attr(not(all(unix, target_arch = "x86_64")), path = "elsewhere.rs")]
 mod executable;
+mod index;
 pub(crate) mod known;
 mod live;
 mod load;
+mod phases;
 pub(crate) mod region;
 mod store;
 mod vectors;
 mod video;
 
 pub(crate) use load::Site;
+pub(crate) use phases::phases;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -191,6 +195,11 @@ impl Found {
         sites
     }
 
+    /// Whether it is more than a step that computes.
+    fn is_worth_it(&self, steps: &[Step]) -> bool {
+        self.end - self.start > 1 || self.end > self.start && matches!(steps[self.start].op, Op::Store(_))
+    }
+
     /// The steps before a store of global memory, if loads of it are among them: see [`store`].
     fn before_store(&self, steps: &[Step]) -> Option<Found> {
         let (mut loads, mut last) = (false, None);
@@ -220,19 +229,24 @@ impl Found {
                         at += *steps as usize;
                         continue;
                     }
-                    // See `store`.
-                    Op::Store(store) if loads_shared && store.access.space == Space::Shared => break,
                     Op::Load(load) => loads_shared |= load.access.space == Space::Shared,
                     _ => {}
                 }
                 if !is_served(kernel, &steps[at]) {
                     break;
                 }
-                let stores = matches!(steps[at].op, Op::Store(_));
-                computes += 1 + usize::from(stores);
+                let store = match &steps[at].op {
+                    Op::Store(store) => Some(store),
+                    _ => None,
+                };
+                computes += 1 + usize::from(store.is_some());
                 at += 1;
                 end = at;
-                if stores {
+                if let Some(store) = store {
+                    // See `store`, and `phases`.
+                    if loads_shared && store.access.space == Space::Shared {
+                        end = phases::end(kernel, steps, start..at);
+                    }
                     break;
                 }
             }
@@ -259,6 +273,13 @@ pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnM
     }
 }
 
+/// The places of these steps.
+pub(crate) fn places(steps: &[Step], range: Range<usize>) -> Vec<usize> {
+    let mut places = Vec::new();
+    each(steps, range, |at, _| places.push(at));
+    places
+}
+
 /// Steps with a run in place of the first step of each.
 fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
     // Shared memory is the first site.
@@ -277,14 +298,14 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
     let mut runs = Vec::new();
     for Found { mut start, end } in found {
         let mut run = Found { start, end };
-        while run.end > run.start {
+        while run.is_worth_it(steps) {
             let first = compiled.sites;
             let mut entries = |run: &Found| {
                 let entries = [false, true].map(|masked| writer.function(steps, run, &live, masked, first));
                 if let [Some(all), Some(some)] = entries { Some((all, some)) } else { None }
             };
             if let Some(own) = entries(&run) {
-                let before = run.before_store(steps).filter(|before| before.end - before.start > 1);
+                let before = run.before_store(steps).filter(|before| before.is_worth_it(steps));
                 let other = before.and_then(|before| Some((before, entries(&before)?)));
                 compiled.sites += run.sites(steps);
                 start = run.end;
@@ -292,8 +313,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
                 run = Found { start, end };
             } else {
                 // Half of it may fit into registers.
-                let mut places = Vec::new();
-                each(steps, run.start..run.end, |at, _| places.push(at));
+                let places = places(steps, run.start..run.end);
                 run = Found { start, end: places[places.len() / 2] };
             }
         }
@@ -313,11 +333,8 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         }
     }
     let Some(code) = Executable::new(writer.code()) else { return compiled };
-    if let Ok(path) = std::env::var("DUMP_JIT") {
-        let a = unsafe { code.function(0) } as usize;
-        std::fs::write(format!("{path}.{a:x}"), writer.code()).expect("dump");
-    }
     for (site, own, other) in runs {
+        let own_steps = steps;
         let mut describe = |(found, (all, some)): (Found, (usize, usize)), otherwise| {
             let range = &steps[found.start..found.end];
             let mut counts = 0;
@@ -344,7 +361,8 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
             let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
             let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
             let lanes = vectors.lanes() as u32;
-            Run { all, some, lanes, steps, counts, executed, loading, site, stores, videos, otherwise }
+            let phases = phases(own_steps, found.start..found.end).len() as u32;
+            Run { all, some, lanes, phases, steps, counts, executed, loading, site, stores, videos, otherwise }
         };
         let other = other.map(|other| describe(other, None));
         let number = other.is_some().then_some(compiled.others.len() as u32);

@@ -26,7 +26,7 @@ use super::assembler::{Condition, General, Jump, Place};
 use super::emit::*;
 use super::live::Live;
 use super::vectors::Vectors;
-use super::{Found, each, is_served};
+use super::{Found, each, is_served, places};
 use crate::code::{Guard, Kernel, Linear, Op, Pc, RegionPart, Step};
 use crate::column::{Area, Slot, Width};
 use crate::memory::Space;
@@ -512,7 +512,7 @@ impl Writer<'_> {
         let mut sites = Vec::new();
         let (mut found, mut needed, mut written) = (Vec::new(), 0, Vec::new());
         for (number, part) in region.parts.iter().enumerate() {
-            let lines = self.lines(steps, &part.steps, &region.after(number), part.guard(), live, site)?;
+            let lines = self.part_lines(steps, region, number, live, site)?;
             self.areas().into_iter().for_each(|area| {
                 if !used.contains(&area) {
                     used.push(area);
@@ -627,7 +627,7 @@ impl Writer<'_> {
         homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
         stored.into_iter().chain([ended]).for_each(|jump| self.asm.land(jump));
         self.asm.copy(General::Rax, General::Rdx);
-        Some((self.end(start, frame, saved)?, written))
+        Some((self.end(start, frame, &[], saved)?, written))
     }
 
     /// Writes the lines of a part; the truths of its guard, if its branch has one.
@@ -639,11 +639,23 @@ impl Writer<'_> {
         live: &Live,
         site: usize,
     ) -> Option<Option<u8>> {
-        let part = region.parts[number];
-        let lines = self.lines(steps, &part.steps, &region.after(number), part.guard(), live, site)?;
-        self.start_lines(&lines);
-        self.write_lines(&lines);
+        let lines = self.part_lines(steps, region, number, live, site)?;
+        self.turn(&lines);
         Some(self.guard_truths(&lines))
+    }
+
+    fn part_lines<'s>(
+        &mut self,
+        steps: &'s [Step],
+        region: &Region,
+        number: usize,
+        live: &Live,
+        site: usize,
+    ) -> Option<Vec<Line<'s>>> {
+        let part = region.parts[number];
+        let places = places(steps, part.steps.start..part.steps.end);
+        let behind = Behind { steps: &region.after(number), guard: part.guard(), later: &[] };
+        self.lines(steps, &places, &behind, live, site)
     }
 
     /// Adds the threads of a mask to a goal. `once` says whether nobody else can be there.

@@ -1,7 +1,7 @@
 //! Templates of stores.
 //!
 //! A store is the last step of its run, and reaches other memory than the loads before it: another space, or another allocation, which the
-//! function asks first. So every thread has read what the steps before the store read, as lanes of a warp that go together do, and of several
+//! function asks first; for shared memory see [`phases`](super::phases). So every thread has read what the steps before the store read, as lanes of a warp that go together do, and of several
 //! threads that write to one place the last one stays. For kernels that change an allocation in its place there is a second run, which ends
 //! before the store.
 
@@ -35,36 +35,43 @@ impl Writer<'_> {
     pub(super) fn store_to_memory(&mut self, line: &Line<'_>, store: &Store, site: usize) {
         let values = &line.sources[line.sources.len() - store.sources.len()..];
         let from: Vec<[u8; 2]> = values.iter().map(|value| self.read(*value)).collect();
-        self.access(line, &store.access, store.sources.len(), site, &mut |this, shape| match (store.memory, shape) {
-            (MemoryWidth::Bits8 | MemoryWidth::Bits16, Shape::Row) if !this.masked || this.has_masked_rows(1) => {
-                this.write_short_row(store.access.bytes, from[0][0], Operand::Memory(SCRATCH, 0));
-            }
-            (MemoryWidth::Bits32, Shape::Row) if from.len() == 1 => {
-                this.write_row(None, from[0][0], Operand::Memory(SCRATCH, 0));
-            }
-            (MemoryWidth::Bits64, Shape::Row) if from.len() == 1 => this.write_doubles(from[0]),
-            (MemoryWidth::Bits32, Shape::Row) if from.len() == 2 && !this.masked => {
-                this.pair_words([from[0][0], from[1][0]]);
-                this.write_doubles([T3, T4]);
-            }
-            // There are no instructions that write bytes here and there.
-            (MemoryWidth::Bits8 | MemoryWidth::Bits16, _) if this.vectors == Vectors::Avx512 => {
-                let leave = this.asm.jump();
-                this.leaves.push(leave);
-            }
-            (_, shape) => {
-                // Offsets of the shapes that need none.
-                if shape != Shape::Any {
-                    let by = if shape == Shape::Row { store.access.bytes } else { 0 };
-                    let offsets = this.asm.vector(std::array::from_fn(|i| i as u32 * by));
-                    this.copy(T0, offsets);
+        self.access(
+            line,
+            &store.access,
+            0,
+            store.sources.len(),
+            site,
+            &mut |this, shape| match (store.memory, shape) {
+                (MemoryWidth::Bits8 | MemoryWidth::Bits16, Shape::Row) if !this.masked || this.has_masked_rows(1) => {
+                    this.write_short_row(store.access.bytes, from[0][0], Operand::Memory(SCRATCH, 0));
                 }
-                match this.vectors {
-                    Vectors::Avx2 => this.one_by_one(store, &from),
-                    Vectors::Avx512 => this.scatter(store, &from),
+                (MemoryWidth::Bits32, Shape::Row) if from.len() == 1 => {
+                    this.write_row(None, from[0][0], Operand::Memory(SCRATCH, 0));
                 }
-            }
-        });
+                (MemoryWidth::Bits64, Shape::Row) if from.len() == 1 => this.write_doubles(from[0]),
+                (MemoryWidth::Bits32, Shape::Row) if from.len() == 2 && !this.masked => {
+                    this.pair_words([from[0][0], from[1][0]]);
+                    this.write_doubles([T3, T4]);
+                }
+                // There are no instructions that write bytes here and there.
+                (MemoryWidth::Bits8 | MemoryWidth::Bits16, _) if this.vectors == Vectors::Avx512 => {
+                    let leave = this.asm.jump();
+                    this.leaves.push(leave);
+                }
+                (_, shape) => {
+                    // Offsets of the shapes that need none.
+                    if shape != Shape::Any {
+                        let by = if shape == Shape::Row { store.access.bytes } else { 0 };
+                        let offsets = this.asm.vector(std::array::from_fn(|i| i as u32 * by));
+                        this.copy(T0, offsets);
+                    }
+                    match this.vectors {
+                        Vectors::Avx2 => this.one_by_one(store, &from),
+                        Vectors::Avx512 => this.scatter(store, &from),
+                    }
+                }
+            },
+        );
     }
 
     /// A row of doubles.
@@ -75,6 +82,15 @@ impl Writer<'_> {
         }
     }
 
+    /// Eight bytes of each thread: the given part of what is stored.
+    fn eights(&mut self, store: &Store, from: &[[u8; 2]], part: usize) -> [u8; 2] {
+        if store.memory == MemoryWidth::Bits64 {
+            return from[part];
+        }
+        self.pair_words([from[2 * part][0], from[2 * part + 1][0]]);
+        [T3, T4]
+    }
+
     /// Stores to offsets in `T0`, in the order of threads.
     fn scatter(&mut self, store: &Store, from: &[[u8; 2]]) {
         if store.memory == MemoryWidth::Bits32 && from.len() == 1 {
@@ -83,12 +99,7 @@ impl Writer<'_> {
         self.half_of(T0, 1, T1);
         let double = store.memory == MemoryWidth::Bits64;
         for k in 0..if double { from.len() } else { from.len() / 2 } {
-            let halves = if double {
-                from[k]
-            } else {
-                self.pair_words([from[2 * k][0], from[2 * k + 1][0]]);
-                [T3, T4]
-            };
+            let halves = self.eights(store, from, k);
             for (half, from) in halves.into_iter().enumerate() {
                 self.scattered(Some(half), from, [T0, T1][half], k as i32 * 8);
             }
@@ -101,32 +112,25 @@ impl Writer<'_> {
         let offsets = self.place();
         let to = self.on_stack(offsets, 0);
         self.vector(STORE_WORDS, T0, 0, to);
-        let places: Vec<usize> = from.iter().map(|_| self.place()).collect();
-        for (place, from) in places.iter().zip(from) {
-            for (half, from) in from.iter().enumerate().take(1 + usize::from(double)) {
-                let to = self.on_stack(*place, half);
-                self.vector(STORE_WORDS, *from, 0, to);
+        if double || from.len() > 1 {
+            // Eight bytes at a time. Accesses are aligned, so the parts of one thread's bytes are never in place of another part.
+            for part in 0..if double { from.len() } else { from.len() / 2 } {
+                let eights = self.eights(store, from, part);
+                self.write_eights(eights, offsets, 8 * part as i32);
             }
+            return self.free_place(offsets);
         }
-        let element = store.access.bytes / from.len() as u32;
+        let values = self.place();
+        let to = self.on_stack(values, 0);
+        self.vector(STORE_WORDS, from[0][0], 0, to);
         for thread in 0..self.vectors.lanes() as i32 {
-            let skip = self.masked.then(|| {
-                self.asm.compare_byte_with_zero(MASK, thread);
-                self.asm.jump_if(Condition::Zero)
-            });
-            self.asm.load_word(SCRATCH_2, General::Rsp, self.distance_on_stack(offsets) + thread * 4);
-            for (k, place) in places.iter().enumerate() {
-                let distance = self.distance_on_stack(*place);
-                match double {
-                    true => self.asm.load(SCRATCH_3, General::Rsp, distance + thread * 8),
-                    false => self.asm.load_word(SCRATCH_3, General::Rsp, distance + thread * 4),
-                }
-                self.asm.store_at(SCRATCH_3, SCRATCH, SCRATCH_2, k as i32 * element as i32, element);
-            }
+            let skip = self.load_offset(offsets, thread);
+            self.asm.load_word(SCRATCH_3, General::Rsp, self.distance_on_stack(values) + thread * 4);
+            self.asm.store_at(SCRATCH_3, SCRATCH, SCRATCH_2, 0, store.access.bytes);
             if let Some(skip) = skip {
                 self.asm.land(skip);
             }
         }
-        places.into_iter().chain([offsets]).for_each(|place| self.free_place(place));
+        [values, offsets].into_iter().for_each(|place| self.free_place(place));
     }
 }

@@ -119,6 +119,7 @@ const SHORTS_TO_BYTES: Code = code(1, 1, 0, 0x63);
 // Eight bytes between memory and a vector register.
 const LOAD_EIGHT: Code = code(1, 2, 0, 0x7e);
 const STORE_EIGHT: Code = code(1, 1, 0, 0xd6);
+const STORE_EIGHT_UPPER: Code = code(1, 0, 0, 0x17);
 /// A general register to the first word.
 const FROM_GENERAL: Code = code(1, 1, 0, 0x6e);
 /// As the code of AVX-512, which has another bit W.
@@ -245,13 +246,24 @@ impl Writer<'_> {
         self.asm.evex(code, Length::Bits512, d, a, b, Mask::keeping(truths));
     }
 
-    /// A jump that is taken if there is no truth.
-    pub(super) fn jump_if_none(&mut self, truths: u8) -> Jump {
+    /// Sets the flags: zero, if there is no truth.
+    fn test_truths(&mut self, truths: u8) {
         match self.vectors {
             Vectors::Avx2 => self.vector(TEST_BITS, truths, 0, Operand::Register(truths)),
             Vectors::Avx512 => self.asm.vex(MASK_TEST, false, truths, 0, Operand::Register(truths)),
         }
+    }
+
+    /// A jump that is taken if there is no truth.
+    pub(super) fn jump_if_none(&mut self, truths: u8) -> Jump {
+        self.test_truths(truths);
         self.asm.jump_if(Condition::Zero)
+    }
+
+    /// A jump that is taken if there is one.
+    fn jump_unless_none(&mut self, truths: u8) -> Jump {
+        self.test_truths(truths);
+        self.asm.jump_if(Condition::NotZero)
     }
 
     /// The truths of half of the threads, for their doubles: in the given register, or where they are.
@@ -349,6 +361,19 @@ impl Writer<'_> {
             }
         }
         self.asm.jump_if(Condition::Zero)
+    }
+
+    /// A jump that is taken unless all threads of the turn are active.
+    pub(super) fn jump_unless_all_active(&mut self) -> Jump {
+        if self.vectors == Vectors::Avx2 {
+            self.asm.compare_at(MASK, 0, -1);
+            return self.asm.jump_if(Condition::NotZero);
+        }
+        let ones = self.asm.vector([u32::MAX; 16]);
+        self.asm.evex(MOVE_BYTES, Length::Bits128, T0, 0, Operand::Memory(MASK, 0), Mask::ALL);
+        self.asm.evex(COMPARE, Length::Bits128, K0, T0, ones, Mask::ALL);
+        self.asm.immediate(DIFFERENT);
+        self.jump_unless_none(K0)
     }
 
     /// Truths from a column of predicates.
@@ -621,35 +646,6 @@ impl Writer<'_> {
         truths
     }
 
-    /// Where words in `T0` are not below the word in memory.
-    pub(super) fn not_below_memory(&mut self, (base, distance): (General, i32)) -> u8 {
-        match self.vectors {
-            Vectors::Avx2 => {
-                self.vector(BROADCAST_WORD, T1, 0, Operand::Memory(base, distance));
-                self.not_below(Operand::Register(T1))
-            }
-            Vectors::Avx512 => self.not_below(Operand::Broadcast(base, distance)),
-        }
-    }
-
-    /// Leaves if a word of an active thread has a bit from a place on.
-    pub(super) fn leave_if_bits(&mut self, words: u8, from: u32) {
-        let bits = self.asm.word(u32::MAX << from);
-        match self.vectors {
-            Vectors::Avx2 => {
-                self.vector(AND, T2, words, bits);
-                let active = if self.masked { self.active(None, K1, T3) } else { T2 };
-                self.vector(TEST_BITS, T2, 0, Operand::Register(active));
-            }
-            Vectors::Avx512 => {
-                let active = Mask::keeping(if self.masked { ACTIVE } else { 0 });
-                self.asm.evex(TEST, Length::Bits512, K1, words, bits, active);
-                self.asm.vex(MASK_TEST, false, K1, 0, Operand::Register(K1));
-            }
-        }
-        self.leave_if(Condition::NotZero);
-    }
-
     /// Offsets as doubles in `T0` and `T1` become words in `T0`; where they are not below a bound in memory, which is at most 2^31.
     pub(super) fn words_below(&mut self, bound: (General, i32)) -> u8 {
         let (base, distance) = bound;
@@ -667,6 +663,52 @@ impl Writer<'_> {
         self.join_truths(K0, [K0, K1]);
         self.low(T0, [T0, T1]);
         K0
+    }
+
+    /// Adds the truths of words in `T0` that a distance brings to the same bound or beyond it, where the distance does not wrap.
+    pub(super) fn or_ahead_beyond(&mut self, truths: u8, span: u32, bound: (General, i32)) {
+        let (span, (base, distance)) = (self.asm.word(span), bound);
+        if self.vectors == Vectors::Avx512 {
+            self.vector(ADD, T1, T0, span);
+            self.vector_by(COMPARE, K1, T1, Operand::Broadcast(base, distance), NOT_BELOW);
+            return self.truths(MASK_OR, OR, truths, truths, K1);
+        }
+        self.vector(BROADCAST_WORD, T1, 0, Operand::Memory(base, distance));
+        self.vector(ADD, T3, T0, span);
+        self.vector(MAX, T1, T1, Operand::Register(T3));
+        self.vector(EQUAL, T1, T1, Operand::Register(T3));
+        self.truths(MASK_OR, OR, truths, truths, T1);
+    }
+
+    /// Stores eight bytes of each thread to offsets on the stack, at a distance: those of four threads from each register. AVX2.
+    pub(super) fn write_eights(&mut self, from: [u8; 2], offsets: usize, distance: i32) {
+        let mut thread = 0;
+        for from in from {
+            for quarter in 0..2 {
+                if quarter == 1 {
+                    self.half_of(from, 1, T1);
+                }
+                for code in [STORE_EIGHT, STORE_EIGHT_UPPER] {
+                    let skip = self.load_offset(offsets, thread);
+                    let to = Operand::Gathered(SCRATCH, SCRATCH_2 as u8, distance);
+                    self.half_vector(code, if quarter == 0 { from } else { T1 }, 0, to);
+                    if let Some(skip) = skip {
+                        self.asm.land(skip);
+                    }
+                    thread += 1;
+                }
+            }
+        }
+    }
+
+    /// The offset of a thread from the stack; a jump that is taken if the thread is not active.
+    pub(super) fn load_offset(&mut self, offsets: usize, thread: i32) -> Option<Jump> {
+        let skip = self.masked.then(|| {
+            self.asm.compare_byte_with_zero(MASK, thread);
+            self.asm.jump_if(Condition::Zero)
+        });
+        self.asm.load_word(SCRATCH_2, General::Rsp, self.distance_on_stack(offsets) + thread * 4);
+        skip
     }
 
     /// Sets the flags: zero, unless there is a truth for an active thread, or one of some low bits of `T0`. With AVX2, every bit of the truths
@@ -736,6 +778,38 @@ impl Writer<'_> {
         }
         self.vector(SUB, T2, T0, Operand::Register(T1));
         self.jump_if_zero(T2)
+    }
+
+    /// A jump that is taken unless the words of a register follow one another; all threads are active. `T1` is the first one in all places.
+    pub(super) fn jump_unless_counting(&mut self, words: u8) -> Jump {
+        let counting = self.asm.vector(std::array::from_fn(|i| i as u32));
+        self.vector(BROADCAST_WORD, T1, 0, Operand::Register(words));
+        self.vector(SUB, T2, words, Operand::Register(T1));
+        match self.vectors {
+            Vectors::Avx2 => self.vector(XOR, T2, T2, counting),
+            Vectors::Avx512 => self.vector_by(COMPARE, K0, T2, counting, DIFFERENT),
+        }
+        self.jump_unless_none(self.truth(K0, T2))
+    }
+
+    /// A jump that is taken if some words of a register have some bits.
+    pub(super) fn jump_if_any_bits(&mut self, words: u8, bits: u32) -> Jump {
+        let bits = self.asm.word(bits);
+        if self.vectors == Vectors::Avx2 {
+            self.vector(TEST_BITS, words, 0, bits);
+            return self.asm.jump_if(Condition::NotZero);
+        }
+        self.vector(TEST, K0, words, bits);
+        self.jump_unless_none(K0)
+    }
+
+    /// Where words in `T0` are not below a bound in memory, as [`not_below`](Self::not_below).
+    pub(super) fn not_below_memory(&mut self, (base, distance): (General, i32)) -> u8 {
+        if self.vectors == Vectors::Avx512 {
+            return self.not_below(Operand::Broadcast(base, distance));
+        }
+        self.vector(BROADCAST_WORD, T1, 0, Operand::Memory(base, distance));
+        self.not_below(Operand::Register(T1))
     }
 
     /// The next question: a jump that is taken if active threads are in a row, by their numbers times a constant. `T1` is then where the first
@@ -870,9 +944,9 @@ impl Writer<'_> {
         }
     }
 
-    /// The four words of each thread from the address in the scratch register on, where threads are in a row.
-    pub(super) fn part_row_of_four(&mut self, d: [u8; 4]) {
-        let at = |block: usize, bytes: usize| Operand::Memory(SCRATCH, (block * bytes) as i32);
+    /// The four words of each thread from a distance behind the address in the scratch register on, where threads are in a row.
+    pub(super) fn part_row_of_four(&mut self, d: [u8; 4], ahead: i32) {
+        let at = |block: usize, bytes: usize| Operand::Memory(SCRATCH, (block * bytes) as i32 + ahead);
         let blocks = [T0, T1, T2, T3];
         if self.vectors == Vectors::Avx512 {
             blocks.into_iter().enumerate().for_each(|(block, to)| self.copy(to, at(block, 64)));

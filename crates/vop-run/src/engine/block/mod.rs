@@ -194,8 +194,9 @@ impl<'l> Worker<'l> {
         if let Some(samples) = &self.samples {
             samples.set_ctaids(self.launch, self.ctaid);
         }
+        let level = self.launch.kernel.level;
         self.relies_on_samples =
-            self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves));
+            self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves, level));
         self.set_ctaids();
         self.choose_steps();
         self.loops.start();
@@ -325,8 +326,7 @@ impl<'l> Worker<'l> {
             match &step.op {
                 // SAFETY: the decoder laid the slots out for this file, and a mask has a byte for each of its threads.
                 Op::Compute { run, operands, .. } => unsafe {
-                    let all = active as usize == self.reach.lanes;
-                    run(&self.reach.file, operands, if all { std::ptr::null() } else { mask });
+                    run(&self.reach.file, operands, self.or_all(mask, active));
                 },
                 Op::Skip { steps, counts } => {
                     self.done.executed += u64::from(*counts) * u64::from(active);
@@ -345,7 +345,7 @@ impl<'l> Worker<'l> {
                     self.reach.changes += u64::from(run.stores);
                     let (function, mask) = if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
                     let left = match gives_up {
-                        true => turns,
+                        true => turns * run.phases as usize,
                         // SAFETY: the steps were translated for this file and these sites, and a mask has a byte for each of its threads.
                         false => unsafe {
                             function(self.reach.file.bases.as_ptr(), mask, turns, runs.sites.as_mut_ptr())
@@ -422,7 +422,7 @@ impl<'l> Worker<'l> {
                     self.look_if_due()?;
                 }
                 // SAFETY: the decoder laid the operation out for this file, and a mask has a byte for each of its threads.
-                Op::Warp(collective) if unsafe { self.whole_warps(collective, mask) } => {
+                Op::Warp(collective) if unsafe { self.whole_warps(collective, self.or_all(mask, active)) } => {
                     let (lanes, groups) = (self.reach.lanes as u64, self.groups.parked.len() as u64);
                     self.meter.over += std::mem::take(&mut over) + 8 * lanes + lanes * (groups / 4);
                     self.look_if_due()?;
@@ -454,6 +454,12 @@ impl<'l> Worker<'l> {
                 self.observe_after(pc);
             }
         }
+    }
+
+    /// A mask, or null, if it is of all threads.
+    #[inline(always)]
+    fn or_all(&self, mask: *const u8, active: u32) -> *const u8 {
+        if active as usize == self.reach.lanes { std::ptr::null() } else { mask }
     }
 
     /// Operations that are rare or slow in themselves; false if the running group waits or has ended.

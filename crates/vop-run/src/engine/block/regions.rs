@@ -10,6 +10,7 @@ use super::groups::{Wait, count, subtract, union};
 use super::{Failure, Worker};
 use crate::code::{Pc, Region};
 use crate::column::{Slot, WARP, Width};
+use crate::jit;
 use crate::jit::region::{EXECUTED, FAILED, FIRST_TURN, PARTS, PENDING, RECORD, RESUMES, ROUNDS, TAKEN, WORDS};
 
 /// How often a region starts again for allocations that it did not know.
@@ -168,7 +169,9 @@ impl Worker<'_> {
         mask[turn * lanes..][..lanes].copy_from_slice(&bytes_of(pending, lanes)[..lanes]);
         let sampled = usize::from(self.relies_on_samples);
         let before = self.runs[sampled].sites.clone();
-        let fault = self.step_through(part.start as usize..part.end as usize, part.site as usize, &mask);
+        let steps = self.launch.own_steps(self.relies_on_samples);
+        let places = jit::places(steps, part.start as usize..part.end as usize);
+        let fault = self.step_through(&places, &mut (part.site as usize), &mask);
         let changed = self.runs[sampled].sites.iter().zip(&before).any(|(new, old)| !new.is_of_same(old));
         fault.is_none() && changed
     }

@@ -2,8 +2,6 @@
 
 #![allow(unsafe_code, reason = "operands stand in columns, which are raw memory")]
 
-use std::ops::Range;
-
 use super::groups::{Wait, count, subtract};
 use super::{Failure, Worker};
 use crate::code::{Op, Pc, Run};
@@ -53,9 +51,24 @@ impl Worker<'_> {
             // SAFETY: a mask has a byte for each thread.
             rest.copy_from_slice(unsafe { std::slice::from_raw_parts(mask, lanes) });
         }
-        rest[..lanes - left * run.lanes as usize].fill(0);
+        let turns = lanes / run.lanes as usize;
+        // Those of the phases behind are among the turns that are left.
+        let behind = (left - 1) / turns;
+        let in_phase = left - behind * turns;
+        let all = rest.clone();
+        rest[..lanes - in_phase * run.lanes as usize].fill(0);
         self.count_failure(run.loading);
-        let failed = self.step_through(pc as usize..(pc + run.steps) as usize, run.site as usize, &rest);
+        let steps = self.launch.own_steps(self.relies_on_samples);
+        let phases = jit::phases(steps, pc as usize..(pc + run.steps) as usize);
+        let first = phases.len() - 1 - behind;
+        let mut site = run.site as usize;
+        let mut failed = None;
+        for (number, places) in phases.into_iter().enumerate().skip(first) {
+            failed = self.step_through(&places, &mut site, if number == first { &rest } else { &all });
+            if failed.is_some() {
+                break;
+            }
+        }
         match failed {
             Some((fault, at)) => {
                 self.running.pc = at + 1;
@@ -83,43 +96,44 @@ impl Worker<'_> {
 
     /// Executes steps of machine code one by one, and finds out where their accesses reach, whose sites start with `site`. Returns the fault of
     /// the first access that fails, and its step.
-    pub(super) fn step_through(
-        &mut self,
-        range: Range<usize>,
-        mut site: usize,
-        mask: &[u8],
-    ) -> Option<(WarpFault, Pc)> {
+    pub(super) fn step_through(&mut self, places: &[usize], site: &mut usize, mask: &[u8]) -> Option<(WarpFault, Pc)> {
         let runs = &mut self.runs[usize::from(self.relies_on_samples)];
         let steps = self.launch.own_steps(self.relies_on_samples);
-        let mut failed = None;
-        jit::each(steps, range, |at, step| match &step.op {
-            _ if failed.is_some() => {}
+        let mut execute = |at: usize| match &steps[at].op {
             // SAFETY: the decoder laid the slots out for this file, and the mask has a byte for each of its threads.
-            Op::Compute { run, operands, .. } => unsafe { run(&self.reach.file, operands, mask.as_ptr()) },
+            Op::Compute { run, operands, .. } => unsafe {
+                run(&self.reach.file, operands, mask.as_ptr());
+                Ok(())
+            },
             // SAFETY: as above.
-            Op::Video(video) => unsafe { self.launch.video(&self.reach.file, video, mask.as_ptr()) },
+            Op::Video(video) => unsafe {
+                self.launch.video(&self.reach.file, video, mask.as_ptr());
+                Ok(())
+            },
             Op::Load(load) => {
                 if load.access.space != Space::Shared {
                     // SAFETY: the decoder made the load for this file.
-                    runs.sites[site] = unsafe { self.reach.site(&load.access, mask, false) };
-                    site += 1;
+                    runs.sites[*site] = unsafe { self.reach.site(&load.access, mask, false) };
+                    *site += 1;
                 }
                 // SAFETY: the decoder made the load for this file, and the mask has a byte for each of its threads.
-                let result = unsafe { self.moves.load(&mut self.reach, load, mask.as_ptr()) };
-                failed = result.err().map(|fault| (fault, at as Pc));
+                unsafe { self.moves.load(&mut self.reach, load, mask.as_ptr()) }
             }
             Op::Store(store) => {
                 if store.access.space != Space::Shared {
                     // SAFETY: the decoder made the store for this file.
-                    runs.sites[site] = unsafe { self.reach.site(&store.access, mask, true) };
+                    runs.sites[*site] = unsafe { self.reach.site(&store.access, mask, true) };
+                    *site += 1;
                 }
                 // SAFETY: as for loads.
-                let result = unsafe { self.moves.store(&mut self.reach, store, mask.as_ptr()) };
-                failed = result.err().map(|fault| (fault, at as Pc));
+                unsafe { self.moves.store(&mut self.reach, store, mask.as_ptr()) }
             }
-            Op::Join => {}
-            _ => debug_assert!(false, "machine code has no other steps"),
-        });
-        failed
+            Op::Join => Ok(()),
+            _ => {
+                debug_assert!(false, "machine code has no other steps");
+                Ok(())
+            }
+        };
+        places.iter().find_map(|at| Some((execute(*at).err()?, *at as Pc)))
     }
 }

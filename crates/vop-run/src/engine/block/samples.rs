@@ -11,6 +11,7 @@ use crate::column::{Area, File, HALF, MAX_LANES, Slot, Width, sample_count, samp
 use crate::engine::access::{Moves, Reach};
 use crate::engine::launch::Launch;
 use crate::error::RunError;
+use crate::level::{Level, leveled};
 
 /// All samples of a block are computed.
 const ALL: [u8; sample_count(MAX_LANES)] = [0xff; sample_count(MAX_LANES)];
@@ -86,42 +87,58 @@ impl<'l> Samples<'l> {
     }
 
     /// Computes the samples of a block. Returns whether what the steps rely on holds.
-    pub(super) fn hold(&self, reach: &mut Reach, moves: &Moves) -> bool {
+    pub(super) fn hold(&self, reach: &mut Reach, moves: &Moves, level: Level) -> bool {
         self.compute(&self.sampled.each, reach, moves);
-        let halves = reach.lanes / HALF;
-        // SAFETY: the decoder laid the claims' slots out for samples of these widths.
-        let broken = self.sampled.claims.iter().fold(0, |broken, claim| unsafe {
-            broken
-                | match *claim {
-                    Claim::Straight(slot, stride) => {
-                        let length = (i64::from(stride) * (HALF as i64 - 1)) as u64;
-                        self.fold_halves::<u64>(slot, halves, |first, last| last.wrapping_sub(first) ^ length)
-                    }
-                    Claim::Ordered { slot, width: Width::Word, signed, falls } => {
-                        let flip = u32::from(signed) << 31 ^ if falls { u32::MAX } else { 0 };
-                        self.fold_halves::<u32>(slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
-                    }
-                    Claim::Ordered { slot, signed, falls, .. } => {
-                        let flip = u64::from(signed) << 63 ^ if falls { u64::MAX } else { 0 };
-                        self.fold_halves::<u64>(slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
-                    }
-                    Claim::Flat(slot) => self.fold_halves::<u8>(slot, halves, |first, last| u64::from(first ^ last)),
-                }
-        });
-        broken == 0
+        // SAFETY: the decoder laid the claims' slots out for samples of their widths, and a launch's level is one that this CPU has.
+        unsafe { broken(level)(&self.file, &self.sampled.claims, reach.lanes / HALF) == 0 }
     }
+}
 
-    /// All bits of what `f` makes of the first and the last sample of each half.
-    ///
-    /// # Safety
-    /// The slot must have been laid out for samples of this type.
-    #[inline(always)]
-    unsafe fn fold_halves<T: Copy>(&self, slot: Slot, halves: usize, f: impl Fn(T, T) -> u64) -> u64 {
-        let column = self.file.column_of_samples::<T>(slot);
-        // SAFETY: the caller promises a column of this type, which has two samples for each half: the first ones, then the last ones.
-        let [firsts, lasts] = unsafe { [0, halves].map(|at| std::slice::from_raw_parts(column.add(at), halves)) };
-        firsts.iter().zip(lasts).fold(0, |all, (first, last)| all | f(*first, *last))
+leveled! {
+    /// Bits that are all zero if some claims hold. Their slots must have been laid out for samples of their widths in this file, which has two
+    /// for each half.
+    fn broken(file: &File, claims: &[Claim], halves: usize) -> u64 {
+        // SAFETY: callers promise the slots.
+        claims.iter().fold(0, |broken, claim| broken | unsafe { broken_of(file, *claim, halves) })
     }
+}
+
+/// The bits of one claim.
+///
+/// # Safety
+/// As for the claims of [`broken`].
+#[inline(always)]
+unsafe fn broken_of(file: &File, claim: Claim, halves: usize) -> u64 {
+    // SAFETY: the caller promises the slot.
+    unsafe {
+        match claim {
+            Claim::Straight(slot, stride) => {
+                let length = (i64::from(stride) * (HALF as i64 - 1)) as u64;
+                fold_halves::<u64>(file, slot, halves, |first, last| last.wrapping_sub(first) ^ length)
+            }
+            Claim::Ordered { slot, width: Width::Word, signed, falls } => {
+                let flip = u32::from(signed) << 31 ^ if falls { u32::MAX } else { 0 };
+                fold_halves::<u32>(file, slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
+            }
+            Claim::Ordered { slot, signed, falls, .. } => {
+                let flip = u64::from(signed) << 63 ^ if falls { u64::MAX } else { 0 };
+                fold_halves::<u64>(file, slot, halves, |first, last| u64::from(first ^ flip > last ^ flip))
+            }
+            Claim::Flat(slot) => fold_halves::<u8>(file, slot, halves, |first, last| u64::from(first ^ last)),
+        }
+    }
+}
+
+/// All bits of what `f` makes of the first and the last sample of each half.
+///
+/// # Safety
+/// The slot must have been laid out for samples of this type.
+#[inline(always)]
+unsafe fn fold_halves<T: Copy>(file: &File, slot: Slot, halves: usize, f: impl Fn(T, T) -> u64) -> u64 {
+    let column = file.column_of_samples::<T>(slot);
+    // SAFETY: the caller promises a column of this type, which has two samples for each half: the first ones, then the last ones.
+    let [firsts, lasts] = unsafe { [0, halves].map(|at| std::slice::from_raw_parts(column.add(at), halves)) };
+    firsts.iter().zip(lasts).fold(0, |all, (first, last)| all | f(*first, *last))
 }
 
 impl Running {

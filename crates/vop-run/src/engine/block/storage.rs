@@ -8,6 +8,7 @@ use crate::column::{Area, WARP, Width};
 use crate::engine::access::Reach;
 use crate::engine::launch::Launch;
 use crate::error::RunError;
+use crate::level::leveled;
 use crate::memory::{Bytes, refused};
 
 /// Bytes of a block's registers, at most: 2 GiB.
@@ -201,16 +202,31 @@ pub(super) unsafe fn set_ctaids(
     starts: &[usize],
     per_block: usize,
 ) {
-    let Some(merged) = launch.merged else { return };
-    let mut ctaid = first;
-    for block in 0..launch.at_once {
-        for &(axis, slot) in &merged.ctaids {
-            for start in starts {
-                let at = slot.offset() as usize / 4 * length + start + block * per_block;
-                // SAFETY: the caller promises the column; each block has its part of it.
-                unsafe { std::slice::from_raw_parts_mut(base.cast::<u32>().add(at), per_block).fill(ctaid[axis]) };
+    // SAFETY: the caller promises the column, and a launch's level is one that this CPU has.
+    unsafe { fill_ctaids(launch.kernel.level)(launch, first, base, length, starts, per_block) }
+}
+
+leveled! {
+    /// What [`set_ctaids`] does.
+    fn fill_ctaids(
+        launch: &Launch<'_>,
+        first: [u32; 3],
+        base: *mut u8,
+        length: usize,
+        starts: &[usize],
+        per_block: usize,
+    ) {
+        let Some(merged) = launch.merged else { return };
+        let mut ctaid = first;
+        for block in 0..launch.at_once {
+            for &(axis, slot) in &merged.ctaids {
+                for start in starts {
+                    let at = slot.offset() as usize / 4 * length + start + block * per_block;
+                    // SAFETY: the caller promises the column; each block has its part of it.
+                    unsafe { std::slice::from_raw_parts_mut(base.cast::<u32>().add(at), per_block).fill(ctaid[axis]) };
+                }
             }
+            ctaid = launch.shape.next_ctaid(ctaid);
         }
-        ctaid = launch.shape.next_ctaid(ctaid);
     }
 }
