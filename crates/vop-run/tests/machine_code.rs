@@ -191,8 +191,14 @@ fn input(random: &mut Random) -> Vec<u8> {
 }
 
 /// What a kernel stores, and how many steps were executed as machine code.
-fn run(text: &str, input: &[u8], machine_code: MachineCode, level: Level, block: u32) -> (Vec<u8>, u64, usize) {
-    let program = Program::read(text);
+fn run(
+    text: &str,
+    program: &Program,
+    input: &[u8],
+    machine_code: MachineCode,
+    level: Level,
+    block: u32,
+) -> (Vec<u8>, u64, usize) {
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
     let input = memory.allocate("in", input);
@@ -217,12 +223,27 @@ fn ways() -> Vec<(Level, u32)> {
     levels().into_iter().flat_map(|level| SHAPES.map(|block| (level, block))).collect()
 }
 
-/// Both ways; the number of steps in runs, at the level that has the fewest.
+/// As [`ways`], for one kernel of many that are alike: each level with one of the shapes in turn, unless `VOP_FULL` is set.
+fn ways_of(turn: usize) -> Vec<(Level, u32)> {
+    if std::env::var_os("VOP_FULL").is_some() {
+        return ways();
+    }
+    let of = |(i, level)| (level, SHAPES[(turn + i) % SHAPES.len()]);
+    levels().into_iter().enumerate().map(of).collect()
+}
+
+/// Loops and machine code in all ways; the number of steps in runs, at the level that has the fewest.
 fn compare(name: &str, text: &str, random: &mut Random) -> usize {
+    compare_in(&ways(), name, text, random)
+}
+
+/// As [`compare`], in some ways.
+fn compare_in(ways: &[(Level, u32)], name: &str, text: &str, random: &mut Random) -> usize {
     let input = input(random);
+    let program = Program::read(text);
     let mut steps = usize::MAX;
-    for (number, (level, block)) in ways().into_iter().enumerate() {
-        let (expected, counted, none) = run(text, &input, MachineCode::Never, level, block);
+    for (number, &(level, block)) in ways.iter().enumerate() {
+        let (expected, counted, none) = run(text, &program, &input, MachineCode::Never, level, block);
         assert_eq!(none, 0);
         // Blocks that write to the same places do so in any order on a GPU.
         if number == 0 && !name.starts_with("st-") {
@@ -236,7 +257,7 @@ fn compare(name: &str, text: &str, random: &mut Random) -> usize {
             }
             .export();
         }
-        let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level, block);
+        let (found, counted_too, in_runs) = run(text, &program, &input, MachineCode::Always, level, block);
         if let Some(at) = (0..found.len()).find(|at| found[*at] != expected[*at]) {
             assert!(
                 at < RESULTS,
@@ -268,10 +289,10 @@ fn every_template_computes_what_its_loop_does() {
         return;
     }
     let random = &mut Random(1);
-    for form in instructions() {
+    for (turn, form) in instructions().into_iter().enumerate() {
         // Several of it, so that operands are read from columns and from registers.
         let body: Vec<String> = (0..24).map(|_| instruction(&form, random)).collect();
-        let steps = compare(&form.0, &kernel(&body.join("\n")), random);
+        let steps = compare_in(&ways_of(turn), &form.0, &kernel(&body.join("\n")), random);
         assert!(steps >= 24, "{} has no template: {steps}", form.0);
     }
 }
@@ -422,7 +443,8 @@ fn loads_read_what_their_loops_do() {
     for load in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate() {
             let name = format!("ld-{load}-{i}");
-            let steps = compare(&name, &loads(load, index, CONDITIONS[(load + i) % 3], 0), random);
+            let text = loads(load, index, CONDITIONS[(load + i) % 3], 0);
+            let steps = compare_in(&ways_of(load + i), &name, &text, random);
             assert!(steps >= 12, "{} {index}: {steps}", LOADS[load].0);
         }
     }
@@ -453,8 +475,9 @@ fn faults_are_those_of_the_loops() {
         for (i, index) in INDEXES.iter().enumerate() {
             let end = input.len() as u32 - LOADS[load].1 * 40;
             let beyond = [1, end, input.len() as u32, u32::MAX / 4][(load + i) % 4];
-            for text in [loads, stores].map(|of| of(load, index, CONDITIONS[i % 3], beyond)) {
-                for (level, block) in ways() {
+            for (turn, of) in [loads, stores].into_iter().enumerate() {
+                let text = of(load, index, CONDITIONS[i % 3], beyond);
+                for (level, block) in ways_of(load + i + turn) {
                     let expected = error(&text, &input, MachineCode::Never, level, block);
                     let found = error(&text, &input, MachineCode::Always, level, block);
                     assert_eq!(found, expected, "{level:?}, {block} threads\n{text}");
@@ -496,7 +519,8 @@ fn stores_write_what_their_loops_do() {
     for store in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate() {
             let name = format!("st-{store}-{i}");
-            let steps = compare(&name, &stores(store, index, CONDITIONS[(store + i) % 3], 0), random);
+            let text = stores(store, index, CONDITIONS[(store + i) % 3], 0);
+            let steps = compare_in(&ways_of(store + i), &name, &text, random);
             assert!(steps >= 12, "{} {index}: {steps}", LOADS[store].0);
         }
     }
@@ -512,10 +536,10 @@ fn floats_of_old_targets_do() {
     for form in instructions().iter().filter(|(opcode, _)| opcode.ends_with(".f32") && !opcode.starts_with("fma")) {
         let body: Vec<String> = (0..24).map(|_| instruction(form, random)).collect();
         let text = kernel(&body.join("\n")).replace(".version 8.0\n.target sm_80", ".version 2.3\n.target sm_13");
-        let input = input(random);
+        let (input, program) = (input(random), Program::read(&text));
         for (level, block) in ways() {
             let both = [MachineCode::Never, MachineCode::Always];
-            let [never, always] = both.map(|way| run(&text, &input, way, level, block));
+            let [never, always] = both.map(|way| run(&text, &program, &input, way, level, block));
             assert!(never.0 == always.0, "{level:?}: {}\n{text}", form.0);
         }
     }
