@@ -218,15 +218,18 @@ def test_addresses_say_what_is_shown(page):
 
 def test_a_trap_is_reported_and_the_next_request_answered(page):
     playground(page)
-    bug = page.evaluate("""() => {
+    bug, real = page.evaluate("""() => {
         // The module's function that answers traps once.
         const real = vop.exchange(JSON.stringify({ ask: "instruction", text: "vadd.u32.u32.u32 d, a, b" }));
         const decode = TextDecoder.prototype.decode;
         TextDecoder.prototype.decode = function () { TextDecoder.prototype.decode = decode; throw new WebAssembly.RuntimeError("unreachable"); };
         const bug = vop.answer({ ask: "instruction", text: "vadd.u32.u32.u32 d, a, b" });
-        return [bug, real === vop.exchange(JSON.stringify({ ask: "instruction", text: "vadd.u32.u32.u32 d, a, b" }))];
+        return [bug, real];
     }""")
-    assert bug == [{"error": "this is a bug in vop: unreachable", "bug": True}, True]
+    assert bug == {"error": "this is a bug in vop: unreachable", "bug": True}
+    # At once, except where the browser makes no instance of a large module on the page's own thread, as of one that is not optimised.
+    page.wait_for_function(
+        """real => vop.exchange(JSON.stringify({ ask: "instruction", text: "vadd.u32.u32.u32 d, a, b" })) === real""", arg=real)
 
 
 def test_lanes_are_edited_in_three_ways(page):

@@ -399,6 +399,11 @@ impl Scene {
     }
 }
 
+/// The first of each `step` rows.
+fn rows<T: Clone>(all: &[T], width: usize, step: usize) -> Vec<T> {
+    all.chunks(width).step_by(step).flatten().cloned().collect()
+}
+
 #[test]
 fn raytrace_sees_what_asking_every_triangle_sees() {
     let (summary, output) = run("raytrace");
@@ -411,8 +416,10 @@ fn raytrace_sees_what_asking_every_triangle_sees() {
     let (width, height) = (400, 300);
     let [eye, forward, right, up] =
         [[0.6, 3.4, 7.2], [-0.0831, -0.2838, -0.9553], [0.5579, 0.0, -0.0485], [-0.0103, 0.4027, -0.1188]];
+    // Asking takes long: every fourth row, unless all is asked. The whole picture is compared with the committed one.
+    let step = if std::env::var_os("VOP_FULL").is_some() { 1 } else { 4 };
     let mut expected = (Vec::new(), Vec::new(), Vec::new());
-    for y in 0..height {
+    for y in (0..height).step_by(step) {
         for x in 0..width {
             let across = (2 * x + 1 - width) as f32 / width as f32;
             let down = (2 * y + 1 - height) as f32 / height as f32;
@@ -423,9 +430,9 @@ fn raytrace_sees_what_asking_every_triangle_sees() {
             expected.2.extend(colour.map(|light| (light.min(1.0).sqrt() * 255.0 + 0.5) as u8));
         }
     }
-    assert_equal(&seen, &expected.0, "triangles");
-    assert_equal(&depth, &expected.1, "distances");
-    assert_equal(&picture.2, &expected.2, "the picture");
+    assert_equal(&rows(&seen, 400, step), &expected.0, "triangles");
+    assert_equal(&rows(&depth, 400, step), &expected.1, "distances");
+    assert_equal(&rows(&picture.2, 3 * 400, step), &expected.2, "the picture");
     assert!(
         picture == read_png(&example("raytrace/raytrace.png")),
         "the picture differs from the committed raytrace.png"

@@ -2,6 +2,7 @@
 //!
 //! It depends on no other crate of the workspace, so that nothing here can repeat a fault of the library.
 
+pub mod arrays;
 pub mod transcription;
 
 /// Facts measured with NVIDIA's own tools; README.md beside the files says how.

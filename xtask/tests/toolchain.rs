@@ -78,6 +78,15 @@ fn costs_and_refusals() {
     assert_eq!(costs("sm_120").unwrap(), [5, 3]);
     // A block gets all that the target has.
     assert_eq!(toolchain.costs(&["{ add.u16x2 d, a, b; }"], "sm_90").unwrap(), [1]);
+    // What is read from the file itself is what nvdisasm prints.
+    let texts: Vec<String> = one_in(39, 1500).chain(simd_forms(39, 30)).map(|form| form.to_string()).collect();
+    assert!(texts.len() > 60, "{}", texts.len());
+    for target in TARGETS {
+        let codes = toolchain.compile(&[&["mov.b32 d, a".to_owned()], &texts[..]].concat(), target).unwrap();
+        let sizes: Vec<i64> = codes.iter().map(|code| code.size() as i64).collect();
+        let differences: Vec<i64> = sizes[1..].iter().map(|size| size - sizes[0]).collect();
+        assert_eq!(toolchain.costs(&texts, target).unwrap(), differences, "{target}");
+    }
 
     let error =
         |texts: &[&str], target| toolchain.compile(texts, target).map(|codes: Vec<Code>| codes.len()).unwrap_err();

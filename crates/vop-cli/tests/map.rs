@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::*;
+use vop_tests::arrays::words;
 
 /// A `.npy` file with a type as NumPy writes it.
 fn save_npy(path: &Path, descr: &str, shape: &[u64], data: &[u8]) {

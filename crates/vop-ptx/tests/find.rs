@@ -210,7 +210,7 @@ fn endless_nesting_is_read_in_time() {
         "#define P(name) name() \"vset4.\"\n",
         "#define P(name )\\name()\"vset%\n",
     ] {
-        let source = format!("\"vadd4.u32.u32.u32 a, b, c, d;\"\n{}", unit.repeat(50_000));
+        let source = format!("\"vadd4.u32.u32.u32 a, b, c, d;\"\n{}", unit.repeat(full_or(50_000, 20_000)));
         for language in Language::ALL {
             let _ = find(source.as_bytes(), language);
         }

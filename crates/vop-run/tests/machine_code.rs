@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 use random::Random;
 use random::export::Case;
-use vop_run::{Arg, Kernel, LaunchOptions, Level, MachineCode, Program, internals};
+use vop_run::{Arg, LaunchOptions, Level, MachineCode, Program, internals};
 
 /// Threads of the blocks: whole warps, which take no mask, and half a warp less.
 const SHAPES: [u32; 2] = [96, 80];
@@ -194,24 +194,15 @@ fn input(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// How much of a kernel is machine code.
-type Measure = fn(&Kernel) -> usize;
-
-/// The number of steps in runs.
-fn steps_in_runs(kernel: &Kernel) -> usize {
-    internals::runs(kernel).1
-}
-
-/// What a kernel stores, and how much was executed as machine code.
+/// What a kernel stores, how many instructions it counts, and how many steps and loops are machine code.
 fn run(
     text: &str,
+    program: &Program,
     input: &[u8],
     machine_code: MachineCode,
     level: Level,
     block: u32,
-    measure: Measure,
-) -> (Vec<u8>, u64, usize) {
-    let program = Program::read(text);
+) -> (Vec<u8>, u64, [usize; 2]) {
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
     let input = memory.allocate("in", input);
@@ -220,7 +211,7 @@ fn run(
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let args: [Arg; 2] = [input.into(), out.into()];
     let report = kernel.launch([BLOCKS, 1, 1], [block, 1, 1], &args, &mut memory, &options).unwrap();
-    (memory.bytes(out).to_vec(), report.instructions, measure(&kernel))
+    (memory.bytes(out).to_vec(), report.instructions, [internals::runs(&kernel).1, internals::loops(&kernel)])
 }
 
 /// The levels that have templates.
@@ -236,13 +227,28 @@ fn ways() -> Vec<(Level, u32)> {
     levels().into_iter().flat_map(|level| SHAPES.map(|block| (level, block))).collect()
 }
 
-/// Both ways; how much is machine code, at the level that has the least.
-fn compare(name: &str, text: &str, random: &mut Random, measure: Measure) -> usize {
+/// As [`ways`], for one kernel of many that are alike: each level with one of the shapes in turn, unless `VOP_FULL` is set.
+fn ways_of(turn: usize) -> Vec<(Level, u32)> {
+    if std::env::var_os("VOP_FULL").is_some() {
+        return ways();
+    }
+    let of = |(i, level)| (level, SHAPES[(turn + i) % SHAPES.len()]);
+    levels().into_iter().enumerate().map(of).collect()
+}
+
+/// Steps one by one and machine code in all ways: the number of steps in runs, at the level that has the fewest.
+fn compare(name: &str, text: &str, random: &mut Random) -> usize {
+    compare_in(&ways(), name, text, random)[0]
+}
+
+/// As [`compare`], in some ways: the numbers of steps in runs, and of loops that are functions.
+fn compare_in(ways: &[(Level, u32)], name: &str, text: &str, random: &mut Random) -> [usize; 2] {
     let input = input(random);
-    let mut steps = usize::MAX;
-    for (number, (level, block)) in ways().into_iter().enumerate() {
-        let (expected, counted, none) = run(text, &input, MachineCode::Never, level, block, measure);
-        assert_eq!(none, 0);
+    let program = Program::read(text);
+    let mut translated = [usize::MAX; 2];
+    for (number, &(level, block)) in ways.iter().enumerate() {
+        let (expected, counted, none) = run(text, &program, &input, MachineCode::Never, level, block);
+        assert_eq!(none, [0, 0]);
         // Blocks that write to the same places do so in any order on a GPU.
         if number == 0 && !name.starts_with("st-") {
             Case {
@@ -255,7 +261,7 @@ fn compare(name: &str, text: &str, random: &mut Random, measure: Measure) -> usi
             }
             .export();
         }
-        let (found, counted_too, in_runs) = run(text, &input, MachineCode::Always, level, block, measure);
+        let (found, counted_too, some) = run(text, &program, &input, MachineCode::Always, level, block);
         if let Some(at) = (0..found.len()).find(|at| found[*at] != expected[*at]) {
             assert!(
                 at < RESULTS,
@@ -267,9 +273,9 @@ fn compare(name: &str, text: &str, random: &mut Random, measure: Measure) -> usi
             panic!("{level:?}, {block} threads: thread {thread}: {what} {} differs\n{text}", at / 16);
         }
         assert_eq!(counted, counted_too, "instructions that count\n{text}");
-        steps = steps.min(in_runs);
+        translated = std::array::from_fn(|i| translated[i].min(some[i]));
     }
-    steps
+    translated
 }
 
 /// Whether this machine translates anything.
@@ -287,10 +293,10 @@ fn every_template_computes_what_its_loop_does() {
         return;
     }
     let random = &mut Random(1);
-    for form in instructions() {
+    for (turn, form) in instructions().into_iter().enumerate() {
         // Several of it, so that operands are read from columns and from registers.
         let body: Vec<String> = (0..24).map(|_| instruction(&form, random)).collect();
-        let steps = compare(&form.0, &kernel(&body.join("\n")), random, steps_in_runs);
+        let [steps, _] = compare_in(&ways_of(turn), &form.0, &kernel(&body.join("\n")), random);
         assert!(steps >= 24, "{} has no template: {steps}", form.0);
     }
 }
@@ -310,7 +316,7 @@ fn comparisons_of_short_words_do() {
                 let other = if i % 3 == 0 { format!("{}", random.below(300) as i32 - 150) } else { operand(random) };
                 writeln!(body, "setp.{operator}.{ty} %p{i}, {}, {other};", operand(random)).unwrap();
             });
-            assert!(compare(&format!("setp.{operator}.{ty}"), &kernel(&body), random, steps_in_runs) >= 38);
+            assert!(compare(&format!("setp.{operator}.{ty}"), &kernel(&body), random) >= 38);
         }
     }
 }
@@ -328,7 +334,7 @@ fn all_tables_do() {
             writeln!(body, "lop3.b32 %w{register}, %w{a}, %w{b}, %w{c}, {table};").unwrap();
         }
         let name = format!("tables from {} on", tables[0]);
-        assert!(compare(&name, &kernel(&body), random, steps_in_runs) >= tables.len());
+        assert!(compare(&name, &kernel(&body), random) >= tables.len());
     }
 }
 
@@ -358,7 +364,7 @@ fn random_runs_do() {
             }
             writeln!(body, "L{part}:").unwrap();
         }
-        steps += compare(&format!("run-{seed}"), &kernel(&body), random, steps_in_runs);
+        steps += compare(&format!("run-{seed}"), &kernel(&body), random);
     }
     assert!(steps > 1000, "{steps}");
 }
@@ -500,7 +506,8 @@ fn loads_read_what_their_loops_do() {
     for load in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate() {
             let name = format!("ld-{load}-{i}");
-            let steps = compare(&name, &loads(load, index, CONDITIONS[(load + i) % 3], 0), random, steps_in_runs);
+            let text = loads(load, index, CONDITIONS[(load + i) % 3], 0);
+            let [steps, _] = compare_in(&ways_of(load + i), &name, &text, random);
             assert!(steps >= 12, "{} {index}: {steps}", LOADS[load].0);
         }
     }
@@ -558,7 +565,7 @@ fn loads_that_differ_by_constants_read_what_their_loops_do() {
     for load in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
             let text = groups(load, index, CONDITIONS[i % 3], 0);
-            assert!(compare(&format!("group-{load}-{i}"), &text, random, steps_in_runs) >= 12, "{text}");
+            assert!(compare(&format!("group-{load}-{i}"), &text, random) >= 12, "{text}");
         }
     }
 }
@@ -649,7 +656,7 @@ fn stores_behind_loads_of_shared_memory_write_what_their_loops_do() {
     for load in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
             let text = phases(load, index, CONDITIONS[i % 3], 0);
-            assert!(compare(&format!("phase-{load}-{i}"), &text, random, steps_in_runs) >= 16, "{text}");
+            assert!(compare(&format!("phase-{load}-{i}"), &text, random) >= 16, "{text}");
         }
     }
 }
@@ -690,8 +697,9 @@ fn faults_are_those_of_the_loops() {
                 0 => groups(load, index, condition, 1 + ((load + i) / 2 % 3) as u32),
                 _ => phases(load, index, condition, beyond),
             };
-            for text in [loads(load, index, condition, beyond), stores(load, index, condition, beyond), other] {
-                for (level, block) in ways() {
+            let texts = [loads(load, index, condition, beyond), stores(load, index, condition, beyond), other];
+            for (turn, text) in texts.into_iter().enumerate() {
+                for (level, block) in ways_of(load + i + turn) {
                     let expected = error(&text, &input, MachineCode::Never, level, block);
                     let found = error(&text, &input, MachineCode::Always, level, block);
                     assert_eq!(found, expected, "{level:?}, {block} threads\n{text}");
@@ -734,7 +742,8 @@ fn stores_write_what_their_loops_do() {
     for store in 0..LOADS.len() {
         for (i, index) in INDEXES.iter().enumerate() {
             let name = format!("st-{store}-{i}");
-            let steps = compare(&name, &stores(store, index, CONDITIONS[(store + i) % 3], 0), random, steps_in_runs);
+            let text = stores(store, index, CONDITIONS[(store + i) % 3], 0);
+            let [steps, _] = compare_in(&ways_of(store + i), &name, &text, random);
             assert!(steps >= 12, "{} {index}: {steps}", LOADS[store].0);
         }
     }
@@ -750,10 +759,10 @@ fn floats_of_old_targets_do() {
     for form in instructions().iter().filter(|(opcode, _)| opcode.ends_with(".f32") && !opcode.starts_with("fma")) {
         let body: Vec<String> = (0..24).map(|_| instruction(form, random)).collect();
         let text = kernel(&body.join("\n")).replace(".version 8.0\n.target sm_80", ".version 2.3\n.target sm_13");
-        let input = input(random);
+        let (input, program) = (input(random), Program::read(&text));
         for (level, block) in ways() {
             let both = [MachineCode::Never, MachineCode::Always];
-            let [never, always] = both.map(|way| run(&text, &input, way, level, block, steps_in_runs));
+            let [never, always] = both.map(|way| run(&text, &program, &input, way, level, block));
             assert!(never.0 == always.0, "{level:?}: {}\n{text}", form.0);
         }
     }
@@ -777,7 +786,7 @@ fn runs_that_do_not_fit_do() {
         writeln!(body, "mad.lo.u32 %w5, %w5, 31, %x{register}; ld.global.u32 %w6, [%a3+{}];", register * 4).unwrap();
         writeln!(body, "xor.b32 %w7, %w7, %w6;").unwrap();
     }
-    assert!(compare("large", &kernel(&body), random, steps_in_runs) > 500);
+    assert!(compare("large", &kernel(&body), random) > 500);
 }
 
 /// A kernel that changes what it reads by one index and writes it by the same, some threads only if there is a condition. Shared memory keeps

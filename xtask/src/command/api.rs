@@ -86,6 +86,8 @@ fn document(root: &Path) -> Result<(), Failure> {
     // Stable Rust writes JSON where it is told to be a nightly one. Cargo itself is not told, since build scripts would hear it
     // and all that is built would be built again.
     command.env("RUSTDOC", wrapper(root)?);
+    // Lints are no part of it, and a wrapper that adds them reads each crate once more.
+    command.env_remove("RUSTC_WORKSPACE_WRAPPER");
     succeed(&mut command)
 }
 

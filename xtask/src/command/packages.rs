@@ -1,7 +1,7 @@
 //! `cargo xtask packages`.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Failure;
@@ -11,7 +11,7 @@ use super::process::{cargo, output, root, succeed, write};
 /// Pack the crates that are published, and compile what the packages hold.
 ///
 /// `cargo package` compiles each package from nothing. This checks them in a workspace of their own, in the folder that the project
-/// is built in, so that their dependencies are those that are built already: without features, and with all. It also says what each package
+/// is built in, so that their dependencies are those that are built already: without features, and with each. It also says what each package
 /// weighs.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -70,29 +70,52 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 
     write(&folder.join("Cargo.toml"), manifest(&root, &published)?)?;
     std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    // As who builds from a registry does, and with all that can be chosen.
-    for features in [&[][..], &["--all-features"]] {
-        succeed(
-            Command::new(cargo())
-                .args(["check", "--workspace"])
-                .args(features)
-                .env("CARGO_TARGET_DIR", root.join("target"))
-                .current_dir(&folder),
-        )?;
+    let check = |packages: &[&str]| {
+        let mut check = Command::new(cargo());
+        check.arg("check").args(packages).env("CARGO_TARGET_DIR", root.join("target"));
+        succeed(check.current_dir(&folder))
+    };
+    // As who builds from a registry does, and with each feature.
+    check(&["--workspace"])?;
+    for package in &published {
+        for feature in features(&unpacked(package, &folder))? {
+            check(&["--package", &package.name, "--features", &feature])?;
+        }
     }
     Ok(())
 }
 
+/// The folder of an unpacked package.
+fn unpacked(package: &Package, folder: &Path) -> PathBuf {
+    folder.join(format!("{}-{}", package.name, package.version))
+}
+
+/// The manifest of an unpacked package.
+fn manifest_of(unpacked: &Path) -> Result<toml::Table, Failure> {
+    let path = unpacked.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path)?;
+    text.parse().map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// The features of an unpacked package that change its code. One that only chooses features of other packages does not; with it, all that
+/// depends on these would be read again.
+fn features(unpacked: &Path) -> Result<Vec<String>, Failure> {
+    let manifest = manifest_of(unpacked)?;
+    let all = manifest.get("features").and_then(toml::Value::as_table).into_iter().flatten();
+    let others = |value: &toml::Value| value.as_str().is_some_and(|choice| choice.contains('/'));
+    let is_own = |value: &toml::Value| value.as_array().is_none_or(|all| all.is_empty() || !all.iter().all(others));
+    Ok(all.filter(|(name, value)| *name != "default" && is_own(value)).map(|(name, _)| name.clone()).collect())
+}
+
 /// Whether a package has all that a registry shows.
 fn complete(package: &Package, folder: &Path) -> Result<(), Failure> {
-    let unpacked = folder.join(format!("{}-{}", package.name, package.version));
+    let unpacked = unpacked(package, folder);
     for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.toml"] {
         if !unpacked.join(file).is_file() {
             return Err(format!("the package {} holds no {file}", package.name).into());
         }
     }
-    let text = std::fs::read_to_string(unpacked.join("Cargo.toml"))?;
-    let manifest: toml::Table = text.parse().map_err(|error| format!("{}: {error}", package.name))?;
+    let manifest = manifest_of(&unpacked)?;
     for key in ["description", "license", "keywords", "categories", "readme", "rust-version"] {
         if manifest.get("package").and_then(|table| table.get(key)).is_none() {
             return Err(format!("the Cargo.toml of {} has no {key}", package.name).into());

@@ -134,7 +134,8 @@ fn install_wheel(root: &Path, python: &Path, said: &mut impl Write) -> Result<()
 /// those that are built for all.
 fn put_together(root: &Path, python: &Path, said: &mut impl Write) -> Result<(), Failure> {
     tell(said, "putting the package together in target/python, with what the other tests have built");
-    let build = ["build", "--workspace", "--all-targets", "--all-features", "--locked"];
+    // With the tests, whose dependencies have other features.
+    let build = ["build", "--workspace", "--lib", "--bins", "--tests", "--all-features", "--locked"];
     run_and_show(Command::new(cargo()).args(build).current_dir(root), said)?;
     let ask = ["-c", "import sysconfig; print(sysconfig.get_path('platlib'), end='')"];
     let folder = PathBuf::from(output(Command::new(python).args(ask))?).join("vop");

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 
-use super::code::Code;
 use super::toolchain::{Result, Toolchain, executable, io_error, run};
 
 /// The kernel of an expression: it loads a, b and c and stores the value of the expression.
@@ -38,8 +37,7 @@ impl Toolchain {
         let arguments =
             [OsStr::new("-cubin"), OsStr::new(&arch), OsStr::new("-o"), cubin.as_os_str(), source.as_os_str()];
         run(&nvcc, arguments)?;
-        let codes = self.disassemble(&cubin, expressions.len() + 1)?;
-        let sizes: Vec<i64> = codes.iter().map(|code: &Code| code.size() as i64).collect();
+        let sizes = self.sizes(&cubin, expressions.len() + 1, target)?;
         Ok(sizes[1..].iter().map(|size| size - sizes[0]).collect())
     }
 }

@@ -6,6 +6,8 @@
 //!          (toolchain)                  (decode)       (operation)
 //! ```
 //!
+//! How much code a text costs `cubin.rs` reads from what ptxas wrote, without nvdisasm.
+//!
 //! [`Toolchain`] compiles many texts at once, [`Code`] is the machine code of one. What the simulator does not know for
 //! sure is [`Unsupported`], by name: no guess may end up as a fact about ptxas.
 //!
@@ -13,6 +15,7 @@
 //! listing with values from elsewhere in `tests/listings.txt`.
 
 mod code;
+mod cubin;
 mod cuda;
 mod decode;
 mod judge;

@@ -6,7 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use tempfile::TempDir;
+
 use super::code::Code;
+use super::cubin;
 
 /// Kernels of one call of ptxas: enough that starting it costs little, few enough that it needs little memory.
 const BATCH: usize = 1000;
@@ -135,7 +138,8 @@ impl Toolchain {
     pub fn compile(&self, texts: &[impl AsRef<str>], target: &str) -> Result<Vec<Code>> {
         let mut codes = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
-            codes.extend(self.compile_batch(batch, target)?);
+            let (_folder, cubin) = self.compile_batch(batch, target)?;
+            codes.extend(self.disassemble(&cubin, batch.len())?);
         }
         Ok(codes)
     }
@@ -147,7 +151,11 @@ impl Toolchain {
     /// As of [`compile`](Toolchain::compile).
     pub fn costs(&self, texts: &[impl AsRef<str>], target: &str) -> Result<Vec<i64>> {
         let all: Vec<&str> = std::iter::once("mov.b32 d, a").chain(texts.iter().map(AsRef::as_ref)).collect();
-        let sizes: Vec<i64> = self.compile(&all, target)?.iter().map(|code| code.size() as i64).collect();
+        let mut sizes = Vec::with_capacity(all.len());
+        for batch in all.chunks(BATCH) {
+            let (_folder, cubin) = self.compile_batch(batch, target)?;
+            sizes.extend(self.sizes(&cubin, batch.len(), target)?);
+        }
         Ok(sizes[1..].iter().map(|size| size - sizes[0]).collect())
     }
 
@@ -166,7 +174,8 @@ impl Toolchain {
         Ok([output.stdout, output.stderr].iter().map(|words| String::from_utf8_lossy(words)).collect())
     }
 
-    fn compile_batch(&self, texts: &[impl AsRef<str>], target: &str) -> Result<Vec<Code>> {
+    /// Compiles kernels `k0`, `k1`, … of texts: the file that ptxas writes, and the folder that goes with its last use.
+    fn compile_batch(&self, texts: &[impl AsRef<str>], target: &str) -> Result<(TempDir, PathBuf)> {
         let folder = tempfile::tempdir().map_err(|error| io_error(&std::env::temp_dir(), error))?;
         let (ptx, cubin) = (folder.path().join("texts.ptx"), folder.path().join("texts.cubin"));
         let mut module = self.header(texts, target)?;
@@ -192,7 +201,18 @@ impl Toolchain {
             });
             return Err(error.unwrap_or_else(|| failed(&self.ptxas, &output)));
         }
-        self.disassemble(&cubin, texts.len())
+        Ok((folder, cubin))
+    }
+
+    /// How many instructions the kernels `k0`, `k1`, … of a file have that ptxas wrote for a target, `count` of them.
+    pub(super) fn sizes(&self, cubin: &Path, count: usize, target: &str) -> Result<Vec<i64>> {
+        // Older GPUs have shorter instructions, of which some are no instructions.
+        if number(target).is_none_or(|number| number < 70) {
+            return Ok(self.disassemble(cubin, count)?.iter().map(|code| code.size() as i64).collect());
+        }
+        let file = std::fs::read(cubin).map_err(|error| io_error(cubin, error))?;
+        let unreadable = |missing| ToolchainError::Unreadable { tool: self.ptxas.clone(), missing };
+        Ok(cubin::sizes(&file, count).map_err(unreadable)?.into_iter().map(|size| size as i64).collect())
     }
 
     /// The machine code of the kernels `k0`, `k1`, … of a file that ptxas wrote, `count` of them.
@@ -208,8 +228,7 @@ impl Toolchain {
     /// The first lines of a module. Video instructions need little, and every ptxas that knows the target takes it (the code
     /// is the same with more); blocks may hold anything that the target and this ptxas have.
     fn header(&self, texts: &[impl AsRef<str>], target: &str) -> Result<String> {
-        let number = target.strip_prefix("sm_").map(|rest| rest.trim_end_matches(|c: char| c.is_ascii_lowercase()));
-        let old = number.and_then(|number| number.parse().ok()).is_some_and(|number: u32| number < 75);
+        let old = number(target).is_some_and(|number| number < 75);
         let (version, least) = if texts.iter().any(|text| text.as_ref().trim_start().starts_with('{')) {
             (self.newest_isa()?, target)
         } else {
@@ -231,6 +250,11 @@ impl Toolchain {
             missing: "version of PTX that is current".into(),
         })
     }
+}
+
+/// The number of a target, 120 of `sm_120f`.
+fn number(target: &str) -> Option<u32> {
+    target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse().ok()
 }
 
 /// The kernel of a text. Its loads and its store are volatile, so that all are there whatever the text does.

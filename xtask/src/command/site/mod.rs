@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use xtask::site::{Site, site};
 
+use self::wasm::Profile;
 use super::Failure;
 use super::process::{root, write};
 
@@ -27,6 +28,9 @@ pub(crate) struct Args {
     /// Do not build the playground's module again: take it from the older site.
     #[arg(long)]
     keep_wasm: bool,
+    /// Do not optimise the playground's module. Building it takes less time; it is larger and slower. CI tests it.
+    #[arg(long, conflicts_with = "keep_wasm")]
+    dev: bool,
 }
 
 /// The script that holds the playground's module, in the site's folder.
@@ -42,7 +46,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         std::fs::read(output.join(SCRIPT))
             .map_err(|error| format!("there is no older site to take {SCRIPT} from: {error}"))?
     } else {
-        let wasm = wasm::build(&root)?;
+        let wasm = wasm::build(&root, if args.dev { Profile::Dev } else { Profile::Web })?;
         writeln!(io::stdout(), "the module has {} bytes, {} compressed", wasm.module.len(), wasm.compressed.len())?;
         wasm.script().into_bytes()
     };

@@ -25,6 +25,25 @@ pub(crate) struct Wasm {
     pub(crate) compressed: Vec<u8>,
 }
 
+/// The profile that the module is built in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Small, as it is published.
+    Web,
+    /// Not optimised: built in half the time, with checks of arithmetic, and of any size.
+    Dev,
+}
+
+impl Profile {
+    /// Its name in Cargo.toml.
+    fn name(self) -> &'static str {
+        match self {
+            Profile::Web => "web",
+            Profile::Dev => "web-dev",
+        }
+    }
+}
+
 /// Builds `vop-web` for WebAssembly, in a target folder of its own: flags of the workspace's builds are not for it.
 ///
 /// The toolchain must have the target's standard library, as `rustup target add wasm32-unknown-unknown` installs it. Where it comes from
@@ -36,8 +55,8 @@ pub(crate) struct Wasm {
 /// ```
 ///
 /// # Errors
-/// If the target is missing, the build fails, or the module is larger than a page should load.
-pub(crate) fn build(root: &Path) -> Result<Wasm, Failure> {
+/// If the target is missing, the build fails, or the module of [`Profile::Web`] is larger than a page should load.
+pub(crate) fn build(root: &Path, profile: Profile) -> Result<Wasm, Failure> {
     if std::env::var_os("CARGO_UNSTABLE_BUILD_STD").is_none() {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let mut asked = Command::new(rustc);
@@ -50,17 +69,17 @@ pub(crate) fn build(root: &Path) -> Result<Wasm, Failure> {
     let target_dir = root.join("target/web");
     let mut build = Command::new(cargo());
     build.current_dir(root).args(["rustc", "--locked", "--package", "vop-web", "--lib", "--crate-type", "cdylib"]);
-    build.args(["--profile", "web", "--target", TARGET, "--target-dir"]).arg(&target_dir);
+    build.args(["--profile", profile.name(), "--target", TARGET, "--target-dir"]).arg(&target_dir);
     // Addresses are written in as few bytes as they need.
     build.args(["--", "-C", "link-arg=--compress-relocations"]);
     for flags in ["RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         build.env_remove(flags);
     }
     succeed(build.stdin(Stdio::null()))?;
-    let file = target_dir.join(TARGET).join("web/vop_web.wasm");
+    let file = target_dir.join(TARGET).join(profile.name()).join("vop_web.wasm");
     let module = std::fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let compressed = gzip(&module)?;
-    if compressed.len() > MOST_BYTES {
+    if profile == Profile::Web && compressed.len() > MOST_BYTES {
         return Err(format!("the module has {} bytes, compressed: more than {MOST_BYTES}", compressed.len()).into());
     }
     Ok(Wasm { module, compressed })
