@@ -298,10 +298,10 @@ impl<'l> Worker<'l> {
             let mut step = &steps[pc as usize];
             if let Op::Region(number) = step.op {
                 let region = &self.regions[number as usize];
-                match self.region(number, region)? {
-                    Entered::No => step = &region.instead,
-                    Entered::Yes => continue,
+                if (self.loops.pays(number) || launch.always_translates()) && self.region(region)? == Entered::Yes {
+                    continue;
                 }
+                step = &region.instead;
             }
             let (mut mask, mut active) = (self.running.mask.as_ptr(), self.running.active);
             if let Some(guard) = step.guard {

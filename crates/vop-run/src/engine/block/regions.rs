@@ -34,7 +34,7 @@ pub(super) struct Regions {
     /// Whether the block executes all loops step by step.
     are_left: bool,
     /// The region that the block came by last, and how often threads had parted by then.
-    passed: Option<(u32, u64)>,
+    passed: (u32, u64),
     /// The rounds since it came to this region.
     rounds: u32,
     /// How often threads have parted.
@@ -46,36 +46,40 @@ pub(super) struct Regions {
 impl Regions {
     /// A new block.
     pub(super) fn start(&mut self) {
-        (self.are_left, self.passed) = (false, None);
+        (self.are_left, self.passed) = (false, (u32::MAX, 0));
     }
 
     /// Whether a region pays, that a block comes to. It does where threads part in its loop: each round would make groups, and go over all
     /// threads for the few that are still there. While they stay together, runs are faster, as the steps of several turns overlap.
-    fn pays(&mut self, number: u32) -> bool {
+    #[inline(always)]
+    pub(super) fn pays(&mut self, number: u32) -> bool {
+        if self.passed == (number, self.parted) {
+            self.rounds += 1;
+            return false;
+        }
+        self.pays_now(number)
+    }
+
+    /// The same where the block did not come by since threads parted.
+    #[inline(never)]
+    fn pays_now(&mut self, number: u32) -> bool {
         let at = number as usize;
         if self.part_early.len() <= at {
             self.part_early.resize(at + 1, false);
         }
-        let (first, parted) = match self.passed {
-            Some((passed, parted)) if passed == number => (false, parted),
-            _ => (true, self.parted),
-        };
-        let parts = parted != self.parted;
+        let parts = self.passed.0 == number;
         self.part_early[at] |= parts && self.rounds == 1;
-        self.rounds = if first { 1 } else { self.rounds + 1 };
-        self.passed = Some((number, self.parted));
-        parts || first && self.part_early[at]
+        self.rounds = if parts { self.rounds + 1 } else { 1 };
+        self.passed = (number, self.parted);
+        parts || self.part_early[at]
     }
 }
 
 impl Worker<'_> {
     /// Executes a region for the running group.
     #[inline(never)]
-    pub(super) fn region(&mut self, number: u32, region: &Region) -> Result<Entered, Failure> {
+    pub(super) fn region(&mut self, region: &Region) -> Result<Entered, Failure> {
         let sampled = usize::from(self.relies_on_samples);
-        if !(self.launch.always_translates() || self.loops.pays(number)) {
-            return Ok(Entered::No);
-        }
         if self.loops.are_left || region.loading.is_some_and(|number| self.runs[sampled].gives_up(number)) {
             return Ok(Entered::No);
         }
