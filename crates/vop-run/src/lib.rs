@@ -12,7 +12,8 @@
 //!   end is an error, as are misaligned accesses, divisions by zero, barriers that are not reached, stacks that overflow and
 //!   endless loops. Each [`Check`] of [`LaunchOptions`] looks for more: races, reads of what nothing wrote, warps whose lanes do not
 //!   come together, wrong uses of the heap. What they find is in [`Report::findings`].
-//! - Long launches run as machine code of this CPU where a kernel has no branches ([`MachineCode`]): nothing else changes.
+//! - Long launches run as machine code of this CPU where a kernel has no branches, and in loops that only compute and load
+//!   ([`MachineCode`]): nothing else changes.
 //! - A [`texture`] is an image in a memory and how it is read; kernels take its handle.
 //! - [`run_launch_file`] does all of it for files, and [`job::Job`] is what the command `vop run` does.
 //!

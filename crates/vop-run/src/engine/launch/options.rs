@@ -118,12 +118,12 @@ pub struct LaunchOptions {
     pub progress: Option<Progress>,
     /// Says what is running.
     pub activity: Option<Activity>,
-    /// Whether stretches of a kernel without branches are translated to machine code. What they compute, and what is checked, is the same.
+    /// Whether parts of a kernel are translated to machine code. What they compute, and what is checked, is the same.
     pub machine_code: MachineCode,
 }
 
-/// When the engine translates the stretches of a kernel that have no branch to machine code of this CPU: on x86-64 with AVX2 or AVX-512, on
-/// Unix, and where the system lets a process execute what it wrote. Launches that check or observe are not translated.
+/// When the engine translates the stretches of a kernel that have no branch, and loops that only compute and load, to machine code of this
+/// CPU: on x86-64 with AVX2 or AVX-512, on Unix, and where the system lets a process execute what it wrote. Launches that check or observe are not translated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MachineCode {
     /// When the kernel has run for about a millisecond.
