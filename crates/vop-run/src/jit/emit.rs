@@ -586,8 +586,8 @@ impl<'k> Writer<'k> {
             matches!(area, Area::Words | Area::Doubles | Area::Thread) && value.width != Width::Predicate
         });
         each.map(|value| {
-            let times = value.uses.len() as u32 + u32::from(!value.stored);
-            let weight = times << (3 * depth.min(6));
+            let times = value.uses.len() as u64 + u64::from(!value.stored);
+            let weight = times.saturating_mul(1 << (3 * depth.min(6)));
             Crossing { slot: value.slot, width: value.width, written: !value.stored, weight, crosses: false }
         })
         .collect()
@@ -857,7 +857,7 @@ impl<'k> Writer<'k> {
             value.registers.is_some() && self.in_masks(value.width) == masks && free
         });
         let last = candidates.max_by_key(|(_, value)| value.uses.get(value.used).copied().unwrap_or(usize::MAX));
-        let Some((number, _)) = last else { unreachable!("an instruction has three sources at most") };
+        let Some((number, _)) = last else { unreachable!("homes and groups of loads leave registers") };
         let value = &self.values[number];
         if !value.stored && value.spilled.is_none() {
             self.spill(number);
@@ -932,8 +932,10 @@ impl<'k> Writer<'k> {
         self.vector_by(COMPARE_FLOATS, nans, register, Operand::Register(register), UNORDERED);
         let nan = self.asm.word(NAN);
         self.choose(false, register, register, nan, nans);
-        let value = &mut self.values[value];
-        (value.stored, value.spilled) = (false, None);
+        self.values[value].stored = false;
+        if let Some(place) = self.values[value].spilled.take() {
+            self.free_place(place);
+        }
     }
 
     /// Registers for a value that an instruction gives.

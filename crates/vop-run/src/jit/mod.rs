@@ -353,7 +353,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
                 }
             }
             let loads = range.iter().any(|step| matches!(step.op, Op::Load(_) | Op::Store(_)));
-            let stores = matches!(range.last().map(|step| &step.op), Some(Op::Store(_)));
+            let stores = range.iter().any(|step| matches!(step.op, Op::Store(_)));
             let loading = loads.then_some(compiled.loading as u32);
             compiled.loading += usize::from(loads);
             let own = u32::from(range[0].counts);

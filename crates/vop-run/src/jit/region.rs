@@ -22,11 +22,13 @@
 //! The function leaves early where a check of an address fails, and after a number of rounds. All threads of the turn are then at the start of a
 //! part or at an exit, which the masks tell, and its columns are as there. `engine/block/regions.rs` says what happens then.
 
+use std::collections::HashMap;
+
 use super::assembler::{Condition, General, Jump, Place};
 use super::emit::*;
 use super::live::Live;
 use super::vectors::Vectors;
-use super::{Found, each, is_served, places};
+use super::{Found, MAX_STEPS, each, is_served, places};
 use crate::code::{Guard, Kernel, Linear, Op, Pc, RegionPart, Step};
 use crate::column::{Area, Slot, Width};
 use crate::memory::Space;
@@ -35,7 +37,7 @@ use crate::memory::Space;
 const MAX_PARTS: usize = 48;
 /// Bytes by which an address may go on with a round of a loop. Threads that read one behind another read a kilobyte together; a region would
 /// read as little of it as one vector has, and go on to where the next round reads.
-const MAX_STEP: i64 = 64;
+const MAX_STEP: u64 = 64;
 
 // What a function is told, and tells: words of 64 bits.
 /// The rounds that are left.
@@ -124,15 +126,29 @@ impl Region {
             }
             at += len;
         }
-        let mut loops: Vec<(usize, usize)> = Vec::new();
+        // How many parts start before each place.
+        let mut leads = vec![false; steps.len() + 1];
         for (at, step) in steps.iter().enumerate() {
-            if let Op::Branch(target) = step.op
-                && target as usize <= at
-                && others[at + 1] == others[target as usize]
-            {
-                loops.push((target as usize, at + 1));
+            leads[at + 1] |= matches!(step.op, Op::Branch(_) | Op::Return | Op::Exit);
+            if let Op::Branch(target) = step.op {
+                leads[(target as usize).min(steps.len())] = true;
             }
         }
+        let mut parts = vec![0usize; steps.len() + 1];
+        for at in 0..steps.len() {
+            parts[at + 1] = parts[at] + usize::from(leads[at]);
+        }
+        // Of the branches that go back to a place, the last that there may be. Others are not looked at, as a kernel may have many.
+        let mut last: HashMap<usize, usize> = HashMap::new();
+        for (at, step) in steps.iter().enumerate() {
+            if let Op::Branch(target) = step.op {
+                let (start, end) = (target as usize, at + 1);
+                if start < end && others[end] == others[start] && parts[end] - parts[start] < MAX_PARTS {
+                    last.insert(start, end);
+                }
+            }
+        }
+        let mut loops: Vec<(usize, usize)> = last.into_iter().collect();
         loops.sort_by_key(|(start, end)| (start.wrapping_sub(*end), *start));
         let mut taken: Vec<(usize, usize)> = Vec::new();
         let mut found = Vec::new();
@@ -150,6 +166,9 @@ impl Region {
 
     /// Whether all loops are in regions that load: others are mostly long, and faster while threads stay together, which fewer do for longer.
     pub(super) fn cover(kernel: &Kernel, steps: &[Step]) -> bool {
+        if steps.len() > MAX_STEPS {
+            return false;
+        }
         let mut all = Region::all(kernel, steps);
         let loads =
             |part: &Part| steps[part.steps.start..part.steps.end].iter().any(|step| matches!(step.op, Op::Load(_)));
@@ -241,7 +260,7 @@ impl Region {
                 && load.access.width != Width::None
             {
                 streams |= match advances.of_slot(load.access.base) {
-                    Advance::By(bytes) => bytes.abs() > MAX_STEP,
+                    Advance::By(bytes) => bytes.unsigned_abs() > MAX_STEP,
                     Advance::Unknown => true,
                     Advance::Anyhow => false,
                 };
@@ -887,7 +906,7 @@ impl Writer<'_> {
                     || crossing.written && after.iter().any(lives);
                 match all.iter_mut().find(|other| other.slot == crossing.slot) {
                     Some(other) => {
-                        other.weight += crossing.weight;
+                        other.weight = other.weight.saturating_add(crossing.weight);
                         other.written |= crossing.written;
                         other.crosses |= crosses;
                     }
@@ -934,7 +953,7 @@ pub(super) struct Crossing {
     pub(super) slot: Slot,
     pub(super) width: Width,
     pub(super) written: bool,
-    pub(super) weight: u32,
+    pub(super) weight: u64,
     pub(super) crosses: bool,
 }
 

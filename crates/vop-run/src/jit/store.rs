@@ -1,9 +1,9 @@
 //! Templates of stores.
 //!
 //! A store is the last step of its run, and reaches other memory than the loads before it: another space, or another allocation, which the
-//! function asks first; for shared memory see [`phases`](super::phases). So every thread has read what the steps before the store read, as lanes of a warp that go together do, and of several
-//! threads that write to one place the last one stays. For kernels that change an allocation in its place there is a second run, which ends
-//! before the store.
+//! function asks first; for shared memory see [`phases`](super::phases). So every thread has read what the steps before the store read, as lanes
+//! of a warp that go together do, and of several threads that write to one place the last one stays. For kernels that change an allocation in
+//! its place there is a second run, which ends before the store.
 
 use super::assembler::{Condition, General, Operand};
 use super::emit::*;

@@ -198,6 +198,65 @@ fn loops_fail_as_their_steps_do() {
     assert!(failed > 60 && ran > 60, "{failed} failed, {ran} ran");
 }
 
+/// A kernel whose threads read one behind another, and go on by an element in each round, until one of them reads a zero: in global memory and
+/// in shared memory, where all read the same as well.
+fn march(ty: &str, bytes: u32, shared: bool) -> String {
+    let first = if shared { "S" } else { "X" };
+    let (to, zero) = if bytes == 8 { ("%d", "u64") } else { ("%w", "u32") };
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 table, .param .u64 other, .param .u64 out) {{\n
+         .reg .b32 %w<12>, %t<8>; .reg .b64 %d<4>, %a<8>; .reg .pred %p<4>; .shared .align 16 .b8 s[{}];\n
+         mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n
+         ld.param.u64 %a0, [table]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %t0, 8; add.s64 %a2, %a2, %a3;\n
+         mul.wide.u32 %a3, %t2, {bytes}; add.s64 %a3, %a0, %a3; ld.global.{ty} {to}1, [%a3]; mov.u32 %t3, s;\n
+         mad.lo.u32 %t3, %t2, {bytes}, %t3; st.shared.{ty} [%t3], {to}1; bar.sync 0; mov.u32 %w0, 0;\n
+L: add.u32 %t4, %t0, %w0; mul.wide.u32 %a4, %t4, {bytes}; add.s64 %a4, %a0, %a4; ld.global.{ty} {to}2, [%a4];\n
+         mul.wide.u32 %a5, %w0, {bytes}; add.s64 %a5, %a0, %a5; ld.global.{ty} {to}3, [%a5];\n
+         setp.eq.{zero} %p0, {to}2, 0; @%p0 bra E; add.u32 %w0, %w0, 1; setp.lt.u32 %p1, %w0, 600; @%p1 bra L;\n
+E: mov.u32 %w4, 0; bra {first};\n
+S: ld.shared.{ty} {to}1, [%t3]; setp.eq.{zero} %p2, {to}1, 0; @%p2 bra X; add.u32 %t3, %t3, {bytes}; add.u32 %w4, %w4, 1;\n
+         setp.lt.u32 %p3, %w4, %w0; @%p3 bra S;\n
+X: mad.lo.u32 %w0, %w4, 1024, %w0; st.global.u32 [%a2], %w0; ret;\n}}\n",
+        BLOCK * bytes
+    )
+}
+
+/// Threads that have left may be beyond the end of the memory, and others must not be.
+#[test]
+fn rows_that_march_to_the_end_of_memory_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(13);
+    let (mut failed, mut ran) = (0, 0);
+    for (ty, bytes) in [("u8", 1), ("u32", 4), ("u64", 8)] {
+        for round in 0..20 {
+            let text = march(ty, bytes, round % 4 < 2);
+            // As many elements as threads, or a few more, with some zeros; without one at the end, threads march beyond it.
+            let elements = THREADS + random.below(20);
+            let mut table = vec![1u8; elements * bytes as usize];
+            let zeros = if round % 2 == 0 { vec![elements - 1 - random.below(3), elements - 1] } else { Vec::new() };
+            let some = (0..elements / 5).map(|_| random.below(elements - 4)).collect::<Vec<_>>();
+            for zero in zeros.into_iter().chain(some) {
+                table[zero * bytes as usize..][..bytes as usize].fill(0);
+            }
+            table.resize(table.len().next_multiple_of(4), 0);
+            let table: Vec<u32> =
+                table.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+            for (level, block) in ways() {
+                let never = walk(&text, &table, MachineCode::Never, level, block);
+                let always = walk(&text, &table, MachineCode::Always, level, block);
+                assert_eq!(never.0, always.0, "{level:?}, {block} threads of {ty}");
+                let ends = never.0.ends_with("executed");
+                assert!(!ends || never.1 == always.1, "{level:?}, {block} threads of {ty}");
+                assert_eq!((never.2, always.2 > 0), (0, true));
+                *if ends { &mut ran } else { &mut failed } += 1;
+            }
+        }
+    }
+    assert!(failed > 30 && ran > 30, "{failed} failed, {ran} ran");
+}
+
 /// A loop of as many rounds as its thread's input says, and one that ends by what other threads of the block do.
 const LONG: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out) {\n
      .reg .b32 %w<12>, %t<8>; .reg .b64 %a<8>; .reg .pred %p<4>; .shared .b32 s;\n

@@ -96,7 +96,7 @@ impl Worker<'_> {
         state[RECORD] = state.as_mut_ptr().wrapping_add(records.start) as u64;
         let (mut left, mut tries, mut counted) = (turns, 0, (0, 0));
         // Where a long loop was looked at last: the state, and how many turns were left.
-        let mut seen = (state.clone(), turns);
+        let mut seen: Option<(Vec<u64>, usize)> = None;
         let result = loop {
             state[ROUNDS] = region.rounds;
             left = self.call_region(region, &mut state, turns - left, left);
@@ -113,8 +113,7 @@ impl Worker<'_> {
                     break Err(failure);
                 }
                 state[RESUMES] = 1;
-                seen.0.copy_from_slice(&state);
-                seen.1 = left;
+                seen = Some((state.clone(), left));
                 if region.loading.is_some() {
                     self.keep_columns(region);
                     // Threads that are parked may be those that the loop waits for.
@@ -128,12 +127,20 @@ impl Worker<'_> {
             tries += 1;
             let known = tries < MAX_TRIES && self.finds_site(region, &state, turns - left);
             self.restore_columns(region);
-            state.copy_from_slice(&seen.0);
-            left = seen.1;
+            match &seen {
+                Some((at, turns)) => {
+                    state.copy_from_slice(at);
+                    left = *turns;
+                }
+                None => {
+                    state.fill(0);
+                    state[RECORD] = state.as_mut_ptr().wrapping_add(records.start) as u64;
+                    left = turns;
+                }
+            }
             if !known {
                 self.loops.are_left = true;
-                let starts = left == turns && state[RESUMES] == 0;
-                break Ok(if starts { Entered::No } else { Entered::Yes });
+                break Ok(if seen.is_none() { Entered::No } else { Entered::Yes });
             }
         };
         if matches!(result, Ok(Entered::Yes)) {
@@ -196,6 +203,7 @@ impl Worker<'_> {
             });
             union(&mut places[at].1[first..], bytes);
         };
+        // With one exit there are no records, and its word is zero: see below.
         let (parts, at_exits) = state[PARTS..].split_at(WORDS * region.parts.len());
         let at_exits = [at_exits[..exits].to_vec()];
         let before = records.chunks_exact(exits).take(turn).map(<[u64]>::to_vec);
