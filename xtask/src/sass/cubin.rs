@@ -39,33 +39,37 @@ fn size_of(code: &[u8]) -> usize {
 
 /// The sections of an ELF file of 64 bits: name and content.
 fn sections(file: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
-    let number = |at: usize, bytes: usize| {
+    let number = |start: usize, ahead: usize, bytes: usize| {
+        let at = start.checked_add(ahead)?;
         let all = file.get(at..at.checked_add(bytes)?)?;
         usize::try_from(all.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))).ok()
     };
     let is_elf = file.starts_with(b"\x7fELF\x02\x01");
-    let (table, size) = (is_elf.then(|| number(0x28, 8))??, number(0x3a, 2)?);
+    let (table, size) = (is_elf.then(|| number(0, 0x28, 8))??, number(0, 0x3a, 2)?);
+    if table == 0 {
+        return None;
+    }
     let header = |i: usize| table.checked_add(i.checked_mul(size)?);
     let content = |i: usize| {
-        let (offset, size) = (number(header(i)? + 0x18, 8)?, number(header(i)? + 0x20, 8)?);
+        let (offset, size) = (number(header(i)?, 0x18, 8)?, number(header(i)?, 0x20, 8)?);
         file.get(offset..offset.checked_add(size)?)
     };
     // Where there are many sections, the first one says how many, and which has their names.
-    let count = match number(0x3c, 2)? {
-        0 => number(header(0)? + 0x20, 8)?,
+    let count = match number(0, 0x3c, 2)? {
+        0 => number(header(0)?, 0x20, 8)?,
         count => count,
     };
-    let names = content(match number(0x3e, 2)? {
-        0xffff => number(header(0)? + 0x28, 4)?,
+    let names = content(match number(0, 0x3e, 2)? {
+        0xffff => number(header(0)?, 0x28, 4)?,
         index => index,
     })?;
     let mut found = Vec::new();
     for i in 1..count {
         // Some sections, such as those of shared memory, have no bytes in the file.
-        if number(header(i)? + 4, 4)? == NOBITS {
+        if number(header(i)?, 4, 4)? == NOBITS {
             continue;
         }
-        let name = names.get(number(header(i)?, 4)?..)?;
+        let name = names.get(number(header(i)?, 0, 4)?..)?;
         found.push((&name[..name.iter().position(|&byte| byte == 0)?], content(i)?));
     }
     Some(found)
