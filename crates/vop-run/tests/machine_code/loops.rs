@@ -314,3 +314,24 @@ fn loops_without_an_end_are_ended() {
         assert!(always.contains("limit of 10,000,000 thread-instructions"), "{always}");
     }
 }
+
+/// Loops that are searched for in code that no compiler writes: steps of half of all numbers, and many branches to one place.
+#[test]
+fn loops_of_strange_code_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(14);
+    let far = "ld.param.u64 %a2, [in]; mov.u32 %t3, 0;\nL: add.s64 %a2, %a2, 0x8000000000000000; add.s64 %a3, %a2, 8;
+        add.s64 %a3, %a3, 0x8000000000000000; ld.global.u32 %w2, [%a3]; add.s64 %a2, %a2, 0x8000000000000000; add.u32 %t3, %t3, 1;
+        setp.lt.u32 %part, %t3, 5; @%part bra L;\n";
+    compare("loop-far", &kernel(far), random);
+    let reads = "add.u32 %w1, %w1, %w2;".repeat(2000);
+    let branches = "setp.lt.u32 %part, %t3, 3; @%part bra L;\n".repeat(7);
+    let many = format!(
+        "mov.u32 %t3, 0;\nL: add.u32 %t3, %t3, 1;\n{branches}{reads}setp.lt.u32 %part, %t3, 9; @%part bra L;\n"
+    );
+    compare("loop-many", &kernel(&many), random);
+    let endless = "setp.eq.u32 %part, %t3, 77; @%part bra L;\n".repeat(8000);
+    compare("loop-endless", &kernel(&format!("mov.u32 %t3, 0;\nL: add.u32 %t3, %t3, 1;\n{endless}")), random);
+}
