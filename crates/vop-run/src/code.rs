@@ -123,15 +123,26 @@ pub(crate) struct Run {
     pub(crate) otherwise: Option<u32>,
 }
 
-/// The starts of the areas, the mask, the number of turns and the table of sites; returns how many turns are left. See
-/// [`jit`](crate::jit).
-#[cfg(target_arch = "x86_64")]
-pub(crate) type RunLoop =
-    unsafe extern "sysv64" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site) -> usize;
-/// Of a machine that has no machine code.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) type RunLoop =
-    unsafe extern "C" fn(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site) -> usize;
+/// The type of a function of machine code, which returns how many turns are left. Where there is none, any convention will do.
+macro_rules! function {
+    ($(#[$doc:meta])* $name:ident($($argument:ident: $ty:ty),*)) => {
+        $(#[$doc])*
+        #[cfg(target_arch = "x86_64")]
+        pub(crate) type $name = unsafe extern "sysv64" fn($($argument: $ty),*) -> usize;
+        $(#[$doc])*
+        #[cfg(not(target_arch = "x86_64"))]
+        pub(crate) type $name = unsafe extern "C" fn($($argument: $ty),*) -> usize;
+    };
+}
+
+function! {
+    /// Of a run: the starts of the areas, the mask, the number of turns and the table of sites. See [`jit`](crate::jit).
+    RunLoop(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site)
+}
+function! {
+    /// Of a region: the same, and the state. See [`jit::region`](crate::jit::region).
+    RegionLoop(areas: *const *mut u8, mask: *const u8, turns: usize, sites: *mut Site, state: *mut u64)
+}
 
 /// A loop as one function: see [`jit::region`](crate::jit::region).
 #[derive(Clone, Debug)]
@@ -167,25 +178,6 @@ pub(crate) struct RegionPart {
     /// The first site of its loads.
     pub(crate) site: u32,
 }
-
-/// The starts of the areas, the mask, the number of turns, the table of sites and the state; returns how many turns are left.
-#[cfg(target_arch = "x86_64")]
-pub(crate) type RegionLoop = unsafe extern "sysv64" fn(
-    areas: *const *mut u8,
-    mask: *const u8,
-    turns: usize,
-    sites: *mut Site,
-    state: *mut u64,
-) -> usize;
-/// Of a machine that has no machine code.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) type RegionLoop = unsafe extern "C" fn(
-    areas: *const *mut u8,
-    mask: *const u8,
-    turns: usize,
-    sites: *mut Site,
-    state: *mut u64,
-) -> usize;
 
 /// Two readings of an instruction: the launch chooses.
 #[derive(Clone, Debug)]

@@ -56,6 +56,22 @@ pub(crate) enum Area {
 /// The number of areas.
 const AREAS: usize = 6;
 
+impl Area {
+    /// All of them, in the order of [`File::bases`].
+    pub(crate) const ALL: [Area; AREAS] =
+        [Area::Predicates, Area::Words, Area::Doubles, Area::Thread, Area::Block, Area::Samples];
+
+    /// Bytes of a thread's element in a column of the area; 0 where threads have no elements of their own.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Area::Predicates => 1,
+            Area::Words | Area::Thread => 4,
+            Area::Doubles => 8,
+            Area::Block | Area::Samples => 0,
+        }
+    }
+}
+
 impl Slot {
     const SHIFT: u32 = 29;
     /// The bytes of one thread that a slot can address; in the block's area, the bytes of the whole area.

@@ -19,7 +19,6 @@ use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
 use super::phases::{phases, read_later};
-use super::region::Crossing;
 use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
@@ -264,6 +263,16 @@ pub(super) struct Home {
     pub(super) written: bool,
 }
 
+/// A register that a part of a region reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    pub(super) slot: Slot,
+    pub(super) width: Width,
+    pub(super) written: bool,
+    pub(super) weight: u64,
+    pub(super) crosses: bool,
+}
+
 /// What a line of a run is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What<'s> {
@@ -349,22 +358,21 @@ pub(super) struct Writer<'k> {
 
 /// The general register that holds the start of an area, and how many bytes of it one thread has.
 fn base(area: Area) -> (General, usize) {
-    match area {
-        Area::Predicates => (General::R8, 1),
-        Area::Words => (General::R9, 4),
-        Area::Doubles => (General::R10, 8),
-        Area::Thread => (General::R11, 4),
-        Area::Block => (General::Rcx, 0),
-        Area::Samples => (General::Rax, 0),
-    }
+    let register = match area {
+        Area::Predicates => General::R8,
+        Area::Words => General::R9,
+        Area::Doubles => General::R10,
+        Area::Thread => General::R11,
+        Area::Block => General::Rcx,
+        Area::Samples => General::Rax,
+    };
+    (register, area.bytes())
 }
 
 /// Whether a value is in memory, the same for all threads.
 pub(super) fn is_of_block(value: &Value) -> bool {
     value.stored && base(value.slot.area()).1 == 0
 }
-
-const AREAS: [Area; 6] = [Area::Predicates, Area::Words, Area::Doubles, Area::Thread, Area::Block, Area::Samples];
 
 impl<'k> Writer<'k> {
     pub(super) fn new(kernel: &'k Kernel, file: &File, shared_len: u64, vectors: Vectors) -> Writer<'k> {
@@ -554,7 +562,7 @@ impl<'k> Writer<'k> {
 
     /// The areas that values are in.
     pub(super) fn areas(&self) -> Vec<Area> {
-        AREAS.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect()
+        Area::ALL.into_iter().filter(|area| self.values.iter().any(|value| value.slot.area() == *area)).collect()
     }
 
     /// The starts of areas, from the table that the function is given.

@@ -180,6 +180,17 @@ struct Found {
     end: usize,
 }
 
+/// What some steps amount to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    /// Those that the engine would execute.
+    executed: u32,
+    /// Those that count.
+    counts: u32,
+    /// Video instructions.
+    videos: u32,
+}
+
 impl Found {
     /// The number of loads that have a site of their own.
     fn sites(&self, steps: &[Step]) -> usize {
@@ -193,6 +204,20 @@ impl Found {
             sites += usize::from(access.is_some_and(|access| access.space != Space::Shared));
         });
         sites
+    }
+
+    /// What its steps amount to.
+    fn totals(&self, steps: &[Step]) -> Totals {
+        let mut totals = Totals::default();
+        each_place(steps, self.start..self.end, |at, _| {
+            totals.executed += 1;
+            totals.counts += u32::from(steps[at].counts);
+            totals.videos += u32::from(matches!(steps[at].op, Op::Video(_)));
+            if let Op::Skip { counts, .. } = steps[at].op {
+                totals.counts += counts;
+            }
+        });
+        totals
     }
 
     /// Whether it is more than a step that computes.
@@ -259,18 +284,26 @@ impl Found {
     }
 }
 
-/// The steps of a range that are executed, in order, with their places.
-pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnMut(usize, &'s Step)) {
+/// The places of a range, also of steps that say what is left out, in order; and where each leads to.
+fn each_place(steps: &[Step], range: Range<usize>, mut see: impl FnMut(usize, usize)) {
     let mut at = range.start;
     while at < range.end {
-        match &steps[at].op {
-            Op::Skip { steps, .. } => at += *steps as usize,
-            _ => {
-                see(at, &steps[at]);
-                at += 1;
-            }
-        }
+        let behind = match &steps[at].op {
+            Op::Skip { steps, .. } => at + *steps as usize,
+            _ => at + 1,
+        };
+        see(at, behind);
+        at = behind;
     }
+}
+
+/// The steps of a range that are executed, in order, with their places.
+pub(crate) fn each<'s>(steps: &'s [Step], range: Range<usize>, mut see: impl FnMut(usize, &'s Step)) {
+    each_place(steps, range, |at, _| {
+        if !matches!(steps[at].op, Op::Skip { .. }) {
+            see(at, &steps[at]);
+        }
+    });
 }
 
 /// The places of these steps.
@@ -318,18 +351,12 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
             }
         }
     }
-    let (mut regions, mut exits) = (Vec::new(), Vec::new());
+    let mut regions = Vec::new();
     for region in region::Region::all(kernel, steps) {
         if let Some((function, written)) = writer.region(steps, &region, &live, compiled.sites) {
-            regions.push((
-                region.entry(steps),
-                region.describe(steps, compiled.sites),
-                function,
-                written,
-                region.len(),
-            ));
+            let first = compiled.sites;
             compiled.sites += region.sites(steps);
-            exits.push(region.exits);
+            regions.push((region, function, written, first));
         }
     }
     let Some(code) = Executable::new(writer.code()) else { return compiled };
@@ -337,21 +364,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         let own_steps = steps;
         let mut describe = |(found, (all, some)): (Found, (usize, usize)), otherwise| {
             let range = &steps[found.start..found.end];
-            let mut counts = 0;
-            let mut at = 0;
-            let (mut executed, mut videos) = (0, 0);
-            while at < range.len() {
-                counts += u32::from(range[at].counts);
-                videos += u32::from(matches!(range[at].op, Op::Video(_)));
-                executed += 1;
-                match range[at].op {
-                    Op::Skip { steps, counts: skipped } => {
-                        counts += skipped;
-                        at += steps as usize;
-                    }
-                    _ => at += 1,
-                }
-            }
+            let Totals { executed, counts, videos } = found.totals(steps);
             let loads = range.iter().any(|step| matches!(step.op, Op::Load(_) | Op::Store(_)));
             let stores = range.iter().any(|step| matches!(step.op, Op::Store(_)));
             let loading = loads.then_some(compiled.loading as u32);
@@ -370,15 +383,10 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         compiled.others.extend(other);
         compiled.steps[own.0.start].op = Op::Run(run);
     }
-    for ((entry, parts, function, written, len), exits) in regions.into_iter().zip(exits) {
-        let loads = parts.iter().any(|part| {
-            let mut loads = false;
-            each(steps, part.start as usize..part.end as usize, |_, step| loads |= matches!(step.op, Op::Load(_)));
-            loads
-        });
-        let loading = loads.then_some(compiled.loading as u32);
-        compiled.loading += usize::from(loads);
-        let lanes = vectors.lanes();
+    for (found, function, written, site) in regions {
+        let loading = found.loads(steps).then_some(compiled.loading as u32);
+        compiled.loading += usize::from(loading.is_some());
+        let (entry, lanes) = (found.entry(steps), vectors.lanes());
         let region = compiled.regions.len() as u32;
         let step = Step { op: Op::Region(region), guard: None, counts: false, ..compiled.steps[entry].clone() };
         let instead = std::mem::replace(&mut compiled.steps[entry], step);
@@ -386,11 +394,11 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
             // SAFETY: the writer put a function there, of this type.
             function: unsafe { code.region(function) },
             lanes: lanes as u32,
-            parts,
-            exits,
+            parts: found.describe(steps, site),
             loading,
             written,
-            rounds: (ROUND_WORK / (lanes * len)).max(MIN_ROUNDS) as u64,
+            rounds: (ROUND_WORK / (lanes * found.len())).max(MIN_ROUNDS) as u64,
+            exits: found.exits,
             instead,
         });
     }

@@ -167,6 +167,22 @@ fn walk(text: &str, table: &[u32], machine_code: MachineCode, level: Level, bloc
     (result, memory.bytes(out).to_vec(), internals::loops(&kernel))
 }
 
+/// Whether such a launch succeeds: in all ways the same, step by step and with its loops as functions.
+fn walks_are_alike(text: &str, table: &[u32]) -> bool {
+    let mut succeeds = Vec::new();
+    for (level, block) in ways() {
+        let both = [MachineCode::Never, MachineCode::Always];
+        let [never, always] = both.map(|way| walk(text, table, way, level, block));
+        assert_eq!(never.0, always.0, "{level:?}, {block} threads\n{text}");
+        // Blocks behind one that fails may have run with it.
+        let ends = never.0.ends_with("executed");
+        assert!(!ends || never.1 == always.1, "{level:?}, {block} threads\n{text}");
+        assert_eq!((never.2, always.2 > 0), (0, true));
+        succeeds.push(ends);
+    }
+    succeeds.contains(&true)
+}
+
 #[test]
 fn loops_fail_as_their_steps_do() {
     if !translates() {
@@ -183,23 +199,15 @@ fn loops_fail_as_their_steps_do() {
             for _ in 0..round % 4 {
                 table[random.below(1024)] = [1 << 28 | 5, u32::MAX, 1025 << 4 | 3][random.below(3)];
             }
-            for (level, block) in ways() {
-                let never = walk(&text, &table, MachineCode::Never, level, block);
-                let always = walk(&text, &table, MachineCode::Always, level, block);
-                assert_eq!(never.0, always.0, "{level:?}, {block} threads");
-                // Blocks behind one that fails may have run with it.
-                let ends = never.0.ends_with("executed");
-                assert!(!ends || never.1 == always.1, "{level:?}, {block} threads");
-                assert_eq!((never.2, always.2 > 0), (0, true));
-                *if ends { &mut ran } else { &mut failed } += 1;
-            }
+            let ends = walks_are_alike(&text, &table);
+            *if ends { &mut ran } else { &mut failed } += 1;
         }
     }
-    assert!(failed > 60 && ran > 60, "{failed} failed, {ran} ran");
+    assert!(failed > 15 && ran > 15, "{failed} failed, {ran} ran");
 }
 
-/// A kernel whose threads read one behind another, and go on by an element in each round, until one of them reads a zero: in global memory and
-/// in shared memory, where all read the same as well.
+/// A kernel whose threads read one behind another, and go on by an element in each round, until they read a zero: in global memory, and in
+/// shared memory if that is asked for.
 fn march(ty: &str, bytes: u32, shared: bool) -> String {
     let first = if shared { "S" } else { "X" };
     let (to, zero) = if bytes == 8 { ("%d", "u64") } else { ("%w", "u32") };
@@ -243,18 +251,11 @@ fn rows_that_march_to_the_end_of_memory_do() {
             table.resize(table.len().next_multiple_of(4), 0);
             let table: Vec<u32> =
                 table.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-            for (level, block) in ways() {
-                let never = walk(&text, &table, MachineCode::Never, level, block);
-                let always = walk(&text, &table, MachineCode::Always, level, block);
-                assert_eq!(never.0, always.0, "{level:?}, {block} threads of {ty}");
-                let ends = never.0.ends_with("executed");
-                assert!(!ends || never.1 == always.1, "{level:?}, {block} threads of {ty}");
-                assert_eq!((never.2, always.2 > 0), (0, true));
-                *if ends { &mut ran } else { &mut failed } += 1;
-            }
+            let ends = walks_are_alike(&text, &table);
+            *if ends { &mut ran } else { &mut failed } += 1;
         }
     }
-    assert!(failed > 30 && ran > 30, "{failed} failed, {ran} ran");
+    assert!(failed > 8 && ran > 8, "{failed} failed, {ran} ran");
 }
 
 /// A loop of as many rounds as its thread's input says, and one that ends by what other threads of the block do.

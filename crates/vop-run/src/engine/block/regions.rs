@@ -9,7 +9,7 @@
 use super::groups::{Wait, count, subtract, union};
 use super::{Failure, Worker};
 use crate::code::{Pc, Region};
-use crate::column::{Slot, WARP, Width};
+use crate::column::{Area, Slot, WARP, Width};
 use crate::jit;
 use crate::jit::region::{EXECUTED, FAILED, FIRST_TURN, PARTS, PENDING, RECORD, RESUMES, ROUNDS, TAKEN, WORDS};
 
@@ -91,9 +91,12 @@ impl Worker<'_> {
             self.keep_columns(region);
         }
         let mut state = std::mem::take(&mut self.loops.state);
-        state.clear();
-        state.resize(records.end, 0);
-        state[RECORD] = state.as_mut_ptr().wrapping_add(records.start) as u64;
+        let reset = |state: &mut Vec<u64>| {
+            state.clear();
+            state.resize(records.end, 0);
+            state[RECORD] = state.as_mut_ptr().wrapping_add(records.start) as u64;
+        };
+        reset(&mut state);
         let (mut left, mut tries, mut counted) = (turns, 0, (0, 0));
         // Where a long loop was looked at last: the state, and how many turns were left.
         let mut seen: Option<(Vec<u64>, usize)> = None;
@@ -133,8 +136,7 @@ impl Worker<'_> {
                     left = *turns;
                 }
                 None => {
-                    state.fill(0);
-                    state[RECORD] = state.as_mut_ptr().wrapping_add(records.start) as u64;
+                    reset(&mut state);
                     left = turns;
                 }
             }
@@ -146,7 +148,7 @@ impl Worker<'_> {
         if matches!(result, Ok(Entered::Yes)) {
             match (left, exits) {
                 (0, 1) => self.running.pc = region.exits[0],
-                _ => self.regroup(region, &state, &state[records], turns - left),
+                _ => self.regroup(region, &state, &state[records.clone()], turns - left),
             }
         }
         self.loops.state = state;
@@ -158,8 +160,9 @@ impl Worker<'_> {
         let thread = first * region.lanes as usize;
         let mut bases = self.reach.file.bases;
         // Samples are found by the number of the turn, and the block's area is the same for all.
-        for (base, bytes) in bases.iter_mut().zip([1, 4, 8, 4, 0, 0]) {
-            *base = base.wrapping_add(thread * bytes);
+        for area in Area::ALL {
+            let base = &mut bases[area as usize];
+            *base = base.wrapping_add(thread * area.bytes());
         }
         state[FIRST_TURN] = first as u64;
         let mask = self.running.mask[thread..].as_ptr();

@@ -72,6 +72,11 @@ impl Worker<'_> {
         match failed {
             Some((fault, at)) => {
                 self.running.pc = at + 1;
+                // Blocks that run as one have no shared memory, and so no phases.
+                debug_assert!(
+                    self.launch.at_once == 1 || run.phases == 1,
+                    "threads through with a phase are through with the run"
+                );
                 // The blocks before that which failed go on: some of their threads are through with the run.
                 let mut done = self.running.mask.clone();
                 subtract(&mut done, &rest);

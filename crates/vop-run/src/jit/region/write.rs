@@ -1,0 +1,477 @@
+//! The machine code of regions: both copies of the parts, what is at their ends, and where they leave.
+
+use super::{
+    ENTERED, EXECUTED, FAILED, FIRST_TURN, Goal, LEAVING, PENDING, Part, RECORD, RESUMES, ROUNDS, Region, TAKEN,
+};
+use super::{exit_word, word_of};
+use crate::code::{Pc, Step};
+use crate::column::{Area, Slot, Width};
+use crate::jit::assembler::{Condition, General, Jump, Place};
+use crate::jit::emit::*;
+use crate::jit::live::Live;
+use crate::jit::places;
+use crate::jit::vectors::Vectors;
+
+/// What is written behind the code of a region: where it leaves, and where threads part.
+#[derive(Default)]
+struct Stubs {
+    /// Jumps from failed checks of a part, and whether its threads are all of the turn.
+    failed: Vec<(Jump, usize, bool)>,
+    /// Jumps where no rounds are left, with the part that threads come to, and whether these are all of the turn.
+    over: Vec<(Jump, usize, bool)>,
+    /// Where threads part: the jump, the part, and the truths of its guard.
+    parted: Vec<(Jump, usize, u8)>,
+}
+
+impl Writer<'_> {
+    /// A region as a function; where it starts. `None` if something is too far away or too much. `sites` is the number of its first site.
+    ///
+    /// The function takes the starts of the areas, the mask of the block, the number of turns, the table of sites and the state, by the System V
+    /// convention. It returns the number of turns that are left, with the one that it is at. Beside it are the columns that it writes.
+    pub(in crate::jit) fn region(
+        &mut self,
+        steps: &[Step],
+        region: &Region,
+        live: &Live,
+        sites: usize,
+    ) -> Option<(usize, Vec<(Slot, Width)>)> {
+        let start = self.asm.bytes.len();
+        let written = self.region_of(steps, region, live, sites);
+        self.homes.clear();
+        self.straight = false;
+        if written.is_none() {
+            self.asm.forget(start);
+        }
+        written
+    }
+
+    fn region_of(
+        &mut self,
+        steps: &[Step],
+        region: &Region,
+        live: &Live,
+        mut site: usize,
+    ) -> Option<(usize, Vec<(Slot, Width)>)> {
+        let start = self.asm.bytes.len();
+        self.homes.clear();
+        self.spills = 0;
+        self.accesses = usize::MAX;
+        let mut used = vec![Area::Samples];
+        let mut sites = Vec::new();
+        let (mut found, mut needed, mut written) = (Vec::new(), 0, Vec::new());
+        for (number, part) in region.parts.iter().enumerate() {
+            let lines = self.part_lines(steps, region, number, live, site)?;
+            self.areas().into_iter().for_each(|area| {
+                if !used.contains(&area) {
+                    used.push(area);
+                }
+            });
+            found.push(self.crossings(part.depth));
+            self.add_stored(&mut written);
+            needed = needed.max(self.most_registers(&lines));
+            sites.push(site);
+            site += part.steps.sites(steps);
+        }
+        self.find_homes(&found, needed, region, live);
+        self.straight = region.is_straight();
+        self.leaving = region.exits.iter().map(|exit| self.homes_at(*exit, live)).collect();
+        let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3, STATE];
+        saved.iter().for_each(|register| self.asm.push(*register));
+        self.asm.copy(STATE, General::R8);
+        self.asm.copy(SITES, General::Rcx);
+        let frame = self.frame();
+        self.asm.load(TURN, STATE, FIRST_TURN as i32 * 8);
+        self.load_areas(&used);
+        if self.vectors == Vectors::Avx2 {
+            self.asm.keep(MASK, STATE, ENTERED as i32 * 8);
+        }
+        let homes = self.homes.clone();
+        self.asm.compare_at(STATE, RESUMES as i32 * 8, 0);
+        let resumes = self.asm.jump_if(Condition::NotZero);
+        let mut stubs = Stubs::default();
+        // A turn: which of its threads are there.
+        let turn = self.asm.here();
+        if self.vectors == Vectors::Avx2 {
+            self.asm.load(MASK, STATE, ENTERED as i32 * 8);
+        }
+        self.turn_mask(SCRATCH_2);
+        self.asm.test_self(SCRATCH_2);
+        let skip = self.asm.jump_if(Condition::Zero);
+        homes.iter().for_each(|home| self.move_home(home, false));
+        self.compare_with_all(SCRATCH_2);
+        let together = self.asm.jump_if(Condition::Zero);
+        self.asm.keep(SCRATCH_2, STATE, word_of(0, PENDING));
+        // With masks.
+        let mut labels = Vec::new();
+        let mut bodies = Vec::new();
+        let mut passes = Passes::default();
+        for (number, site) in sites.iter().copied().enumerate() {
+            labels.push(self.asm.here());
+            self.asm.compare_at(STATE, word_of(number, PENDING), 0);
+            let none = self.asm.jump_if(Condition::Zero);
+            self.set_active(word_of(number, PENDING));
+            if let Some(jump) = passes.goes_on.take() {
+                self.asm.land(jump);
+            }
+            bodies.push(self.asm.here());
+            self.masked = true;
+            let nobody = passes.nobody.take();
+            let guard = self.write_part(steps, region, number, live, site)?;
+            let leaves = std::mem::take(&mut self.leaves);
+            stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, false)));
+            passes = self.end_with_masks(region, number, guard, &labels, &bodies, &mut stubs);
+            nobody.into_iter().chain([none]).for_each(|jump| self.asm.land(jump));
+        }
+        // The end of a turn.
+        let stored = self.straight.then(|| self.asm.jump());
+        let turn_end = self.asm.here();
+        homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
+        if let Some(stored) = stored {
+            self.asm.land(stored);
+        }
+        labels.push(if self.straight { self.asm.here() } else { turn_end });
+        self.asm.land(skip);
+        if region.exits.len() > 1 {
+            self.asm.load(SCRATCH, STATE, RECORD as i32 * 8);
+            for exit in 0..region.exits.len() {
+                let at = exit_word(region, exit);
+                self.asm.load(SCRATCH_2, STATE, at);
+                self.asm.keep(SCRATCH_2, SCRATCH, exit as i32 * 8);
+                self.asm.set_at(STATE, at, 0);
+            }
+            self.asm.add_at(STATE, RECORD as i32 * 8, region.exits.len() as i32 * 8);
+        }
+        match self.vectors {
+            Vectors::Avx512 => self.asm.add(MASK, self.vectors.lanes() as i32),
+            Vectors::Avx2 => self.asm.add_at(STATE, ENTERED as i32 * 8, self.vectors.lanes() as i32),
+        }
+        self.next_turn(&used);
+        self.asm.add(TURN, 1);
+        self.asm.decrement(General::Rdx);
+        self.asm.jump_back_unless_zero(turn);
+        let ended = self.asm.jump();
+        // Without masks.
+        self.asm.land(together);
+        self.masked = false;
+        let mut starts: Vec<Place> = Vec::new();
+        let mut ahead: Vec<(Jump, usize)> = Vec::new();
+        for (number, site) in sites.iter().copied().enumerate() {
+            let (here, behind): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|(_, part)| *part == number);
+            ahead = behind;
+            here.into_iter().for_each(|(jump, _)| self.asm.land(jump));
+            starts.push(self.asm.here());
+            let guard = self.write_part(steps, region, number, live, site)?;
+            let leaves = std::mem::take(&mut self.leaves);
+            stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, true)));
+            let mut together = Together { region, turn_end, starts: &starts, ahead: &mut ahead };
+            self.end_together(number, guard, &mut together, &mut stubs);
+        }
+        self.asm.land(resumes);
+        self.asm.set_at(STATE, RESUMES as i32 * 8, 0);
+        homes.iter().for_each(|home| self.move_home(home, false));
+        self.asm.jump_back(labels[0]);
+        let stored = self.write_stubs(region, &labels, stubs);
+        // Leaves with what homes have.
+        homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
+        stored.into_iter().chain([ended]).for_each(|jump| self.asm.land(jump));
+        self.asm.copy(General::Rax, General::Rdx);
+        Some((self.end(start, frame, &[], saved)?, written))
+    }
+
+    /// Writes the lines of a part; the truths of its guard, if its branch has one.
+    fn write_part(
+        &mut self,
+        steps: &[Step],
+        region: &Region,
+        number: usize,
+        live: &Live,
+        site: usize,
+    ) -> Option<Option<u8>> {
+        let lines = self.part_lines(steps, region, number, live, site)?;
+        self.turn(&lines);
+        Some(self.guard_truths(&lines))
+    }
+
+    fn part_lines<'s>(
+        &mut self,
+        steps: &'s [Step],
+        region: &Region,
+        number: usize,
+        live: &Live,
+        site: usize,
+    ) -> Option<Vec<Line<'s>>> {
+        let part = region.parts[number];
+        let places = places(steps, part.steps.start..part.steps.end);
+        let behind = Behind { steps: &region.after(number), guard: part.guard(), later: &[] };
+        self.lines(steps, &places, &behind, live, site)
+    }
+
+    /// Adds the threads of a mask to a goal. `once` says whether nobody else can be there.
+    fn deliver(&mut self, region: &Region, goal: Goal, mask: General, once: bool) {
+        match goal {
+            Goal::Part(part) if once => self.asm.keep(mask, STATE, word_of(part, PENDING)),
+            Goal::Part(part) => self.asm.or_to(mask, STATE, word_of(part, PENDING)),
+            Goal::Exit(exit) => {
+                if self.straight {
+                    self.store_leaving(exit, mask);
+                }
+                match once {
+                    // With one exit, it has all that are nowhere else.
+                    _ if region.exits.len() == 1 => {}
+                    true => self.asm.keep(mask, STATE, exit_word(region, exit)),
+                    false => self.asm.or_to(mask, STATE, exit_word(region, exit)),
+                }
+            }
+        }
+    }
+
+    /// The homes that must be in their columns at an exit.
+    fn homes_at(&self, exit: Pc, live: &Live) -> Vec<Home> {
+        let needed = |home: &&Home| home.written && live.at(exit as usize, home.slot);
+        self.homes.iter().filter(needed).copied().collect()
+    }
+
+    /// Writes what threads of a straight region leave with to their columns.
+    fn store_leaving(&mut self, exit: usize, mask: General) {
+        let homes = self.leaving[exit].clone();
+        if homes.is_empty() {
+            return;
+        }
+        // Without a jump where the instruction writes nothing then; threads leave unpredictably.
+        let skip = (self.vectors == Vectors::Avx2).then(|| {
+            self.asm.test_self(mask);
+            self.asm.jump_if(Condition::Zero)
+        });
+        self.set_active_from(mask, LEAVING as i32 * 8);
+        homes.iter().for_each(|home| self.store_home(home));
+        if let Some(skip) = skip {
+            self.asm.land(skip);
+        }
+    }
+
+    /// The end of a part with masks.
+    fn end_with_masks(
+        &mut self,
+        region: &Region,
+        number: usize,
+        guard: Option<u8>,
+        labels: &[Place],
+        bodies: &[Place],
+        stubs: &mut Stubs,
+    ) -> Passes {
+        let Part { branch, next, .. } = region.parts[number];
+        let own = word_of(number, PENDING);
+        self.asm.count_ones_at(SCRATCH, STATE, own);
+        self.asm.add_to(SCRATCH, STATE, word_of(number, EXECUTED));
+        let Some((truths, branch)) = guard.zip(branch) else {
+            self.asm.load(SCRATCH_3, STATE, own);
+            self.asm.set_at(STATE, own, 0);
+            let goal = branch.map_or(next, |branch| branch.to);
+            self.deliver(region, goal, SCRATCH_3, region.comes_back_alone(goal, number));
+            if let Goal::Part(part) = goal
+                && part <= number
+            {
+                self.count_round(stubs, part, false);
+                self.asm.jump_back(labels[part]);
+            }
+            return Passes::default();
+        };
+        let when = branch.guard.is_some_and(|guard| guard.when);
+        let kept = self.divide(truths, when, own);
+        self.asm.set_at(STATE, own, 0);
+        if branch.counts {
+            self.asm.count_ones(SCRATCH, SCRATCH_3);
+            self.asm.add_to(SCRATCH, STATE, word_of(number, TAKEN));
+        }
+        let alone = self.straight || region.comes_back_alone(branch.to, number);
+        self.deliver(region, branch.to, SCRATCH_3, alone && matches!(branch.to, Goal::Part(_)));
+        self.deliver(region, next, SCRATCH_2, self.straight && matches!(next, Goal::Part(_)));
+        if let Goal::Part(part) = branch.to
+            && part <= number
+        {
+            self.asm.test_self(SCRATCH_3);
+            let none = self.asm.jump_if(Condition::Zero);
+            self.count_round(stubs, part, false);
+            match kept {
+                // Its mask need not come from memory.
+                Some([taken, _]) if alone => {
+                    self.copy_truths(ACTIVE, taken);
+                    self.asm.jump_back(bodies[part]);
+                }
+                _ => self.asm.jump_back(labels[part]),
+            }
+            self.asm.land(none);
+        }
+        match kept {
+            Some([_, rest]) if self.straight && next == Goal::Part(number + 1) => {
+                self.asm.test_self(SCRATCH_2);
+                let nobody = Some(self.asm.jump_if(Condition::Zero));
+                self.copy_truths(ACTIVE, rest);
+                Passes { nobody, goes_on: Some(self.asm.jump()) }
+            }
+            _ => Passes::default(),
+        }
+    }
+
+    /// One round less; leaves if none is left.
+    fn count_round(&mut self, stubs: &mut Stubs, part: usize, all: bool) {
+        self.asm.add_at(STATE, ROUNDS as i32 * 8, -1);
+        let over = self.asm.jump_if(Condition::Sign);
+        stubs.over.push((over, part, all));
+    }
+
+    /// The end of a part where all threads of the turn are together.
+    fn end_together(&mut self, number: usize, guard: Option<u8>, together: &mut Together<'_>, stubs: &mut Stubs) {
+        let Part { branch, next, .. } = together.region.parts[number];
+        let all = self.ones_of_all();
+        self.asm.add_at(STATE, word_of(number, EXECUTED), all);
+        let Some((truths, branch)) = guard.zip(branch) else {
+            return self.go_together(number, branch.map_or(next, |branch| branch.to), true, together, stubs);
+        };
+        let when = branch.guard.is_some_and(|guard| guard.when);
+        let [none, some] = self.jumps_by_truths(truths);
+        stubs.parted.push((some, number, truths));
+        let mut taken = |this: &mut Self| {
+            if branch.counts {
+                this.asm.add_at(STATE, word_of(number, TAKEN), all);
+            }
+            this.go_together(number, branch.to, false, together, stubs);
+        };
+        // Here all are true.
+        if when {
+            taken(self);
+            self.asm.land(none);
+            self.go_together(number, next, true, together, stubs);
+        } else {
+            let over_taken = self.asm.jump();
+            self.asm.land(none);
+            taken(self);
+            self.asm.land(over_taken);
+            self.go_together(number, next, true, together, stubs);
+        }
+    }
+
+    /// All threads go on. `last` says whether nothing of the part is written behind this.
+    fn go_together(&mut self, number: usize, goal: Goal, last: bool, together: &mut Together<'_>, stubs: &mut Stubs) {
+        match goal {
+            Goal::Exit(exit) => {
+                if together.region.exits.len() > 1 {
+                    self.set_all_at(exit_word(together.region, exit));
+                }
+                self.asm.jump_back(together.turn_end);
+            }
+            Goal::Part(part) if part <= number => {
+                self.count_round(stubs, part, true);
+                self.asm.jump_back(together.starts[part]);
+            }
+            Goal::Part(part) if last && part == number + 1 => {}
+            Goal::Part(part) => {
+                let jump = self.asm.jump();
+                together.ahead.push((jump, part));
+            }
+        }
+    }
+
+    /// What is told before the function leaves, and where threads part. The last of it goes on where homes are stored; jumps are returned that
+    /// need not.
+    fn write_stubs(&mut self, region: &Region, labels: &[Place], stubs: Stubs) -> Vec<Jump> {
+        self.masked = true;
+        for (jump, number, truths) in stubs.parted {
+            self.asm.land(jump);
+            let Part { branch: Some(branch), next, .. } = region.parts[number] else { continue };
+            let when = branch.guard.is_some_and(|guard| guard.when);
+            self.divide_all(truths, when);
+            if branch.counts {
+                self.asm.count_ones(SCRATCH, SCRATCH_3);
+                self.asm.add_to(SCRATCH, STATE, word_of(number, TAKEN));
+            }
+            self.deliver(region, branch.to, SCRATCH_3, true);
+            self.deliver(region, next, SCRATCH_2, branch.to != next);
+            match branch.to {
+                Goal::Part(part) if part <= number => self.asm.jump_back(labels[part]),
+                _ => self.asm.jump_back(labels[number + 1]),
+            }
+        }
+        let (mut ends, mut stored) = (Vec::new(), Vec::new());
+        let mut end = |this: &mut Self, part: usize, all: bool| {
+            if all {
+                this.set_all_at(word_of(part, PENDING));
+            } else if this.straight {
+                this.set_active(word_of(part, PENDING));
+                let homes = this.homes.clone();
+                homes.iter().filter(|home| home.written).for_each(|home| this.store_home(home));
+                return stored.push(this.asm.jump());
+            }
+            ends.push(this.asm.jump());
+        };
+        for (jump, part, all) in stubs.over {
+            self.asm.land(jump);
+            end(self, part, all);
+        }
+        let mut failed = stubs.failed;
+        while let Some(&(_, number, all)) = failed.last() {
+            let (these, others): (Vec<_>, Vec<_>) =
+                failed.into_iter().partition(|(_, part, of_all)| (*part, *of_all) == (number, all));
+            failed = others;
+            these.into_iter().for_each(|(jump, ..)| self.asm.land(jump));
+            self.asm.set_at(STATE, FAILED as i32 * 8, number as i32 + 1);
+            end(self, number, all);
+        }
+        ends.into_iter().for_each(|end| self.asm.land(end));
+        stored
+    }
+
+    /// Which registers get homes: those that parts hand over most often.
+    fn find_homes(&mut self, found: &[Vec<Crossing>], needed: usize, region: &Region, live: &Live) {
+        let mut all: Vec<Crossing> = Vec::new();
+        for (number, crossings) in found.iter().enumerate() {
+            let start = region.parts[number].steps.start;
+            let after = region.after(number);
+            for crossing in crossings {
+                let lives = |step: &usize| live.at(*step, crossing.slot);
+                // Special registers live everywhere.
+                let crosses = crossing.slot.area() == Area::Thread
+                    || lives(&start)
+                    || crossing.written && after.iter().any(lives);
+                match all.iter_mut().find(|other| other.slot == crossing.slot) {
+                    Some(other) => {
+                        other.weight = other.weight.saturating_add(crossing.weight);
+                        other.written |= crossing.written;
+                        other.crosses |= crosses;
+                    }
+                    None => all.push(Crossing { crosses, ..*crossing }),
+                }
+            }
+        }
+        all.retain(|crossing| crossing.crosses);
+        all.sort_by_key(|crossing| std::cmp::Reverse(crossing.weight));
+        let mut left = self.vectors.homes(needed);
+        let mut next = self.vectors.values();
+        for crossing in all {
+            let needed = 1 + usize::from(crossing.width == Width::Double);
+            if needed <= left {
+                left -= needed;
+                next -= needed as u8;
+                let registers = [next, next + needed as u8 - 1];
+                let Crossing { slot, width, written, .. } = crossing;
+                self.homes.push(Home { slot, width, registers, written });
+            }
+        }
+    }
+}
+
+/// Jumps from the end of a part with masks: over the next part, and to it with the mask where it must be.
+#[derive(Default)]
+struct Passes {
+    nobody: Option<Jump>,
+    goes_on: Option<Jump>,
+}
+
+/// Where the parts of a turn whose threads are together go on.
+struct Together<'r> {
+    region: &'r Region,
+    turn_end: Place,
+    starts: &'r [Place],
+    /// Jumps to parts that are not written yet.
+    ahead: &'r mut Vec<(Jump, usize)>,
+}
