@@ -167,9 +167,9 @@ fn walk(text: &str, table: &[u32], machine_code: MachineCode, level: Level, bloc
     (result, memory.bytes(out).to_vec(), internals::loops(&kernel))
 }
 
-/// Whether such a launch succeeds: in all ways the same, step by step and with its loops as functions.
-fn walks_are_alike(text: &str, table: &[u32]) -> bool {
-    let mut succeeds = Vec::new();
+/// Launches such a kernel in all ways, step by step and with its loops as functions; how many of these launches fail, and how many do not.
+fn compare_walks(text: &str, table: &[u32]) -> [usize; 2] {
+    let mut counts = [0; 2];
     for (level, block) in ways() {
         let both = [MachineCode::Never, MachineCode::Always];
         let [never, always] = both.map(|way| walk(text, table, way, level, block));
@@ -178,9 +178,9 @@ fn walks_are_alike(text: &str, table: &[u32]) -> bool {
         let ends = never.0.ends_with("executed");
         assert!(!ends || never.1 == always.1, "{level:?}, {block} threads\n{text}");
         assert_eq!((never.2, always.2 > 0), (0, true));
-        succeeds.push(ends);
+        counts[usize::from(ends)] += 1;
     }
-    succeeds.contains(&true)
+    counts
 }
 
 #[test]
@@ -199,11 +199,11 @@ fn loops_fail_as_their_steps_do() {
             for _ in 0..round % 4 {
                 table[random.below(1024)] = [1 << 28 | 5, u32::MAX, 1025 << 4 | 3][random.below(3)];
             }
-            let ends = walks_are_alike(&text, &table);
-            *if ends { &mut ran } else { &mut failed } += 1;
+            let counts = compare_walks(&text, &table);
+            (failed, ran) = (failed + counts[0], ran + counts[1]);
         }
     }
-    assert!(failed > 15 && ran > 15, "{failed} failed, {ran} ran");
+    assert!(failed > 60 && ran > 60, "{failed} failed, {ran} ran");
 }
 
 /// A kernel whose threads read one behind another, and go on by an element in each round, until they read a zero: in global memory, and in
@@ -251,11 +251,11 @@ fn rows_that_march_to_the_end_of_memory_do() {
             table.resize(table.len().next_multiple_of(4), 0);
             let table: Vec<u32> =
                 table.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-            let ends = walks_are_alike(&text, &table);
-            *if ends { &mut ran } else { &mut failed } += 1;
+            let counts = compare_walks(&text, &table);
+            (failed, ran) = (failed + counts[0], ran + counts[1]);
         }
     }
-    assert!(failed > 8 && ran > 8, "{failed} failed, {ran} ran");
+    assert!(failed > 30 && ran > 30, "{failed} failed, {ran} ran");
 }
 
 /// A loop of as many rounds as its thread's input says, and one that ends by what other threads of the block do.
