@@ -826,7 +826,18 @@ impl Numbers {
     }
 }
 
-/// What samples must show of each half of a warp.
+/// Samples that steps read, and that differ between blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) slot: Slot,
+    pub(crate) width: Width,
+    /// From one thread of half a warp to the next.
+    pub(crate) stride: i32,
+    /// Whether all threads of the block have the same value.
+    pub(crate) uniform: bool,
+}
+
+/// What samples must show of each half of a warp, or of each longer row of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// A double that grows by this stride from thread to thread.
@@ -847,6 +858,8 @@ pub(crate) struct Sampled {
     pub(crate) each: Vec<Op>,
     /// What these steps rely on: a block where it does not hold must execute the kernel's.
     pub(crate) claims: Vec<Claim>,
+    /// What of it is not for other samples alone.
+    pub(crate) read: Vec<Read>,
     /// Bytes of one sample of each value.
     pub(crate) bytes: u32,
 }

@@ -18,16 +18,15 @@ pub(crate) const HALF: usize = WARP / 2;
 /// Threads, with padding, that are run at once: those of the largest block, or of some small ones that run as one.
 pub(crate) const MAX_LANES: usize = 2048;
 
-/// The number of samples of a block of `lanes` threads, padded to whole warps of samples. The first threads of all halves of warps
-/// come first, then the last threads of all halves.
-pub(crate) const fn sample_count(lanes: usize) -> usize {
-    (lanes / HALF * 2).next_multiple_of(WARP)
+/// The number of samples of threads in so many rows, padded to whole warps of samples. The first threads of all rows come first, then the last
+/// threads of all rows. Steps read samples of halves of warps.
+pub(crate) const fn sample_count(rows: usize) -> usize {
+    (rows * 2).next_multiple_of(WARP)
 }
 
-/// The thread of the block whose value a sample is.
-pub(crate) fn sampled_thread(sample: usize, lanes: usize) -> usize {
-    let halves = lanes / HALF;
-    if sample < halves { sample * HALF } else { (sample - halves) * HALF + HALF - 1 }
+/// The thread of the block whose value a sample is, of rows of so many threads.
+pub(crate) fn sampled_thread(sample: usize, rows: usize, threads: usize) -> usize {
+    if sample < rows { sample * threads } else { (sample - rows) * threads + threads - 1 }
 }
 
 /// Where an operand's column stands in a [`File`]: three bits for the area, the others for the offset in it.
@@ -161,15 +160,15 @@ impl File {
         let lanes = warps * WARP;
         File {
             bases: [std::ptr::null_mut(); AREAS],
-            scales: [lanes, lanes, lanes, lanes, 1, sample_count(lanes)],
+            scales: [lanes, lanes, lanes, lanes, 1, sample_count(lanes / HALF)],
             strides: [1, 1, 1, 1, 0, 0],
             warps,
         }
     }
 
-    /// A file for computing the samples of a block of `lanes` threads. It has no registers.
-    pub(crate) fn of_samples(lanes: usize) -> File {
-        let count = sample_count(lanes);
+    /// A file for computing the samples of rows of threads. It has no registers.
+    pub(crate) fn of_samples(rows: usize) -> File {
+        let count = sample_count(rows);
         File {
             bases: [std::ptr::null_mut(); AREAS],
             scales: [0, 0, 0, count, 1, count],

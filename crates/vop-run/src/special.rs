@@ -199,6 +199,12 @@ impl Shape {
         self.threads().next_multiple_of(WARP)
     }
 
+    /// The number of threads, with padding, that follow one another in a row of the block: over which `%tid.x` is a straight line and the other
+    /// axes are the same.
+    pub(crate) fn row(&self) -> usize {
+        if self.threads() == self.block[0] as usize { self.lanes() } else { self.block[0] as usize }
+    }
+
     /// Bytes of a block's shared memory.
     pub(crate) fn shared(&self) -> usize {
         self.static_shared + self.dynamic_shared

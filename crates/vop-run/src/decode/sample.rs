@@ -15,7 +15,7 @@
 //! where a word becomes a double may a line break, where the word wraps; then the samples show it, and the block runs as if
 //! nothing were known.
 
-use crate::code::{Access, Claim, Entry, Kernel, Linear, Load, Op, Role, Sampled, Step};
+use crate::code::{Access, Claim, Entry, Kernel, Linear, Load, Op, Read, Role, Sampled, Step};
 use crate::column::{Area, Operands, Slot, Width};
 use crate::memory::Space;
 use crate::special::Special;
@@ -380,7 +380,37 @@ impl Finder<'_> {
             i += row.max(1);
         }
         sampled.bytes = self.bytes;
+        self.find_reads(&mut sampled);
         sampled
+    }
+
+    /// Finds what steps read of what is computed before each block.
+    fn find_reads(&self, sampled: &mut Sampled) {
+        let mut of_blocks = Vec::new();
+        for op in &sampled.each {
+            op.clone().slots(&mut |slot, role| {
+                if role == Role::Result {
+                    of_blocks.push(*slot);
+                }
+            });
+        }
+        let Sampled { steps, read, .. } = sampled;
+        let mut see = |slot: Slot| {
+            if slot.area() != Area::Samples || !of_blocks.contains(&slot) || read.iter().any(|read| read.slot == slot) {
+                return;
+            }
+            let number = self.samples.iter().position(|sample| *sample == Some(slot));
+            if let Some((number, line)) = number.and_then(|number| Some((number, self.values[number]?))) {
+                let width = self.entry.numbers.slot(number, 0).1;
+                read.push(Read { slot, width, stride: line.stride as i32, uniform: line.uniform });
+            }
+        };
+        for step in steps.iter() {
+            step.op.clone().slots(&mut |slot, _| see(*slot));
+            if let Some(guard) = step.guard {
+                see(guard.slot);
+            }
+        }
     }
 
     /// A comparison of lines holds for all threads of a half if it does for the first and the last, and neither wraps between them.

@@ -335,6 +335,11 @@ impl Assembler {
         self.general(0x3b, true, a as u8, Operand::Memory(base, distance));
     }
 
+    /// `test qword [base + distance], a`.
+    pub(super) fn test_memory(&mut self, a: General, base: General, distance: i32) {
+        self.general(0x85, true, a as u8, Operand::Memory(base, distance));
+    }
+
     /// `cmp qword [base + distance], value`, of a value that is extended by its sign.
     pub(super) fn compare_at(&mut self, base: General, distance: i32, value: i32) {
         self.general(0x81, true, 7, Operand::Memory(base, distance));

@@ -19,6 +19,7 @@ use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
 use super::phases::{phases, read_later};
+use super::stream;
 use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
@@ -58,6 +59,7 @@ const NAN: u32 = 0x7fff_ffff;
 
 pub(super) const MOVE_WORDS: Code = code(1, 2, 0, 0x6f);
 pub(super) const STORE_WORDS: Code = code(1, 2, 0, 0x7f);
+pub(super) const STORE_PAST_CACHES: Code = code(1, 1, 0, 0xe7);
 pub(super) const MOVE_DOUBLES: Code = code(1, 2, 1, 0x6f);
 pub(super) const STORE_DOUBLES: Code = code(1, 2, 1, 0x7f);
 pub(super) const MOVE_BYTES: Code = code(1, 3, 0, 0x6f);
@@ -329,6 +331,8 @@ pub(super) struct Writer<'k> {
     pub(super) vectors: Vectors,
     pub(super) asm: Assembler,
     pub(super) masked: bool,
+    /// Whether stores may go past the caches.
+    pub(super) streams: bool,
     /// Whether the mask's register is that also where all threads are active.
     pub(super) keeps_mask: bool,
     pub(super) values: Vec<Value>,
@@ -382,6 +386,7 @@ impl<'k> Writer<'k> {
             shared_len,
             vectors,
             asm: Assembler::new(vectors.bytes() / 4, vectors == Vectors::Avx512),
+            streams: stream::is_unseen(kernel),
             masked: false,
             keeps_mask: false,
             values: Vec::new(),

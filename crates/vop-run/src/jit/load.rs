@@ -28,7 +28,12 @@ pub(crate) struct Site {
     /// Where the first row of the last execution was, and how far the one before it was from there.
     last: u64,
     ahead: u64,
+    /// Bits of the host's address that are zero where a store may go past the caches: see [`stream`](super::stream). [`NEVER`] for loads.
+    pub(super) uncached: u64,
 }
+
+/// Of stores that do not go past the caches: no address has none of these bits.
+pub(super) const NEVER: u64 = u64::MAX;
 
 /// How far ahead memory is asked for in a row of many turns, in bytes: far enough for it to come, and little enough to stay in the first cache.
 const NEAR: u32 = 2048;
@@ -44,6 +49,7 @@ const STARTS: i32 = 8;
 const START: i32 = 16;
 const LAST: i32 = 24;
 const AHEAD: i32 = 32;
+pub(super) const UNCACHED: i32 = 40;
 
 impl Site {
     /// Whether accesses are checked against the same allocation.
@@ -56,7 +62,13 @@ impl Site {
         let len = len.min(1 << 31);
         // Words around bytes are gathered, so words must be where the allocation's are.
         match len >= bytes && address.is_multiple_of(16) && (start as u64).is_multiple_of(4) {
-            true => Site { first: address, starts: len - bytes + 1, start: start as u64, ..Site::default() },
+            true => Site {
+                first: address,
+                starts: len - bytes + 1,
+                start: start as u64,
+                uncached: NEVER,
+                ..Site::default()
+            },
             false => Site::default(),
         }
     }
@@ -510,6 +522,11 @@ impl Writer<'_> {
         if self.masked || self.keeps_mask || self.accesses > 4 {
             return;
         }
+        let write = matches!(line.what, What::Store(..));
+        let streamed = (write && self.streams).then(|| {
+            self.asm.compare_at(SITES, site + UNCACHED, NEVER as i32);
+            self.asm.jump_if(Condition::NotZero)
+        });
         self.asm.test_self(TURN);
         let known = self.asm.jump_if(Condition::NotZero);
         self.asm.copy(General::Rsi, SCRATCH);
@@ -526,7 +543,10 @@ impl Writer<'_> {
         self.asm.keep(SCRATCH, SITES, site + LAST);
         self.asm.land(known);
         self.asm.load(General::Rsi, SITES, site + AHEAD);
-        self.asm.prefetch(SCRATCH, General::Rsi, matches!(line.what, What::Store(..)));
+        self.asm.prefetch(SCRATCH, General::Rsi, write);
+        if let Some(streamed) = streamed {
+            self.asm.land(streamed);
+        }
     }
 
     /// `to = a - b`, of an operand that may be in memory.

@@ -12,6 +12,7 @@
 //! - [`live`]: which registers are read later. [`emit`]: templates of what computes, and which values stay in registers.
 //! - [`load`]: where threads reach memory, checked; loads. [`index`]: addresses that are indexes.
 //! - [`store`], [`video`]: stores, and video instructions. [`phases`]: stores of shared memory behind loads of it.
+//! - [`stream`]: stores that go past the caches.
 //! - [`region`]: whole loops as one function.
 //! - [`vectors`]: what differs between AVX2 and AVX-512. [`assembler`], [`executable`]: bytes, and pages for them; `elsewhere.rs` is in place
 //!   of these pages on other systems.
@@ -34,11 +35,13 @@ mod load;
 mod phases;
 pub(crate) mod region;
 mod store;
+mod stream;
 mod vectors;
 mod video;
 
 pub(crate) use load::Site;
 pub(crate) use phases::phases;
+pub(crate) use stream::{put, settle};
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -75,6 +78,8 @@ pub(crate) struct Compiled {
     pub(crate) regions: Vec<Region>,
     /// The number of sites that the runs and regions have, and of those with accesses.
     pub(crate) sites: usize,
+    /// Bytes of the words of a turn.
+    pub(crate) row: u64,
     pub(crate) loading: usize,
     #[allow(dead_code, reason = "the runs are in it")]
     code: Option<Executable>,
@@ -316,9 +321,17 @@ pub(crate) fn places(steps: &[Step], range: Range<usize>) -> Vec<usize> {
 /// Steps with a run in place of the first step of each.
 fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
     // Shared memory is the first site.
-    let mut compiled =
-        Compiled { steps: steps.to_vec(), others: Vec::new(), regions: Vec::new(), sites: 1, loading: 0, code: None };
+    let mut compiled = Compiled {
+        steps: steps.to_vec(),
+        others: Vec::new(),
+        regions: Vec::new(),
+        sites: 1,
+        row: 0,
+        loading: 0,
+        code: None,
+    };
     let Some(vectors) = Vectors::of(kernel.level) else { return compiled };
+    compiled.row = vectors.bytes() as u64;
     if steps.len() > MAX_STEPS {
         return compiled;
     }

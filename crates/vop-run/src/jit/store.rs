@@ -46,12 +46,14 @@ impl Writer<'_> {
                     this.write_short_row(store.access.bytes, from[0][0], Operand::Memory(SCRATCH, 0));
                 }
                 (MemoryWidth::Bits32, Shape::Row) if from.len() == 1 => {
-                    this.write_row(None, from[0][0], Operand::Memory(SCRATCH, 0));
+                    this.write_past_caches(&store.access, site, |this, past| {
+                        this.write_row(None, from[0][0], Operand::Memory(SCRATCH, 0), past);
+                    });
                 }
-                (MemoryWidth::Bits64, Shape::Row) if from.len() == 1 => this.write_doubles(from[0]),
+                (MemoryWidth::Bits64, Shape::Row) if from.len() == 1 => this.write_doubles(store, site, from[0]),
                 (MemoryWidth::Bits32, Shape::Row) if from.len() == 2 && !this.masked => {
                     this.pair_words([from[0][0], from[1][0]]);
-                    this.write_doubles([T3, T4]);
+                    this.write_doubles(store, site, [T3, T4]);
                 }
                 // There are no instructions that write bytes here and there.
                 (MemoryWidth::Bits8 | MemoryWidth::Bits16, _) if this.vectors == Vectors::Avx512 => {
@@ -75,11 +77,13 @@ impl Writer<'_> {
     }
 
     /// A row of doubles.
-    fn write_doubles(&mut self, from: [u8; 2]) {
-        for (half, from) in from.into_iter().enumerate() {
-            let at = Operand::Memory(SCRATCH, (half * self.vectors.bytes()) as i32);
-            self.write_row(Some(half), from, at);
-        }
+    fn write_doubles(&mut self, store: &Store, site: usize, from: [u8; 2]) {
+        self.write_past_caches(&store.access, site, |this, past| {
+            for (half, from) in from.into_iter().enumerate() {
+                let at = Operand::Memory(SCRATCH, (half * this.vectors.bytes()) as i32);
+                this.write_row(Some(half), from, at, past);
+            }
+        });
     }
 
     /// Eight bytes of each thread: the given part of what is stored.

@@ -886,8 +886,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a row of words, or half of a row of doubles: of active threads.
-    pub(super) fn write_row(&mut self, half: Option<usize>, from: u8, at: Operand) {
+    /// Writes a row of words, or half of a row of doubles: of active threads, or of all and past the caches.
+    pub(super) fn write_row(&mut self, half: Option<usize>, from: u8, at: Operand, past_caches: bool) {
+        if past_caches {
+            return self.vector(STORE_PAST_CACHES, from, 0, at);
+        }
         if self.masked && self.vectors == Vectors::Avx2 {
             let active = self.active(half, K1, T4);
             let code = if half.is_some() { STORE_DOUBLES_MASKED } else { STORE_WORDS_MASKED };

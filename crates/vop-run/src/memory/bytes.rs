@@ -15,7 +15,8 @@ use std::sync::{Mutex, PoisonError};
 use super::refused;
 use crate::error::RunError;
 
-/// Bytes that start at a multiple of 16, so that every atomic access of the kernel is an aligned one of the host.
+/// Bytes that start at a multiple of 16, so that every atomic access of the kernel is an aligned one of the host; those of the heap and of
+/// mappings at a multiple of 256, so that rows of words are whole lines of the host's caches.
 #[derive(Debug)]
 pub(crate) struct Bytes {
     storage: Storage,
@@ -62,7 +63,7 @@ impl Clone for Bytes {
 impl Bytes {
     /// Zeros, if there is memory for them. Those of a large buffer take none until they are written.
     pub(crate) fn try_zeros(len: usize) -> Option<Bytes> {
-        let storage = if len == 0 { Storage::None } else { Storage::Heap(Arc::new(Mapping::on_heap(len, 16)?)) };
+        let storage = if len == 0 { Storage::None } else { Storage::Heap(Arc::new(Mapping::on_heap(len)?)) };
         Some(Bytes { storage, len })
     }
 
@@ -132,8 +133,8 @@ pub(crate) struct Mapping {
     /// All that is to be given back.
     whole: NonNull<u8>,
     bytes: usize,
-    /// Its alignment, if it is of the process's heap.
-    on_heap: Option<usize>,
+    /// Whether it is of the process's heap.
+    on_heap: bool,
 }
 
 // SAFETY: it owns its pages, which stay where they are.
@@ -150,6 +151,19 @@ const GUARD: usize = 1 << 20;
 const LARGE: usize = 2 << 20;
 /// The alignment of every allocation, as `cudaMalloc` has it.
 const ALIGNMENT: usize = 256;
+const HEAP_ALIGNMENT: usize = 16;
+
+/// Asks the system for large pages where the bytes fill some: the first touch is faster, and so are accesses here and there. What the system
+/// answers does not matter.
+#[cfg(target_os = "linux")]
+fn ask_for_large_pages(start: *mut u8, len: usize) {
+    let ahead = start.addr().next_multiple_of(LARGE) - start.addr();
+    let whole = len.saturating_sub(ahead) / LARGE * LARGE;
+    if whole > 0 {
+        // SAFETY: the bytes are the caller's, and their content stays.
+        unsafe { libc::madvise(start.wrapping_add(ahead).cast(), whole, libc::MADV_HUGEPAGE) };
+    }
+}
 
 impl Mapping {
     fn zeros(len: usize) -> Option<Mapping> {
@@ -158,15 +172,24 @@ impl Mapping {
             return Some(mapping);
         }
         // The system has no pages for it, or no more mappings.
-        Mapping::on_heap(len, ALIGNMENT)
+        Mapping::on_heap(len)
     }
 
-    fn on_heap(len: usize, alignment: usize) -> Option<Mapping> {
-        let bytes = len.max(1).checked_next_multiple_of(alignment)?;
-        let layout = Layout::from_size_align(bytes, alignment).ok()?;
+    /// Zeros of the process's heap. The layout's alignment is one that every heap has by itself: with a larger one, heaps write the zeros
+    /// instead of leaving them to the system, which gives pages of zeros when they are touched.
+    fn on_heap(len: usize) -> Option<Mapping> {
+        let bytes = len.max(1).checked_add(ALIGNMENT - HEAP_ALIGNMENT)?;
+        let layout = Layout::from_size_align(bytes, HEAP_ALIGNMENT).ok()?;
         // SAFETY: the layout has a size.
         let whole = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Mapping { start: whole, whole, bytes, on_heap: Some(alignment) })
+        let ahead = whole.as_ptr().addr().next_multiple_of(ALIGNMENT) - whole.as_ptr().addr();
+        // SAFETY: the start is a multiple of the heap's alignment, so it is at most the bytes more than `len` ahead.
+        let start = unsafe { whole.add(ahead) };
+        #[cfg(target_os = "linux")]
+        if len >= LARGE {
+            ask_for_large_pages(start.as_ptr(), len);
+        }
+        Some(Mapping { start, whole, bytes, on_heap: true })
     }
 
     #[cfg(unix)]
@@ -189,7 +212,7 @@ impl Mapping {
             start: unsafe { whole.add(ahead) },
             whole,
             bytes,
-            on_heap: None,
+            on_heap: false,
         };
         PAGED.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the pages are the mapping's own.
@@ -197,11 +220,10 @@ impl Mapping {
             if libc::mprotect(mapping.start.as_ptr().cast(), inner, libc::PROT_READ | libc::PROT_WRITE) != 0 {
                 return None;
             }
-            #[cfg(target_os = "linux")]
-            if inner >= LARGE {
-                // It only makes the first touch faster: what the system answers does not matter.
-                libc::madvise(mapping.start.as_ptr().cast(), inner, libc::MADV_HUGEPAGE);
-            }
+        }
+        #[cfg(target_os = "linux")]
+        if inner >= LARGE {
+            ask_for_large_pages(mapping.start.as_ptr(), inner);
         }
         Some(mapping)
     }
@@ -209,8 +231,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if let Some(alignment) = self.on_heap {
-            if let Ok(layout) = Layout::from_size_align(self.bytes, alignment) {
+        if self.on_heap {
+            if let Ok(layout) = Layout::from_size_align(self.bytes, HEAP_ALIGNMENT) {
                 // SAFETY: it was allocated with this layout, and nothing refers to it any more.
                 unsafe { std::alloc::dealloc(self.whole.as_ptr(), layout) };
             }

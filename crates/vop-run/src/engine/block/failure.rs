@@ -34,10 +34,9 @@ impl Worker<'_> {
             return Err(failure);
         }
         self.failed = Some((index, failure));
-        for mask in [&mut self.running.mask, &mut self.live.mask] {
-            mask[threads..].fill(0);
-        }
-        (self.running.active, self.live.count) = (count(&self.running.mask), count(&self.live.mask));
+        self.running.mask[threads..].fill(0);
+        self.running.active = count(&self.running.mask);
+        self.live.end_from(threads);
         self.groups.keep(&self.frames, threads);
         Ok(())
     }

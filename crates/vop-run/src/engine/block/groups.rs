@@ -72,24 +72,43 @@ impl Running {
 pub(in crate::engine) struct Live {
     pub(in crate::engine) mask: Vec<u8>,
     pub(in crate::engine) count: u32,
+    /// The number of threads of a new block that has this mask, or 0 if no new block has it. Where all threads of a block end at once, nothing
+    /// reads the mask, and it stays for the next block.
+    new: usize,
 }
 
 impl Live {
     /// The first `threads` of `lanes`.
     pub(super) fn new(threads: usize, lanes: usize) -> Live {
-        Live { mask: (0..lanes).map(|t| if t < threads { 0xff } else { 0 }).collect(), count: threads as u32 }
+        Live {
+            mask: (0..lanes).map(|t| if t < threads { 0xff } else { 0 }).collect(),
+            count: threads as u32,
+            new: threads,
+        }
     }
 
     /// All `threads` of a new block.
     pub(super) fn start(&mut self, threads: usize) {
-        self.mask[..threads].fill(0xff);
-        self.count = threads as u32;
+        if self.new != threads {
+            self.mask[..threads].fill(0xff);
+            self.mask[threads..].fill(0);
+        }
+        (self.count, self.new) = (threads as u32, threads);
     }
 
     /// Threads end.
     pub(super) fn end(&mut self, mask: &[u8], active: u32) {
-        subtract(&mut self.mask, mask);
         self.count -= active;
+        if self.count > 0 || active as usize != self.new {
+            subtract(&mut self.mask, mask);
+            self.new = 0;
+        }
+    }
+
+    /// The threads from this one on end.
+    pub(super) fn end_from(&mut self, thread: usize) {
+        self.mask[thread..].fill(0);
+        (self.count, self.new) = (count(&self.mask), 0);
     }
 }
 

@@ -191,12 +191,9 @@ impl<'l> Worker<'l> {
         if self.launch.merged.is_none() {
             storage::set_block_specials(self.launch, &self.reach, self.ctaid, true);
         }
-        if let Some(samples) = &self.samples {
-            samples.set_ctaids(self.launch, self.ctaid);
-        }
-        let level = self.launch.kernel.level;
+        let (launch, ctaid) = (self.launch, self.ctaid);
         self.relies_on_samples =
-            self.samples.as_ref().is_some_and(|samples| samples.hold(&mut self.reach, &self.moves, level));
+            self.samples.as_mut().is_some_and(|samples| samples.hold(launch, ctaid, &mut self.reach, &self.moves));
         self.set_ctaids();
         self.choose_steps();
         self.loops.start();

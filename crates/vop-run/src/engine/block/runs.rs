@@ -16,6 +16,8 @@ pub(super) struct Runs {
     pub(super) sites: Vec<Site>,
     /// See [`Compiled::others`].
     pub(super) others: Vec<Run>,
+    /// Bytes of the words of a turn.
+    row: u64,
     /// By run or region with accesses: how often it was executed, and how often a check failed.
     executions: Vec<[u32; 2]>,
 }
@@ -26,6 +28,7 @@ impl Runs {
         // Shared memory is checked against its length in the code.
         self.sites[0].start = reach.shared as u64;
         self.others.clone_from(&compiled.others);
+        self.row = compiled.row;
         self.executions = vec![[0; 2]; compiled.loading];
     }
 
@@ -118,7 +121,8 @@ impl Worker<'_> {
             Op::Load(load) => {
                 if load.access.space != Space::Shared {
                     // SAFETY: the decoder made the load for this file.
-                    runs.sites[*site] = unsafe { self.reach.site(&load.access, mask, false) };
+                    let found = unsafe { self.reach.site(&load.access, mask, false) };
+                    jit::put(&mut runs.sites, *site, found, false, runs.row);
                     *site += 1;
                 }
                 // SAFETY: the decoder made the load for this file, and the mask has a byte for each of its threads.
@@ -127,7 +131,8 @@ impl Worker<'_> {
             Op::Store(store) => {
                 if store.access.space != Space::Shared {
                     // SAFETY: the decoder made the store for this file.
-                    runs.sites[*site] = unsafe { self.reach.site(&store.access, mask, true) };
+                    let found = unsafe { self.reach.site(&store.access, mask, true) };
+                    jit::put(&mut runs.sites, *site, found, true, runs.row);
                     *site += 1;
                 }
                 // SAFETY: as for loads.

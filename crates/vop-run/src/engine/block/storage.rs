@@ -223,7 +223,13 @@ leveled! {
                 for start in starts {
                     let at = slot.offset() as usize / 4 * length + start + block * per_block;
                     // SAFETY: the caller promises the column; each block has its part of it.
-                    unsafe { std::slice::from_raw_parts_mut(base.cast::<u32>().add(at), per_block).fill(ctaid[axis]) };
+                    unsafe {
+                        let first = base.cast::<u32>().add(at);
+                        match per_block {
+                            1 => first.write(ctaid[axis]),
+                            _ => std::slice::from_raw_parts_mut(first, per_block).fill(ctaid[axis]),
+                        }
+                    }
                 }
             }
             ctaid = launch.shape.next_ctaid(ctaid);

@@ -8,6 +8,7 @@ use super::{Launch, Work};
 use crate::clock::{self, Instant};
 use crate::engine::block::{Done, Failure, Worker};
 use crate::error::{RunError, RunErrorKind};
+use crate::jit;
 
 /// Bytes that a launch may print.
 const MAX_PRINTED: u64 = 256 << 20;
@@ -61,6 +62,7 @@ impl Launch<'_> {
         };
         // What stopped it is in its work, or in another core's.
         let _ = crew.run();
+        jit::settle();
         self.standstill.leave();
         for mut worker in crew.spare.into_iter().chain(crew.waiting) {
             // Of a block that waits for ever.
@@ -137,7 +139,7 @@ impl<'l> Crew<'l> {
             self.end_turn();
             let blocks = self.launch.shape.blocks();
             // Blocks that others wait for are started one by one.
-            let share = if self.waiting.is_empty() { (blocks / 1024).clamp(1, 32) } else { 1 };
+            let share = if self.waiting.is_empty() { (blocks / 1024).clamp(1, 256) } else { 1 };
             let share = share.next_multiple_of(at_once);
             let start = self.launch.next.fetch_add(share, Ordering::Relaxed);
             self.turn = start..(start.saturating_add(share)).min(blocks);
