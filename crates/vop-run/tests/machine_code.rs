@@ -806,10 +806,22 @@ fn changes(load: usize, index: &str, condition: &str, alone: bool) -> String {
     )
 }
 
-/// What a launch of such a kernel leaves: from one buffer to another, or within one by a number of bytes.
+/// Where such a kernel writes: to another buffer, or so many bytes behind what it reads.
+#[derive(Clone, Copy, Debug)]
+enum To {
+    Other,
+    Same(u64),
+    /// Another buffer from a byte on, as large as those that stores reach past the caches.
+    Large(u64),
+}
+
+/// Bytes that it reads.
+const FROM: usize = 60_000;
+
+/// What a launch of such a kernel leaves of what it has read and where it has written, what it has counted, and its steps in runs.
 fn changed(
     text: &str,
-    within: Option<u64>,
+    to: To,
     blocks: u32,
     block: u32,
     machine_code: MachineCode,
@@ -818,14 +830,19 @@ fn changed(
     let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
-    let bytes: Vec<u8> = (0..60_000u32).map(|i| (i * 7 + i / 251) as u8).collect();
+    let bytes: Vec<u8> = (0..FROM as u32).map(|i| (i * 7 + i / 251) as u8).collect();
     let from = memory.allocate("from", &bytes);
-    let to = memory.allocate("to", vec![0; bytes.len()]);
-    let to_address = within.map_or(memory.address(to), |by| memory.address(from) + by);
-    let args: [Arg; 2] = [from.into(), to_address.into()];
+    let length = if matches!(to, To::Large(_)) { 33 << 20 } else { FROM as u64 };
+    let other = memory.allocate_zeros("to", length).unwrap();
+    let address = match to {
+        To::Other => memory.address(other),
+        To::Same(by) => memory.address(from) + by,
+        To::Large(by) => memory.address(other) + by,
+    };
+    let args: [Arg; 2] = [from.into(), address.into()];
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let executed = kernel.launch([blocks, 1, 1], [block, 1, 1], &args, &mut memory, &options).unwrap().instructions;
-    (memory.bytes(from).to_vec(), memory.bytes(to).to_vec(), executed, internals::runs(&kernel).1)
+    (memory.bytes(from).to_vec(), memory.bytes(other)[..FROM].to_vec(), executed, internals::runs(&kernel).1)
 }
 
 #[test]
@@ -837,16 +854,44 @@ fn stores_behind_loads_write_what_their_loops_do() {
         for (i, index) in INDEXES.iter().enumerate() {
             let by = u64::from(LOADS[load].1);
             // The first execution finds out where a run reaches. One of the distances in turn, and another allocation.
-            for within in [None, Some([0, by, by * 16][(load + i / 3) % 3])] {
-                let text = changes(load, index, CONDITIONS[(load + i) % 3], within.is_some());
+            for to in [To::Other, To::Same([0, by, by * 16][(load + i / 3) % 3])] {
+                let text = changes(load, index, CONDITIONS[(load + i) % 3], matches!(to, To::Same(_)));
                 for (level, block) in ways() {
                     let both = [MachineCode::Never, MachineCode::Always];
-                    let [never, always] = both.map(|way| changed(&text, within, BLOCKS, block, way, level));
+                    let [never, always] = both.map(|way| changed(&text, to, BLOCKS, block, way, level));
                     let same = (&never.0, &never.1, never.2) == (&always.0, &always.1, always.2);
-                    assert!(same, "{level:?}, {block} threads, {within:?}\n{text}");
+                    assert!(same, "{level:?}, {block} threads, {to:?}\n{text}");
                     // The load, what changes it, and the store.
                     assert!(always.3 >= 4, "{}\n{text}", always.3);
                 }
+            }
+        }
+    }
+}
+
+/// Stores to large buffers go past the caches where rows are whole lines, and must not where they are not. In some launches threads read
+/// back what their block has written.
+#[test]
+fn stores_past_caches_write_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    for load in 0..LOADS.len() {
+        for (i, index) in INDEXES.iter().enumerate() {
+            let by = u64::from(LOADS[load].1) * [0, 1, 16, 8][(load + i) % 4];
+            // Blocks that run as one may read what others of them write there.
+            let reads_back = i % 3 == 2;
+            let mut text = changes(load, index, CONDITIONS[(load + i / 2) % 3], reads_back);
+            if reads_back {
+                let back = "ld.global.u8 %w6, [%a1+64]; add.u32 %w6, %w6, 1; st.global.u8 [%a0+64], %w6;\nL: ret;";
+                text = text.replace("L: ret;", back);
+            }
+            for (level, block) in ways_of(load + i) {
+                let both = [MachineCode::Never, MachineCode::Always];
+                let [never, always] = both.map(|way| changed(&text, To::Large(by), BLOCKS, block, way, level));
+                let same = (&never.0, &never.1, never.2) == (&always.0, &always.1, always.2);
+                assert!(same, "{level:?}, {block} threads, from byte {by} on\n{text}");
+                assert!(always.3 >= 4, "{}\n{text}", always.3);
             }
         }
     }
@@ -862,7 +907,7 @@ fn stores_to_what_was_loaded_leave_their_runs() {
         let text = changes(4, INDEXES[4], "", true);
         let both = [MachineCode::Never, MachineCode::Always];
         // Each thread writes what only it has read.
-        let [never, always] = both.map(|way| changed(&text, Some(0), 100, block, way, level));
+        let [never, always] = both.map(|way| changed(&text, To::Same(0), 100, block, way, level));
         assert!(never.0 == always.0 && never.2 == always.2, "{level:?}, {block} threads");
     }
 }

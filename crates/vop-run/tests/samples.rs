@@ -57,6 +57,10 @@ fn kernel(random: &mut Random) -> (String, usize) {
     ]
     .map(String::from)
     .to_vec();
+    // With these, samples are those of halves of warps, not of whole rows.
+    if random.below(2) == 0 {
+        words.retain(|word| !["%laneid", "%warpid"].contains(&&word[..]));
+    }
     let mut doubles = vec!["%d0".to_owned(), "%d1".to_owned()];
     let mut predicates: Vec<String> = Vec::new();
     let mut body: Vec<String> = Vec::new();
@@ -164,7 +168,7 @@ fn kernel(random: &mut Random) -> (String, usize) {
         at += 8;
     }
     // Lanes that part meet at barriers of their warp, or exchange values by themselves.
-    let meeting = match random.below(4) {
+    let meeting = match random.below(6) {
         0 => {
             "    mov.u32 %m0, -1; mov.u32 %m1, %laneid; setp.ge.u32 %q, %m1, 16; mov.u32 %m2, %warpid; mov.u64 %b0, sh;
     mad.wide.u32 %b0, %m2, 8, %b0; @%q bra HIGH;
