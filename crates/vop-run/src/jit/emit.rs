@@ -872,7 +872,9 @@ impl<'k> Writer<'k> {
         let last = candidates.max_by_key(|(_, value)| value.uses.get(value.used).copied().unwrap_or(usize::MAX));
         let Some((number, _)) = last else { unreachable!("homes and groups of loads leave registers") };
         let value = &self.values[number];
-        if !value.stored && value.spilled.is_none() {
+        // What a home has is not in the column, and the home may get another value.
+        let in_column = value.stored && self.homes.iter().all(|home| home.slot != value.slot);
+        if !in_column && value.spilled.is_none() {
             self.spill(number);
         }
         self.release(number);
