@@ -336,3 +336,29 @@ fn loops_of_strange_code_do() {
     let endless = "setp.eq.u32 %part, %t3, 77; @%part bra L;\n".repeat(8000);
     compare("loop-endless", &kernel(&format!("mov.u32 %t3, 0;\nL: add.u32 %t3, %t3, 1;\n{endless}")), random);
 }
+
+/// What a loop computes and reads again when other values have taken its registers, from its words and from halves of them.
+#[test]
+fn loops_of_more_values_than_registers_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(15);
+    for words in [4, 8, 12] {
+        let each = |text: &dyn Fn(usize) -> String| (0..words).map(text).collect::<String>();
+        let body = format!(
+            "mov.u32 %t3, 0;\nL: {}{}{}{} add.u32 %t3, %t3, 1; setp.lt.u32 %part, %t3, 9; @%part bra L;\n",
+            each(&|k| format!("xor.b32 %w{k}, %w{}, %t3; shl.b32 %w{}, %w{k}, 1;\n", k + 13, k + 26)),
+            each(&|k| format!(
+                "mad.lo.s64 %d{k}, %d{}, 5, %d{k}; add.s64 %d{}, %d{k}, %d{};\n",
+                k + 13,
+                k + 26,
+                k + 14
+            )),
+            each(&|k| format!("mad.wide.u32 %d{}, %w{k}, 77, %d{k}; cvt.u64.u32 %d{k}, %w{k};\n", k + 13)),
+            each(&|k| format!("add.u32 %w{}, %w{}, %w{k}; sub.s64 %d{k}, %d{}, %d{k};\n", k + 13, k + 26, k + 13)),
+        );
+        let [_, loops] = compare_in(&ways(), "loop-full", &kernel(&body), random);
+        assert_eq!(loops, 1, "{body}");
+    }
+}
