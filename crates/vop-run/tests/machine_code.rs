@@ -815,8 +815,8 @@ enum To {
     Large(u64),
 }
 
-/// Bytes that it reads.
-const FROM: usize = 60_000;
+/// Blocks of launches to such a buffer, so many that they do not all run as one: the first execution of a store finds out where it reaches.
+const MANY: u32 = 40;
 
 /// What a launch of such a kernel leaves of what it has read and where it has written, what it has counted, and its steps in runs.
 fn changed(
@@ -830,10 +830,10 @@ fn changed(
     let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let mut memory = program.memory();
-    let bytes: Vec<u8> = (0..FROM as u32).map(|i| (i * 7 + i / 251) as u8).collect();
+    let length = 12_000 * blocks.min(MANY) as usize;
+    let bytes: Vec<u8> = (0..length as u32).map(|i| (i * 7 + i / 251) as u8).collect();
     let from = memory.allocate("from", &bytes);
-    let length = if matches!(to, To::Large(_)) { 33 << 20 } else { FROM as u64 };
-    let other = memory.allocate_zeros("to", length).unwrap();
+    let other = memory.allocate_zeros("to", if matches!(to, To::Large(_)) { 33 << 20 } else { length as u64 }).unwrap();
     let address = match to {
         To::Other => memory.address(other),
         To::Same(by) => memory.address(from) + by,
@@ -842,7 +842,7 @@ fn changed(
     let args: [Arg; 2] = [from.into(), address.into()];
     let options = LaunchOptions::default().with_machine_code(machine_code).with_cores(1);
     let executed = kernel.launch([blocks, 1, 1], [block, 1, 1], &args, &mut memory, &options).unwrap().instructions;
-    (memory.bytes(from).to_vec(), memory.bytes(other)[..FROM].to_vec(), executed, internals::runs(&kernel).1)
+    (memory.bytes(from).to_vec(), memory.bytes(other)[..length].to_vec(), executed, internals::runs(&kernel).1)
 }
 
 #[test]
@@ -888,7 +888,7 @@ fn stores_past_caches_write_what_their_loops_do() {
             }
             for (level, block) in ways_of(load + i) {
                 let both = [MachineCode::Never, MachineCode::Always];
-                let [never, always] = both.map(|way| changed(&text, To::Large(by), BLOCKS, block, way, level));
+                let [never, always] = both.map(|way| changed(&text, To::Large(by), MANY, block, way, level));
                 let same = (&never.0, &never.1, never.2) == (&always.0, &always.1, always.2);
                 assert!(same, "{level:?}, {block} threads, from byte {by} on\n{text}");
                 assert!(always.3 >= 4, "{}\n{text}", always.3);

@@ -42,6 +42,8 @@ const IN: usize = 1 << 16;
 fn kernel(random: &mut Random) -> (String, usize) {
     let mut words: Vec<String> = [
         "%tid.x",
+        "%g0",
+        "%g4",
         "%tid.x",
         "%tid.y",
         "%tid.z",
@@ -206,6 +208,8 @@ MET:
         (0, false) => format!("    @{} bra END;\n", one(random, &predicates)),
         _ => String::new(),
     };
+    // A line of halves of warps alone, if there are such.
+    let lane = if words.iter().any(|word| word == "%laneid") { "%laneid" } else { "%g3" };
     // Without it blocks may run as one.
     let shared = if meeting.contains("sh;") { ".shared .b32 sh[64];" } else { "" };
     let text = format!(
@@ -214,9 +218,10 @@ MET:
 .target sm_75
 .address_size 64
 .entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m) {{
-    .reg .b32 %w<40>, %s<40>, %t<8>, %m<4>, %i<4>; .reg .b64 %d<40>, %a<4>, %x<40>, %in, %o, %b0; .reg .pred %p<40>, %q;
+    .reg .b32 %w<40>, %s<40>, %t<8>, %m<4>, %i<4>; .reg .b64 %d<40>, %a<4>, %x<40>, %in, %o, %b0; .reg .pred %p<40>, %q; .reg .b32 %g<6>;
     {shared}
     mov.u32 %t7, %lanemask_eq; mov.u32 %t7, %lanemask_ge;
+    mov.u32 %g1, %ctaid.x; mov.u32 %g2, %ntid.x; mov.u32 %g3, %tid.x; mad.lo.s32 %g0, %g1, %g2, %g3; mad.lo.s32 %g4, %g1, 4, {lane};
     ld.param.u64 %in, [in]; ld.param.u64 %o, [out]; ld.param.u32 %w0, [n]; ld.param.u64 %d0, [m]; ld.param.u64 %d1, [in+16];
     mov.u32 %t0, %tid.x; mov.u32 %t1, %tid.y; mov.u32 %t2, %tid.z;
     mov.u32 %t3, %ntid.x; mov.u32 %t4, %ntid.y; mov.u32 %t5, %ntid.z;
