@@ -877,21 +877,25 @@ fn stores_past_caches_write_what_their_loops_do() {
         return;
     }
     for load in 0..LOADS.len() {
-        for (i, index) in INDEXES.iter().enumerate() {
-            let by = u64::from(LOADS[load].1) * [0, 1, 16, 8][(load + i) % 4];
-            // Blocks that run as one may read what others of them write there.
-            let reads_back = i % 3 == 2;
-            let mut text = changes(load, index, CONDITIONS[(load + i / 2) % 3], reads_back);
-            if reads_back {
-                let back = "ld.global.u8 %w6, [%a1+64]; add.u32 %w6, %w6, 1; st.global.u8 [%a0+64], %w6;\nL: ret;";
-                text = text.replace("L: ret;", back);
-            }
-            for (level, block) in ways_of(load + i) {
-                let both = [MachineCode::Never, MachineCode::Always];
-                let [never, always] = both.map(|way| changed(&text, To::Large(by), MANY, block, way, level));
-                let same = (&never.0, &never.1, never.2) == (&always.0, &always.1, always.2);
-                assert!(same, "{level:?}, {block} threads, from byte {by} on\n{text}");
-                assert!(always.3 >= 4, "{}\n{text}", always.3);
+        // Rows, others, rows from a register, rows with a step in the middle.
+        for (i, index) in [0, 2, 4, 8].into_iter().enumerate() {
+            for (k, from) in [0, 1, 8, 16].into_iter().enumerate() {
+                let condition = if i == 2 && k > 1 { CONDITIONS[1] } else { "" };
+                // Blocks that run as one may read what others of them write there.
+                let reads_back = (i + k) % 3 == 2;
+                let mut text = changes(load, INDEXES[index], condition, reads_back);
+                if reads_back {
+                    let back = "ld.global.u8 %w6, [%a1+64]; add.u32 %w6, %w6, 1; st.global.u8 [%a0+64], %w6;\nL: ret;";
+                    text = text.replace("L: ret;", back);
+                }
+                let by = from * u64::from(LOADS[load].1);
+                for (level, block) in ways_of(i) {
+                    let both = [MachineCode::Never, MachineCode::Always];
+                    let [never, always] = both.map(|way| changed(&text, To::Large(by), MANY, block, way, level));
+                    let same = (&never.0, &never.1, never.2) == (&always.0, &always.1, always.2);
+                    assert!(same, "{level:?}, {block} threads, from byte {by} on\n{text}");
+                    assert!(always.3 >= 4, "{}\n{text}", always.3);
+                }
             }
         }
     }
