@@ -877,13 +877,14 @@ fn stores_past_caches_write_what_their_loops_do() {
         return;
     }
     for load in 0..LOADS.len() {
-        // Rows, others, rows from a register, rows with a step in the middle.
-        for (i, index) in [0, 2, 4, 8].into_iter().enumerate() {
+        // Rows of all blocks, others, rows from a register, rows with a step in the middle.
+        let again = "mov.u32 %t1, %t0; add.u32 %t1, %t1, 16;";
+        for (i, index) in ["mov.u32 %t1, %t0;", INDEXES[2], again, INDEXES[8]].into_iter().enumerate() {
             for (k, from) in [0, 1, 8, 16].into_iter().enumerate() {
                 let condition = if i == 2 && k > 1 { CONDITIONS[1] } else { "" };
                 // Blocks that run as one may read what others of them write there.
                 let reads_back = (i + k) % 3 == 2;
-                let mut text = changes(load, INDEXES[index], condition, reads_back);
+                let mut text = changes(load, index, condition, reads_back);
                 if reads_back {
                     let back = "ld.global.u8 %w6, [%a1+64]; add.u32 %w6, %w6, 1; st.global.u8 [%a0+64], %w6;\nL: ret;";
                     text = text.replace("L: ret;", back);
