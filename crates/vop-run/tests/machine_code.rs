@@ -670,8 +670,9 @@ fn stores_behind_loads_of_shared_memory_write_what_their_loops_do() {
 }
 
 /// Elements of shared memory by the thread's place alone, `%k0`, which the code knows: pieces of rows of 1, 2, 4 and 8, in reverse order of
-/// bits, as a table with rows and columns changed, two threads at one place, all at one, another for each turn, by the lane.
-const PLACES: [&str; 11] = [
+/// bits, as a table with rows and columns changed, threads at one place in several orders, all at one, another for each turn, by the lane.
+/// The last ones it does not know: where threads part, the register may be what it was.
+const PLACES: [&str; 14] = [
     "mov.u32 %k0, %t2;",
     "shl.b32 %k0, %t2, 1;",
     "shl.b32 %k1, %t2, 1; and.b32 %k2, %t2, 1; sub.u32 %k0, %k1, %k2;",
@@ -683,18 +684,21 @@ const PLACES: [&str; 11] = [
     "and.b32 %k0, %t2, 0;",
     "mul.lo.u32 %k1, %t2, %t2; and.b32 %k0, %k1, 63;",
     "mov.u32 %k1, %laneid; mov.u32 %k2, %warpid; mad.lo.u32 %k0, %k2, 32, %k1;",
+    "and.b32 %k1, %t2, 7; xor.b32 %k2, %k1, 7; min.u32 %k8, %k1, %k2; sub.u32 %k9, %t2, %k1; add.u32 %k0, %k8, %k9;",
+    "setp.gt.u32 %part, %t2, 20; @%part bra M; add.u32 %k0, %t2, 3;\nM:",
+    "mov.u32 %k0, %t2; setp.gt.u32 %part, %t2, 20; @%part bra M; add.u32 %k0, %t2, 3;\nM:",
 ];
 
 /// A kernel that loads from such places, and from places of other threads, computes, and stores to them, with a load of global memory between
 /// them that reaches another allocation from some thread on. What is `beyond` is so for the last threads.
-fn places(load: usize, place: &str, ahead: u32, other: bool, condition: &str, beyond: u32) -> String {
+fn places(load: usize, place: &str, ahead: u32, other: bool, condition: &str, [beyond, fixed]: [u32; 2]) -> String {
     let (ty, bytes, kind) = LOADS[load];
     let d = registers(ty, kind);
     let ahead = ahead * bytes;
     // Where the second store goes: to what this thread has loaded, or to what the one beside it has.
     let second = if other { "%k5" } else { "%k4" };
     let text = kernel(&format!(
-        ".reg .b32 %k<8>; .shared .align 16 .b8 s[{}];\n
+        ".reg .b32 %k<10>; .shared .align 16 .b8 s[{}];\n
          mov.u32 %k6, s; mad.lo.u32 %k7, %t2, 16, %k6; st.shared.v4.u32 [%k7], {{%w1, %w2, %w3, %w4}};\n
          st.shared.v4.u32 [%k7+{}], {{%w2, %w3, %w4, %w1}}; bar.sync 0;\n
          {condition}\n{place}\n
@@ -702,6 +706,7 @@ fn places(load: usize, place: &str, ahead: u32, other: bool, condition: &str, be
          mul.wide.u32 %a1, %t2, 4; mov.u64 %a2, g; add.s64 %a2, %a2, %a1; setp.lt.u32 %part, %t2, 40; selp.b64 %a2, %a2, %a0, %part;\n
          ld.shared.{ty} {d}, [%k4+{ahead}]; add.u32 %w11, %w5, %w6; add.u64 %d11, %d5, %d6; neg.f32 %w12, %w11; fma.rn.f32 %w13, %w12, %w5, %w6;\n
          ld.shared.{ty} {d}, [%k4]; mul.f32 %w14, %w5, %w13; neg.f32 %w15, %w14; add.f32 %w16, %w15, %w6; abs.f32 %w17, %w14;\n
+         ld.shared.{ty} {d}, [s+{fixed}]; xor.b32 %w23, %w5, %w6; xor.b64 %d23, %d5, %d6;\n
          ld.global.u32 %w18, [%a2]; add.u32 %w19, %w18, %w11; add.u64 %d5, %d5, %d11; add.f32 %w5, %w5, %w16;\n
          st.shared.{ty} [%k4+{ahead}], {d}; add.u32 %w6, %w6, %w19; add.u64 %d5, %d5, 3; xor.b32 %w5, %w5, %w6;\n
          st.shared.{ty} [{second}+{beyond}], {d}; selp.b32 %w20, 0, %w5, %p3; selp.b32 %w21, %w6, 0, %p4; add.u32 %w22, %w20, %w21;\nL:\n
@@ -724,16 +729,18 @@ fn places_that_are_known_are_those_of_the_loops() {
         // Of pieces of eight bytes all, of others some.
         let every = if LOADS[load].1 == 8 { 1 } else { 4 };
         for (i, place) in PLACES.iter().enumerate().filter(|(i, _)| (load + i).is_multiple_of(every)) {
-            let (ahead, other) = ([1, 2, 4, 8][(load / 2 + i) % 4], (load + i) % 3 == 0);
-            let ahead = if (2..5).contains(&i) { 1 << (i - 2) } else { ahead };
-            let text = places(load, place, ahead, other, CONDITIONS[(load + i) / 2 % 3], 0);
-            let [steps, _] = compare_in(&ways_of(1 + i % 2), &format!("place-{load}-{i}"), &text, random);
+            let ahead = if (2..5).contains(&i) { 1 << (i - 2) } else { [1, 2, 4, 8][(load / 2 + i) % 4] };
+            let whole: Vec<(Level, u32)> = levels().into_iter().map(|level| (level, BLOCK)).collect();
+            let text = places(load, place, ahead, i % 3 == 0, CONDITIONS[0], [0, 16]);
+            let [steps, _] = compare_in(&whole, &format!("place-{load}-{i}"), &text, random);
             assert!(steps >= 16, "{place}: {steps}");
+            let text = places(load, place, ahead, i % 3 != 0, CONDITIONS[(load + i) % 3], [0, 32]);
+            compare_in(&ways_of(load + i), &format!("place-{load}-{i}-some"), &text, random);
         }
     }
 }
 
-/// The last threads reach behind shared memory, or none reaches an even address.
+/// The last threads reach behind shared memory, or none reaches an even address, or all do so at one that is written in the code.
 #[test]
 fn faults_at_places_that_are_known_are_those_of_the_loops() {
     if !translates() {
@@ -745,8 +752,13 @@ fn faults_at_places_that_are_known_are_those_of_the_loops() {
     for load in 0..LOADS.len() {
         for (i, place) in PLACES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
             let bytes = LOADS[load].1;
-            let beyond = if i % 2 == 0 { BLOCK * 32 - 8 * bytes } else { 1 };
-            let text = places(load, place, 1, false, CONDITIONS[0], beyond);
+            let wrong = match (load + i) / 3 % 4 {
+                0 => [BLOCK * 32 - 8 * bytes, 16],
+                1 => [1, 16],
+                2 => [0, 17],
+                _ => [0, BLOCK * 32 - bytes / 2],
+            };
+            let text = places(load, place, 1, false, CONDITIONS[0], wrong);
             for level in levels() {
                 let [never, always] =
                     [MachineCode::Never, MachineCode::Always].map(|way| outcome(&text, &input, way, level, BLOCK));
@@ -767,7 +779,7 @@ fn places_are_those_of_the_block() {
     let random = &mut Random(14);
     let text = kernel(
         ".reg .b32 %k<8>; .shared .align 16 .b8 s[768];\n
-         mov.u32 %k0, %tid.y; mov.u32 %k1, %ntid.x; mul.lo.u32 %k2, %k0, %k1; xor.b32 %k3, %t2, 3; add.u32 %k4, %k2, %k3;\n
+         mov.u32 %k0, %tid.y; mov.u32 %k1, %ntid.y; xor.b32 %k3, %t2, 3; mul.lo.u32 %k2, %k3, %k1; add.u32 %k4, %k2, %k0;\n
          shl.b32 %k5, %k4, 3; mov.u32 %k6, s; add.u32 %k7, %k6, %k5; st.shared.v2.u32 [%k7], {%w1, %w2}; bar.sync 0;\n
          ld.shared.v2.u32 {%w3, %w4}, [%k7]; add.u32 %w4, %w4, %w5; st.shared.v2.u32 [%k7], {%w4, %w3}; add.u32 %w6, %w6, %k4;\n
          bar.sync 0; ld.shared.v2.u32 {%w7, %w8}, [s+16];\n",

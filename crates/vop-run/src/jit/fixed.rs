@@ -181,11 +181,7 @@ impl<'k> Fixed<'k> {
     /// Where the threads reach by the base of a step's access, if that is known, and each of them is within shared memory.
     fn turns(&mut self, at: usize, access: &Access, lanes: usize, shared_len: u64) -> Option<Rc<Turns>> {
         let entry = self.entry?;
-        let base = match &entry.steps[at].op {
-            Op::Load(load) => &load.access,
-            Op::Store(store) => &store.access,
-            _ => return None,
-        };
+        let (base, _) = self::access(entry.steps.get(at)?)?;
         if access.space != Space::Shared || base.width != Width::Word {
             return None;
         }
@@ -343,7 +339,8 @@ impl Writer<'_> {
         self.copy(T0, offsets);
     }
 
-    /// As [`access`](Self::access) does, of addresses that are known: where it reaches from a distance behind the bases on, and what is done there.
+    /// As [`access`](Self::access) does, of addresses that are known: where it reaches from a distance behind the bases on, and what is done
+    /// there.
     pub(super) fn access_known(
         &mut self,
         turns: &Turns,
