@@ -101,12 +101,11 @@ pub(crate) enum Op {
 /// Steps without branches, as machine code: see [`jit`](crate::jit).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
-    /// For all threads, and for those of a mask.
-    pub(crate) all: RunLoop,
-    pub(crate) some: RunLoop,
-    /// The threads of a turn of these functions, and how often these go over all threads: see [`jit::phases`](crate::jit::phases).
+    /// For all threads, and for those of a mask: each with how often it goes over them, see [`jit::phases`](crate::jit::phases).
+    pub(crate) all: (RunLoop, u32),
+    pub(crate) some: (RunLoop, u32),
+    /// The threads of a turn of these functions.
     pub(crate) lanes: u32,
-    pub(crate) phases: u32,
     /// How many steps further execution goes on.
     pub(crate) steps: u32,
     /// How many of them count beside this one, and how many the engine would execute.

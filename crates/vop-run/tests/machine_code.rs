@@ -391,16 +391,24 @@ const LOADS: [(&str, u32, char); 13] = [
 fn shuffles_of_all_levels_do_the_same() {
     let random = &mut Random(11);
     let input = input(random);
-    let lanes = ["3", "%t3", "%w2", "17"];
-    let mut body = String::from("shr.u32 %t3, %t2, 5; add.u32 %t3, %t3, 2;\n");
+    let lanes = ["3", "%t3", "%w2", "17", "%u0", "%u1"];
+    // Some operands are registers that all threads share.
+    let mut body = String::from(
+        "shr.u32 %t3, %t2, 5; add.u32 %t3, %t3, 2;\n.reg .b32 %u<5>; mov.u32 %u0, 8; mov.u32 %u1, 1; mov.u32 %u2, -1;\n",
+    );
     for (i, kind) in ["up", "down", "bfly", "idx"].into_iter().enumerate() {
         let clamp = if kind == "up" { 0 } else { 31 };
         for (k, lane) in lanes.into_iter().enumerate() {
-            let (d, a) = (4 * i + k + 6, (4 * i + k) % 6);
+            let (d, a) = (4 * i + k % 4 + 6, (4 * i + k) % 6);
             for segment in [clamp, clamp | 0x1800] {
+                let members = if k % 2 == 0 { "%u2" } else { "-1" };
+                let segment = if k == 4 { format!("%s{i}_{segment}") } else { segment.to_string() };
+                if let Some(clamp) = segment.strip_prefix('%').and_then(|name| name.split_once('_')) {
+                    writeln!(body, ".reg .b32 {segment}; mov.u32 {segment}, {};", clamp.1).unwrap();
+                }
                 writeln!(
                     body,
-                    "shfl.sync.{kind}.b32 %w{d}|%p{d}, %w{a}, {lane}, {segment}, -1; @!%p{d} add.u32 %w{d}, %w{d}, 1;"
+                    "shfl.sync.{kind}.b32 %w{d}|%p{d}, %w{a}, {lane}, {segment}, {members}; @!%p{d} add.u32 %w{d}, %w{d}, 1;"
                 )
                 .unwrap();
                 writeln!(body, "xor.b32 %w30, %w30, %w{d};").unwrap();
@@ -658,6 +666,140 @@ fn stores_behind_loads_of_shared_memory_write_what_their_loops_do() {
             let text = phases(load, index, CONDITIONS[i % 3], 0);
             assert!(compare(&format!("phase-{load}-{i}"), &text, random) >= 16, "{text}");
         }
+    }
+}
+
+/// Elements of shared memory by the thread's place alone, `%k0`, which the code knows: pieces of rows of 1, 2, 4 and 8, in reverse order of
+/// bits, as a table with rows and columns changed, threads at one place in several orders, all at one, another for each turn, by the lane.
+/// The last ones it does not know: where threads part, the register may be what it was.
+const PLACES: [&str; 14] = [
+    "mov.u32 %k0, %t2;",
+    "shl.b32 %k0, %t2, 1;",
+    "shl.b32 %k1, %t2, 1; and.b32 %k2, %t2, 1; sub.u32 %k0, %k1, %k2;",
+    "shl.b32 %k1, %t2, 1; and.b32 %k2, %t2, 3; sub.u32 %k0, %k1, %k2;",
+    "shl.b32 %k1, %t2, 1; and.b32 %k2, %t2, 7; sub.u32 %k0, %k1, %k2;",
+    "brev.b32 %k1, %t2; shr.u32 %k2, %k1, 25; add.u32 %k0, %k2, 2;",
+    "and.b32 %k1, %t2, 7; shr.u32 %k2, %t2, 3; mad.lo.u32 %k0, %k1, 12, %k2;",
+    "shr.u32 %k0, %t2, 1;",
+    "and.b32 %k0, %t2, 0;",
+    "mul.lo.u32 %k1, %t2, %t2; and.b32 %k0, %k1, 63;",
+    "mov.u32 %k1, %laneid; mov.u32 %k2, %warpid; mad.lo.u32 %k0, %k2, 32, %k1;",
+    "and.b32 %k1, %t2, 7; xor.b32 %k2, %k1, 7; min.u32 %k8, %k1, %k2; sub.u32 %k9, %t2, %k1; add.u32 %k0, %k8, %k9;",
+    "setp.gt.u32 %part, %t2, 20; @%part bra M; add.u32 %k0, %t2, 3;\nM:",
+    "mov.u32 %k0, %t2; setp.gt.u32 %part, %t2, 20; @%part bra M; add.u32 %k0, %t2, 3;\nM:",
+];
+
+/// A kernel that loads from such places, and from places of other threads, computes, and stores to them, with a load of global memory between
+/// them that reaches another allocation from some thread on. What is `beyond` is so for the last threads.
+fn places(load: usize, place: &str, ahead: u32, other: bool, condition: &str, [beyond, fixed]: [u32; 2]) -> String {
+    let (ty, bytes, kind) = LOADS[load];
+    let d = registers(ty, kind);
+    let ahead = ahead * bytes;
+    // Where the second store goes: to what this thread has loaded, or to what the one beside it has.
+    let second = if other { "%k5" } else { "%k4" };
+    let text = kernel(&format!(
+        ".reg .b32 %k<10>; .shared .align 16 .b8 s[{}];\n
+         mov.u32 %k6, s; mad.lo.u32 %k7, %t2, 16, %k6; st.shared.v4.u32 [%k7], {{%w1, %w2, %w3, %w4}};\n
+         st.shared.v4.u32 [%k7+{}], {{%w2, %w3, %w4, %w1}}; bar.sync 0;\n
+         {condition}\n{place}\n
+         mul.lo.u32 %k3, %k0, {bytes}; add.u32 %k4, %k6, %k3; add.u32 %k5, %k4, {bytes};\n
+         mul.wide.u32 %a1, %t2, 4; mov.u64 %a2, g; add.s64 %a2, %a2, %a1; setp.lt.u32 %part, %t2, 40; selp.b64 %a2, %a2, %a0, %part;\n
+         ld.shared.{ty} {d}, [%k4+{ahead}]; add.u32 %w11, %w5, %w6; add.u64 %d11, %d5, %d6; neg.f32 %w12, %w11; fma.rn.f32 %w13, %w12, %w5, %w6;\n
+         ld.shared.{ty} {d}, [%k4]; mul.f32 %w14, %w5, %w13; neg.f32 %w15, %w14; add.f32 %w16, %w15, %w6; abs.f32 %w17, %w14;\n
+         ld.shared.{ty} {d}, [s+{fixed}]; xor.b32 %w23, %w5, %w6; xor.b64 %d23, %d5, %d6;\n
+         ld.global.u32 %w18, [%a2]; add.u32 %w19, %w18, %w11; add.u64 %d5, %d5, %d11; add.f32 %w5, %w5, %w16;\n
+         st.shared.{ty} [%k4+{ahead}], {d}; add.u32 %w6, %w6, %w19; add.u64 %d5, %d5, 3; xor.b32 %w5, %w5, %w6;\n
+         st.shared.{ty} [{second}+{beyond}], {d}; selp.b32 %w20, 0, %w5, %p3; selp.b32 %w21, %w6, 0, %p4; add.u32 %w22, %w20, %w21;\nL:\n
+         bar.sync 0; ld.shared.v4.u32 {{%w1, %w2, %w3, %w4}}, [%k7]; ld.shared.v4.u32 {{%w7, %w8, %w9, %w10}}, [%k7+{}];\n",
+        BLOCK * 32,
+        BLOCK * 16,
+        BLOCK * 16,
+    ));
+    let table: Vec<String> = (0..BLOCK).map(|i| (i * 0x0101_1357).to_string()).collect();
+    text.replace(".entry", &format!(".global .align 4 .u32 g[{BLOCK}] = {{{}}};\n.entry", table.join(", ")))
+}
+
+#[test]
+fn places_that_are_known_are_those_of_the_loops() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(12);
+    for load in 0..LOADS.len() {
+        // Of pieces of eight bytes all, of others some.
+        let every = if LOADS[load].1 == 8 { 1 } else { 4 };
+        for (i, place) in PLACES.iter().enumerate().filter(|(i, _)| (load + i).is_multiple_of(every)) {
+            let ahead = if (2..5).contains(&i) { 1 << (i - 2) } else { [1, 2, 4, 8][(load / 2 + i) % 4] };
+            let whole: Vec<(Level, u32)> = levels().into_iter().map(|level| (level, BLOCK)).collect();
+            let text = places(load, place, ahead, i % 3 == 0, CONDITIONS[0], [0, 16]);
+            let [steps, _] = compare_in(&whole, &format!("place-{load}-{i}"), &text, random);
+            assert!(steps >= 16, "{place}: {steps}");
+            let text = places(load, place, ahead, i % 3 != 0, CONDITIONS[(load + i) % 3], [0, 32]);
+            compare_in(&ways_of(load + i), &format!("place-{load}-{i}-some"), &text, random);
+        }
+    }
+}
+
+/// The last threads reach behind shared memory, or none reaches an even address, or all do so at one that is written in the code.
+#[test]
+fn faults_at_places_that_are_known_are_those_of_the_loops() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(13);
+    let input = input(random);
+    let mut kinds = [0; 2];
+    for load in 0..LOADS.len() {
+        for (i, place) in PLACES.iter().enumerate().filter(|(i, _)| (load + i) % 3 == 0) {
+            let bytes = LOADS[load].1;
+            let wrong = match (load + i) / 3 % 4 {
+                0 => [BLOCK * 32 - 8 * bytes, 16],
+                1 => [1, 16],
+                2 => [0, 17],
+                _ => [0, BLOCK * 32 - bytes / 2],
+            };
+            let text = places(load, place, 1, false, CONDITIONS[0], wrong);
+            for level in levels() {
+                let [never, always] =
+                    [MachineCode::Never, MachineCode::Always].map(|way| outcome(&text, &input, way, level, BLOCK));
+                assert!(never == always, "{level:?}, {:?}, {:?}\n{text}", never.err(), always.err());
+                kinds[usize::from(never.is_ok())] += 1;
+            }
+        }
+    }
+    assert!(kinds.iter().all(|count| *count > 2), "{kinds:?}");
+}
+
+/// Blocks of one number of threads in several shapes: `%tid` and `%ntid` are others.
+#[test]
+fn places_are_those_of_the_block() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(14);
+    let text = kernel(
+        ".reg .b32 %k<8>; .shared .align 16 .b8 s[768];\n
+         mov.u32 %k0, %tid.y; mov.u32 %k1, %ntid.y; xor.b32 %k3, %t2, 3; mul.lo.u32 %k2, %k3, %k1; add.u32 %k4, %k2, %k0;\n
+         shl.b32 %k5, %k4, 3; mov.u32 %k6, s; add.u32 %k7, %k6, %k5; st.shared.v2.u32 [%k7], {%w1, %w2}; bar.sync 0;\n
+         ld.shared.v2.u32 {%w3, %w4}, [%k7]; add.u32 %w4, %w4, %w5; st.shared.v2.u32 [%k7], {%w4, %w3}; add.u32 %w6, %w6, %k4;\n
+         bar.sync 0; ld.shared.v2.u32 {%w7, %w8}, [s+16];\n",
+    );
+    let input = input(random);
+    let program = Program::read(&text);
+    for level in levels() {
+        let kernel = program.kernel_at("k", level).unwrap();
+        for block in [[96, 1, 1], [32, 3, 1], [8, 12, 1], [96, 1, 1], [48, 2, 1]] {
+            let results = [MachineCode::Never, MachineCode::Always].map(|way| {
+                let mut memory = program.memory();
+                let (input, out) = (memory.allocate("in", &input), memory.allocate("out", vec![0; OUT]));
+                let options = LaunchOptions::default().with_machine_code(way).with_cores(1);
+                let args: [Arg; 2] = [input.into(), out.into()];
+                let report = kernel.launch([BLOCKS, 1, 1], block, &args, &mut memory, &options).unwrap();
+                (memory.bytes(out).to_vec(), report.instructions)
+            });
+            assert!(results[0] == results[1], "{level:?}, {block:?}");
+        }
+        assert!(internals::runs(&kernel).1 > 8);
     }
 }
 

@@ -11,7 +11,7 @@
 use super::block::{Failure, Wait, Worker, count, union};
 use super::findings::{Absence, What};
 use crate::code::{Collective, CollectiveKind, FromActive, Op, Pc};
-use crate::column::{Area, File, WARP, Width, all, none};
+use crate::column::{Area, File, Slot, WARP, Width, all, none};
 use crate::level::leveled;
 #[cfg(target_arch = "x86_64")]
 use crate::level::{AVX2, AVX512};
@@ -121,14 +121,14 @@ impl Worker<'_> {
         let active = |warp: usize| (!mask.is_null()).then(|| unsafe { &*mask.add(warp * WARP).cast::<[u8; WARP]>() });
         let is_whole = |warp: usize| active(warp).is_none_or(all);
         let alike = |warp: usize| match collective.members {
-            Some(slot) if slot.area() != Area::Block => {
+            Some(slot) if !is_shared(slot) => {
                 // SAFETY: the decoder laid the lanes out as words.
                 let members = unsafe { &*file.column::<u32>(slot).warp(warp) };
                 members.iter().fold(0, |differ, lanes| differ | (lanes ^ members[0])) == 0
             }
             _ => true,
         };
-        let names_alike = collective.members.is_none_or(|slot| slot.area() == Area::Block);
+        let names_alike = collective.members.is_none_or(is_shared);
         let all_alike = || (0..file.warps).all(|warp| active(warp).is_some_and(none) || is_whole(warp) && alike(warp));
         let is_known = mask.is_null() && names_alike;
         if !is_known && !all_alike() {
@@ -469,9 +469,10 @@ unsafe fn shuffle_as<const KIND: usize, const LEVEL: usize>(file: &File, collect
         }
     };
     let [a, b, c] = collective.sources;
-    // Constants are the same for all warps.
-    let once = b.area() == Area::Block && c.area() == Area::Block;
+    // What all threads share is the same for all warps.
+    let once = is_shared(b) && is_shared(c);
     let (mut from, mut p, mut known) = ([0u32; WARP], [0u8; WARP], false);
+    let mut ways = [Way::Gather; WARP / EIGHT];
     for warp in 0..file.warps {
         // SAFETY: the caller promises the mask. The decoder laid `shfl`'s sources and first result out as words, and its second result as
         // predicates.
@@ -487,29 +488,75 @@ unsafe fn shuffle_as<const KIND: usize, const LEVEL: usize>(file: &File, collect
                     (from[lane], p[lane]) = (source, u8::from(inside).wrapping_neg());
                     lane += 1;
                 }
-                known = once;
+                if once {
+                    (known, ways) = (true, std::array::from_fn(|eight| Way::of(&from, eight)));
+                }
             }
             // The result may be in place of the source.
-            permute::<LEVEL>(file.column::<u32>(a).warp(warp), &from, file.column::<u32>(collective.d).warp(warp));
+            let [a, d] = [a, collective.d].map(|slot| file.column::<u32>(slot).warp(warp));
+            permute::<LEVEL>(a, &from, &ways, d);
             *file.column::<u8>(collective.p).warp(warp) = p;
         }
     }
 }
 
-/// The values of the lanes that `from` names, each below 32.
+/// Whether all threads of a block share what a slot names.
+fn is_shared(slot: Slot) -> bool {
+    matches!(slot.area(), Area::Block | Area::Samples)
+}
+
+/// Lanes of a vector of AVX2.
+const EIGHT: usize = 8;
+
+/// How eight lanes that follow one another find the lanes that they read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// At a distance, except for lanes that read themselves.
+    Apart(i32),
+    /// All in eight lanes that follow one another, of this number.
+    Within(u32),
+    Gather,
+}
+
+impl Way {
+    fn of(from: &[u32; WARP], eight: usize) -> Way {
+        let first = eight * EIGHT;
+        let lanes = &from[first..first + EIGHT];
+        let mut apart =
+            lanes.iter().enumerate().map(|(i, lane)| *lane as i32 - (first + i) as i32).filter(|by| *by != 0);
+        let distance = apart.next().unwrap_or(0);
+        let number = lanes[0] / EIGHT as u32;
+        if apart.all(|by| by == distance) {
+            Way::Apart(distance)
+        } else if lanes.iter().all(|lane| lane / EIGHT as u32 == number) {
+            Way::Within(number)
+        } else {
+            Way::Gather
+        }
+    }
+}
+
+/// The values of the lanes that `from` names, each below 32; `ways` tell how each eight find them.
 ///
 /// # Safety
 /// The CPU must have the level; `a` and `d` must point to words of a warp, perhaps the same.
 #[inline(always)]
-unsafe fn permute<const LEVEL: usize>(a: *const [u32; WARP], from: &[u32; WARP], d: *mut [u32; WARP]) {
+unsafe fn permute<const LEVEL: usize>(
+    a: *const [u32; WARP],
+    from: &[u32; WARP],
+    ways: &[Way; WARP / EIGHT],
+    d: *mut [u32; WARP],
+) {
     #[cfg(target_arch = "x86_64")]
     match LEVEL {
         // SAFETY: the caller promises the level and the words.
         AVX512 => return unsafe { permute_avx512(a.cast(), from, d.cast()) },
         // SAFETY: as above.
-        AVX2 => return unsafe { permute_avx2(a.cast(), from, d.cast()) },
+        AVX2 => return unsafe { permute_avx2(a.cast(), from, ways, d.cast()) },
         _ => {}
     }
+    // Only AVX2 asks.
+    let _ = ways;
     // SAFETY: the caller promises the words.
     let a = unsafe { *a };
     let values = std::array::from_fn(|lane| a[from[lane] as usize % WARP]);
@@ -537,23 +584,45 @@ unsafe fn permute_avx512(a: *const u32, from: &[u32; WARP], d: *mut u32) {
     }
 }
 
-/// [`permute`] by gathering.
+/// [`permute`] in as few instructions as the ways take.
 ///
 /// # Safety
 /// As for [`permute`], of AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn permute_avx2(a: *const u32, from: &[u32; WARP], d: *mut u32) {
-    use std::arch::x86_64::{_mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_storeu_si256};
-    // SAFETY: each array has four vectors of eight words, and `from` names words of the first.
+unsafe fn permute_avx2(a: *const u32, from: &[u32; WARP], ways: &[Way; WARP / EIGHT], d: *mut u32) {
+    use std::arch::x86_64::{
+        __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32, _mm256_i32gather_epi32,
+        _mm256_loadu_si256, _mm256_maskload_epi32, _mm256_permutevar8x32_epi32, _mm256_set1_epi32, _mm256_setr_epi32,
+        _mm256_storeu_si256, _mm256_xor_si256,
+    };
+    // SAFETY: each array has four vectors of eight words, and `from` names words of the first. Where lanes are at a distance, those that read
+    // themselves do not load there.
     unsafe {
-        let values = [0, 8, 16, 24].map(|at| {
-            let from = _mm256_loadu_si256(from.as_ptr().add(at).cast());
-            _mm256_i32gather_epi32::<4>(a.cast(), from)
+        let values: [__m256i; WARP / EIGHT] = std::array::from_fn(|eight| {
+            let at = eight * EIGHT;
+            let lanes = _mm256_loadu_si256(from.as_ptr().add(at).cast());
+            match ways[eight] {
+                Way::Apart(distance) => {
+                    let own = _mm256_loadu_si256(a.add(at).cast());
+                    let first = _mm256_set1_epi32(at as i32);
+                    let themselves = _mm256_add_epi32(first, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+                    let stay = _mm256_cmpeq_epi32(lanes, themselves);
+                    let others = _mm256_xor_si256(stay, _mm256_set1_epi32(-1));
+                    let values =
+                        _mm256_maskload_epi32(a.cast::<i32>().wrapping_offset(at as isize + distance as isize), others);
+                    _mm256_blendv_epi8(values, own, stay)
+                }
+                Way::Within(number) => {
+                    let eight = _mm256_loadu_si256(a.add(number as usize * EIGHT).cast());
+                    _mm256_permutevar8x32_epi32(eight, _mm256_and_si256(lanes, _mm256_set1_epi32(7)))
+                }
+                Way::Gather => _mm256_i32gather_epi32::<4>(a.cast(), lanes),
+            }
         });
         for (i, values) in values.into_iter().enumerate() {
-            _mm256_storeu_si256(d.add(8 * i).cast(), values);
+            _mm256_storeu_si256(d.add(EIGHT * i).cast(), values);
         }
     }
 }

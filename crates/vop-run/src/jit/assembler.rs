@@ -24,6 +24,7 @@ pub(super) const fn code(map: u8, prefix: u8, w: u8, byte: u8) -> Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     Bits128,
+    Bits256,
     Bits512,
 }
 
@@ -72,6 +73,8 @@ pub(super) enum Operand {
     Constant(u16),
     /// The constant vector of this number.
     Vector(u16),
+    /// The table of this number.
+    Table(u16),
     /// Memory at a general register plus, for each element, a word of a vector register, plus a distance. Instructions that do not gather take
     /// the number as that of another general register.
     Gathered(General, u8, i32),
@@ -117,13 +120,22 @@ pub(super) struct Assembler {
     /// The constants of the function that is being written: eight bytes each, as words and as doubles read them.
     constants: Vec<u64>,
     vectors: Vec<[u32; 16]>,
+    tables: Vec<Vec<u32>>,
     /// Where the code names constants: the place of the distance, the end of the instruction after it, and the constant.
     named: Vec<(usize, usize, Operand)>,
 }
 
 impl Assembler {
     pub(super) fn new(words: usize, evex: bool) -> Assembler {
-        Assembler { bytes: Vec::new(), words, evex, constants: Vec::new(), vectors: Vec::new(), named: Vec::new() }
+        Assembler {
+            bytes: Vec::new(),
+            words,
+            evex,
+            constants: Vec::new(),
+            vectors: Vec::new(),
+            tables: Vec::new(),
+            named: Vec::new(),
+        }
     }
 
     pub(super) fn here(&self) -> Place {
@@ -163,6 +175,16 @@ impl Assembler {
         }) as u16)
     }
 
+    /// The address of words that the function keeps: `lea`.
+    pub(super) fn table_address(&mut self, to: General, words: &[u32]) {
+        let found = self.tables.iter().position(|table| table == words);
+        let table = found.unwrap_or_else(|| {
+            self.tables.push(words.to_vec());
+            self.tables.len() - 1
+        });
+        self.general(0x8d, true, to as u8, Operand::Table(table as u16));
+    }
+
     /// The bytes that name registers, and the distance of memory.
     fn operand(&mut self, reg: u8, operand: Operand) {
         let reg = (reg & 7) << 3;
@@ -180,7 +202,7 @@ impl Assembler {
                 self.put(&[0x84 | reg, (index & 7) << 3 | base as u8 & 7]);
                 self.put(&distance.to_le_bytes());
             }
-            Operand::Constant(_) | Operand::Vector(_) => {
+            Operand::Constant(_) | Operand::Vector(_) | Operand::Table(_) => {
                 self.put(&[reg | 5, 0, 0, 0, 0]);
                 self.named.push((self.bytes.len() - 4, self.bytes.len(), operand));
             }
@@ -195,13 +217,14 @@ impl Assembler {
             Operand::Register(rm) => (rm >> 3, rm >> 4),
             Operand::Memory(base, _) | Operand::Broadcast(base, _) => (base as u8 >> 3, 0),
             Operand::Gathered(base, index, _) => (base as u8 >> 3, index >> 3),
-            Operand::Constant(_) | Operand::Vector(_) => (0, 0),
+            Operand::Constant(_) | Operand::Vector(_) | Operand::Table(_) => (0, 0),
         };
         // The fifth bit of an index is where that of the second operand is, which a gather has not.
         let second = if let Operand::Gathered(_, index, _) = operand { index & 16 } else { second };
         let broadcast = matches!(operand, Operand::Constant(_) | Operand::Broadcast(..));
         let length = match length {
             Length::Bits128 => 0,
+            Length::Bits256 => 1,
             Length::Bits512 => 2,
         };
         self.put(&[
@@ -226,7 +249,7 @@ impl Assembler {
             Operand::Register(rm) => (rm >> 3, 0),
             Operand::Memory(base, _) | Operand::Broadcast(base, _) => (base as u8 >> 3, 0),
             Operand::Gathered(base, index, _) => (base as u8 >> 3, index >> 3),
-            Operand::Constant(_) | Operand::Vector(_) => (0, 0),
+            Operand::Constant(_) | Operand::Vector(_) | Operand::Table(_) => (0, 0),
         };
         self.put(&[
             0xc4,
@@ -522,6 +545,7 @@ impl Assembler {
         self.bytes.truncate(start);
         self.constants.clear();
         self.vectors.clear();
+        self.tables.clear();
         self.named.clear();
     }
 
@@ -537,10 +561,16 @@ impl Assembler {
         for constant in std::mem::take(&mut self.constants) {
             self.put(&constant.to_le_bytes());
         }
+        let mut tables = Vec::new();
+        for table in std::mem::take(&mut self.tables) {
+            tables.push(self.bytes.len());
+            table.iter().for_each(|word| self.put(&word.to_le_bytes()));
+        }
         for (place, end, constant) in std::mem::take(&mut self.named) {
             let at = match constant {
                 Operand::Vector(number) => start + usize::from(number) * 4 * self.words,
                 Operand::Constant(number) => after + usize::from(number) * 8,
+                Operand::Table(number) => tables[usize::from(number)],
                 _ => continue,
             };
             let distance = at as i64 - end as i64;

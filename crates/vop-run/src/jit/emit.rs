@@ -11,17 +11,19 @@
 #![allow(clippy::needless_range_loop)]
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use super::Found;
 use super::assembler::{Assembler, Code, General, Jump, Operand, Place, code};
+use super::fixed::{Fixed, Turns};
 use super::index::Index;
 use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
 use super::phases::{phases, read_later};
 use super::stream;
-use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
+use super::vectors::{AND_NOT, LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
+use super::{Found, places};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
 use crate::column::{Area, File, Operands, Slot, WARP, Width};
 use crate::memory::Space;
@@ -293,6 +295,10 @@ pub(super) struct Line<'s> {
     pub(super) sources: Vec<usize>,
     pub(super) results: Vec<usize>,
     pub(super) index: Option<Index>,
+    /// Where it reaches, if that is known. It then reads no address.
+    pub(super) turns: Option<Rc<Turns>>,
+    /// Whether what it gives is read by nothing that tells one NaN from another.
+    any_nan: bool,
 }
 
 impl Line<'_> {
@@ -328,6 +334,11 @@ pub(super) struct Writer<'k> {
     pub(super) scales: [usize; 6],
     /// Bytes of shared memory.
     pub(super) shared_len: u64,
+    pub(super) fixed: Fixed<'k>,
+    /// Whether the function that is written relies on it.
+    pub(super) knows_places: bool,
+    /// The number of phases of the run that was written last.
+    pub(super) phases: usize,
     pub(super) vectors: Vectors,
     pub(super) asm: Assembler,
     pub(super) masked: bool,
@@ -384,6 +395,9 @@ impl<'k> Writer<'k> {
             kernel,
             scales: file.scales,
             shared_len,
+            fixed: Fixed::new(kernel, file),
+            knows_places: false,
+            phases: 1,
             vectors,
             asm: Assembler::new(vectors.bytes() / 4, vectors == Vectors::Avx512),
             streams: stream::is_unseen(kernel),
@@ -414,7 +428,7 @@ impl<'k> Writer<'k> {
     ///
     /// The function takes the starts of the areas, the mask, the number of turns, and the table of sites, by the System V convention. With
     /// a mask, it leaves out threads whose byte is zero. It returns the number of turns that are left where a check failed, with those of the
-    /// phases behind.
+    /// phases behind; a function for all threads may have none of these, see [`stores_at_once`](Self::stores_at_once).
     pub(super) fn function(
         &mut self,
         steps: &[Step],
@@ -424,7 +438,12 @@ impl<'k> Writer<'k> {
         sites: usize,
     ) -> Option<usize> {
         let start = self.asm.bytes.len();
-        let phases = phases(steps, found.start..found.end);
+        self.knows_places = !masked;
+        let mut phases = phases(steps, found.start..found.end);
+        if phases.len() > 1 && self.stores_at_once(steps, &phases) {
+            phases = vec![places(steps, found.start..found.end)];
+        }
+        self.phases = phases.len();
         let later = read_later(steps, &phases);
         let has = |f: fn(&Op) -> bool| phases.iter().flatten().any(|at| f(&steps[*at].op));
         let (loads, stores) = (has(|op| matches!(op, Op::Load(_))), has(|op| matches!(op, Op::Store(_))));
@@ -554,7 +573,9 @@ impl<'k> Writer<'k> {
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.free_places = (0..self.spills).collect();
         self.waiting.clear();
-        self.last_check = lines.iter().rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)));
+        self.last_check = lines
+            .iter()
+            .rposition(|line| matches!(line.what, What::Load(..) | What::Store(..)) && line.turns.is_none());
         let mut covered = vec![false; lines.len()];
         for (at, line) in lines.iter().enumerate() {
             self.at = at;
@@ -680,6 +701,8 @@ impl<'k> Writer<'k> {
             if matches!(steps[*at].op, Op::Join) {
                 continue;
             }
+            let turns = self.turns_of(*at, &steps[*at]);
+            let base_of = |access: &Access| base_of(access).filter(|_| turns.is_none());
             let (what, operands, sources, results): (_, _, Vec<_>, Vec<_>) = match &steps[*at].op {
                 Op::Compute { known, operands, .. } => {
                     let (sources, result) = widths(*known);
@@ -705,7 +728,9 @@ impl<'k> Writer<'k> {
                 }
                 _ => return None,
             };
-            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new(), index: None };
+            let (sources_of, results_of) = Default::default();
+            let mut line =
+                Line { what, operands, sources: sources_of, results: results_of, index: None, turns, any_nan: false };
             for (slot, width) in sources {
                 let registers = self.homes.iter().find(|home| home.slot == slot).map(|home| home.registers);
                 let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
@@ -738,7 +763,38 @@ impl<'k> Writer<'k> {
             self.values[value].lives = !self.values[value].stored && lives;
         }
         self.find_indexes(&mut lines);
+        if lines.iter().any(|line| line.turns.is_some()) {
+            self.forget_unread(&mut lines);
+        }
+        self.find_any_nans(&mut lines);
         Some(lines)
+    }
+
+    /// Leaves out what computes something that nothing reads.
+    fn forget_unread(&mut self, lines: &mut [Line<'_>]) {
+        for (at, line) in lines.iter_mut().enumerate().rev() {
+            let unread = |value: &usize| self.values[*value].uses.is_empty() && !self.values[*value].lives;
+            if !matches!(line.what, What::Compute(_)) || !line.results.iter().all(unread) {
+                continue;
+            }
+            line.what = What::Compute(Known::No);
+            line.results.clear();
+            for source in std::mem::take(&mut line.sources) {
+                self.values[source].uses.retain(|by| *by != at);
+            }
+        }
+    }
+
+    /// Finds instructions that change the sign of a float for nothing but instructions that take any NaN: so they take any NaN as well.
+    fn find_any_nans(&self, lines: &mut [Line<'_>]) {
+        for at in 0..lines.len() {
+            let What::Compute(Known::NegateFloat | Known::AbsoluteFloat) = lines[at].what else { continue };
+            let Value { uses, lives, .. } = &self.values[lines[at].results[0]];
+            let takes = |by: &usize| {
+                lines.get(*by).is_some_and(|line| matches!(line.what, What::Compute(known) if takes_any_nan(known)))
+            };
+            lines[at].any_nan = !lives && uses.iter().all(takes);
+        }
     }
 
     /// Where the samples of an access are, if the code can name the place.
@@ -995,7 +1051,7 @@ impl<'k> Writer<'k> {
                 }
             }
             What::Compute(known) => {
-                if !takes_any_nan(known) {
+                if !takes_any_nan(known) && !line.any_nan {
                     line.sources.iter().for_each(|source| self.settle(*source));
                 }
                 self.template(line, known);
@@ -1101,6 +1157,7 @@ impl<'k> Writer<'k> {
         let [d, _] = self.result_over(line);
         let constant = self.asm.word(constant);
         self.vector(code, d, a, constant);
+        self.values[line.results[0]].any_nan = line.any_nan;
     }
 
     fn doubles_with_constant(&mut self, line: &Line<'_>, code: Code, constant: u64) {
@@ -1299,6 +1356,16 @@ impl<'k> Writer<'k> {
 
     fn select(&mut self, line: &Line<'_>) {
         let [k, _] = self.read(line.sources[2]);
+        let is_zero = |this: &Writer<'_>, source: usize| line.constant(this.kernel, source) == Some(0);
+        if self.values[line.results[0]].width == Width::Word && self.vectors == Vectors::Avx2 {
+            // A truth is ones, so that nothing must choose between a value and zero.
+            let (code, of) = if is_zero(self, 1) { (AND, 0) } else { (AND_NOT, 1) };
+            if is_zero(self, 1 - of) {
+                let [from, _] = self.operands(line.sources[of]);
+                let [d, _] = self.result(line);
+                return self.vector(code, d, k, from);
+            }
+        }
         let no = self.read(line.sources[1]);
         let yes = self.operands(line.sources[0]);
         let d = self.result(line);

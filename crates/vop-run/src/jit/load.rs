@@ -8,8 +8,11 @@
 //! Addresses that samples give are a row or all the same, which the code knows. Others are compared: threads that read one behind another
 //! take a few moves, threads that read the same take a broadcast, and all others are gathered.
 
+use std::rc::Rc;
+
 use super::assembler::{Code, Condition, General, Jump, Operand};
 use super::emit::*;
+use super::fixed::Turns;
 use super::vectors::{LEFT, Vectors};
 use crate::code::{Access, Kernel, Load, MemoryWidth, OrderSemantics};
 use crate::column::{Area, HALF, Width};
@@ -46,7 +49,7 @@ const MAX_AHEAD: usize = 64;
 /// Offsets of a site's fields.
 pub(super) const FIRST: i32 = 0;
 const STARTS: i32 = 8;
-const START: i32 = 16;
+pub(super) const START: i32 = 16;
 const LAST: i32 = 24;
 const AHEAD: i32 = 32;
 pub(super) const UNCACHED: i32 = 40;
@@ -154,6 +157,15 @@ pub(super) enum Shape {
     Any,
 }
 
+/// Whether two accesses have bases that are known, and the same ones, or neither has.
+fn same_turns(a: &Option<Rc<Turns>>, b: &Option<Rc<Turns>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
 impl Writer<'_> {
     pub(super) fn leave_if(&mut self, condition: Condition) {
         let jump = self.asm.jump_if(condition);
@@ -183,7 +195,8 @@ impl Writer<'_> {
             let (a, b) = (&load.access, &other_load.access);
             let alike = (load.memory, load.d.len(), a.space, a.width, a.base, a.stride)
                 == (other_load.memory, other_load.d.len(), b.space, b.width, b.base, b.stride)
-                && (&lines[at].sources, lines[at].index) == (&line.sources, line.index);
+                && (&lines[at].sources, lines[at].index) == (&line.sources, line.index)
+                && same_turns(&lines[at].turns, &line.turns);
             let ahead = b.offset.wrapping_sub(a.offset) as i64;
             let (low, high) = (ahead.min(lowest), ahead.max(highest));
             let near = ahead % i64::from(a.bytes) == 0 && high.checked_sub(low).is_some_and(|span| span <= MAX_SPAN);
@@ -204,19 +217,28 @@ impl Writer<'_> {
             let d: Vec<[u8; 2]> = line.results.clone().into_iter().map(|result| self.give(result)).collect();
             loads.push((other, other.access.offset.wrapping_sub(load.access.offset) as i64, d));
         }
+        if let Some(turns) = &line.turns {
+            let loads: Vec<(&Load, i32, Vec<[u8; 2]>)> =
+                loads.into_iter().map(|(load, _, d)| (load, load.access.offset as i32, d)).collect();
+            return self.load_known(turns, &loads);
+        }
         let lowest = loads.iter().map(|(_, ahead, _)| *ahead).min().unwrap_or(0);
         let span = loads.iter().map(|(_, ahead, _)| *ahead - lowest).max().unwrap_or(0);
         let access = Access { offset: load.access.offset.wrapping_add_signed(lowest), ..load.access };
         self.access(line, &access, span as u32, load.d.len(), site, &mut |this, shape| {
             for (load, ahead, d) in &loads {
-                let ahead = (*ahead - lowest) as i32;
-                match shape {
-                    Shape::Flat => this.flat(load, d, ahead),
-                    Shape::Row => this.row(load, d, ahead),
-                    Shape::Any => this.gather(load, d, ahead),
-                }
+                this.load_shaped(load, d, (*ahead - lowest) as i32, shape);
             }
         });
+    }
+
+    /// What threads read from a distance behind where the scratch register leads them.
+    pub(super) fn load_shaped(&mut self, load: &Load, d: &[[u8; 2]], ahead: i32, shape: Shape) {
+        match shape {
+            Shape::Flat => self.flat(load, d, ahead),
+            Shape::Row => self.row(load, d, ahead),
+            Shape::Any => self.gather(load, d, ahead),
+        }
     }
 
     /// Writes where an access of a number of elements reaches, checked, and what is done there: once for each shape that it may have. Other
@@ -253,14 +275,19 @@ impl Writer<'_> {
                     _ => self.asm.set(SCRATCH, access.offset),
                 }
                 let reach = stride * (self.vectors.lanes() as u32 - 1);
-                if shared {
+                // What is in shared memory needs no check if the code knows its address.
+                let ends = access.offset.checked_add(u64::from(bytes + span));
+                let is_there = base == Base::Fixed
+                    && ends.is_some_and(|end| end <= self.shared_len)
+                    && access.offset.is_multiple_of(bytes.into());
+                if shared && !is_there {
                     // A fixed address may be beyond 32 bits.
                     let fits = base != Base::Fixed || access.offset < starts;
                     let starts = if fits { starts.saturating_sub(u64::from(reach + span)) } else { 0 };
                     self.asm.compare(SCRATCH, starts as u32);
                     self.leave_if(Condition::NotBelow);
                     self.leave_if_uneven_scratch(bytes);
-                } else {
+                } else if !shared {
                     self.check_span(site, reach + span, bytes);
                 }
                 if stride == bytes || stride == 0 {
@@ -647,7 +674,7 @@ impl Writer<'_> {
     }
 
     /// What threads read at offsets in `T0` from a distance behind the scratch register.
-    fn gather(&mut self, load: &Load, d: &[[u8; 2]], ahead: i32) {
+    pub(super) fn gather(&mut self, load: &Load, d: &[[u8; 2]], ahead: i32) {
         match load.memory {
             MemoryWidth::Bits32 if d.len() == 1 => self.gathered(None, d[0][0], T0, ahead),
             MemoryWidth::Bits32 => {

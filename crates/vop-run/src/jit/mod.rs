@@ -10,7 +10,7 @@
 //!
 //! - [`known`]: the instructions that have a template. What each computes is defined in `pure/`; a test compares every template with it.
 //! - [`live`]: which registers are read later. [`emit`]: templates of what computes, and which values stay in registers.
-//! - [`load`]: where threads reach memory, checked; loads. [`index`]: addresses that are indexes.
+//! - [`load`]: where threads reach memory, checked; loads. [`index`]: addresses that are indexes. [`fixed`]: addresses that are known.
 //! - [`store`], [`video`]: stores, and video instructions. [`phases`]: stores of shared memory behind loads of it.
 //! - [`stream`]: stores that go past the caches.
 //! - [`region`]: whole loops as one function.
@@ -28,6 +28,7 @@ mod assembler;
 mod emit;
 #[cfg_attr(not(all(unix, target_arch = "x86_64")), path = "elsewhere.rs")]
 mod executable;
+mod fixed;
 mod index;
 pub(crate) mod known;
 mod live;
@@ -81,6 +82,8 @@ pub(crate) struct Compiled {
     /// Bytes of the words of a turn.
     pub(crate) row: u64,
     pub(crate) loading: usize,
+    /// The shape of the blocks that it is for, if it is for those of one shape only: see [`fixed`].
+    block: Option<[u32; 3]>,
     #[allow(dead_code, reason = "the runs are in it")]
     code: Option<Executable>,
 }
@@ -93,7 +96,8 @@ pub(crate) struct Heat {
     executed: AtomicU64,
     /// The number of translations that were made.
     translations: AtomicUsize,
-    /// By whether the steps rely on samples, on which, by the number of warps, and by the bytes of shared memory.
+    /// By whether the steps rely on samples, on which, by the number of warps, and by the bytes of shared memory. A translation may be for blocks
+    /// of one shape only.
     compiled: Mutex<Vec<(Key, Arc<Compiled>)>>,
 }
 
@@ -137,13 +141,15 @@ impl Heat {
         variant: usize,
         file: &File,
         shared_len: u64,
+        block: [u32; 3],
     ) -> Arc<Compiled> {
         let key = (variant, file.warps, shared_len);
         let mut all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = all.iter().find(|(other, _)| *other == key) {
+        let serves = |of: &Compiled| of.block.is_none_or(|of| of == block);
+        if let Some((_, found)) = all.iter().find(|(other, of)| *other == key && serves(of)) {
             return Arc::clone(found);
         }
-        let compiled = Arc::new(compile(kernel, steps, file, shared_len));
+        let compiled = Arc::new(compile(kernel, steps, file, shared_len, block));
         self.translations.fetch_add(1, Ordering::Relaxed);
         if all.len() == MAX_TRANSLATIONS {
             all.remove(0);
@@ -319,7 +325,7 @@ pub(crate) fn places(steps: &[Step], range: Range<usize>) -> Vec<usize> {
 }
 
 /// Steps with a run in place of the first step of each.
-fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Compiled {
+fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64, block: [u32; 3]) -> Compiled {
     // Shared memory is the first site.
     let mut compiled = Compiled {
         steps: steps.to_vec(),
@@ -328,6 +334,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         sites: 1,
         row: 0,
         loading: 0,
+        block: None,
         code: None,
     };
     let Some(vectors) = Vectors::of(kernel.level) else { return compiled };
@@ -347,8 +354,11 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
         while run.is_worth_it(steps) {
             let first = compiled.sites;
             let mut entries = |run: &Found| {
-                let entries = [false, true].map(|masked| writer.function(steps, run, &live, masked, first));
-                if let [Some(all), Some(some)] = entries { Some((all, some)) } else { None }
+                let [all, some] = [false, true].map(|masked| {
+                    let function = writer.function(steps, run, &live, masked, first);
+                    function.map(|function| (function, writer.phases as u32))
+                });
+                Some([all?, some?])
             };
             if let Some(own) = entries(&run) {
                 let before = run.before_store(steps).filter(|before| before.is_worth_it(steps));
@@ -372,10 +382,10 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
             regions.push((region, function, written, first));
         }
     }
+    compiled.block = writer.fixed.found.then_some(block);
     let Some(code) = Executable::new(writer.code()) else { return compiled };
     for (site, own, other) in runs {
-        let own_steps = steps;
-        let mut describe = |(found, (all, some)): (Found, (usize, usize)), otherwise| {
+        let mut describe = |(found, functions): (Found, [(usize, u32); 2]), otherwise| {
             let range = &steps[found.start..found.end];
             let Totals { executed, counts, videos } = found.totals(steps);
             let loads = range.iter().any(|step| matches!(step.op, Op::Load(_) | Op::Store(_)));
@@ -384,11 +394,10 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64) -> Com
             compiled.loading += usize::from(loads);
             let own = u32::from(range[0].counts);
             // SAFETY: the writer put functions there, of this type.
-            let [all, some] = unsafe { [all, some].map(|at| code.function(at)) };
+            let [all, some] = functions.map(|(at, phases)| (unsafe { code.function(at) }, phases));
             let (steps, counts, site) = (range.len() as u32, counts - own, site as u32);
             let lanes = vectors.lanes() as u32;
-            let phases = phases(own_steps, found.start..found.end).len() as u32;
-            Run { all, some, lanes, phases, steps, counts, executed, loading, site, stores, videos, otherwise }
+            Run { all, some, lanes, steps, counts, executed, loading, site, stores, videos, otherwise }
         };
         let other = other.map(|other| describe(other, None));
         let number = other.is_some().then_some(compiled.others.len() as u32);

@@ -2,6 +2,7 @@
 //!
 //! Threads may write where others read. So that all loads come before all stores, as in the steps one by one, the function goes over the
 //! threads several times: first with all that loads and computes, which leaves in their columns what the stores need, then with each store.
+//! Where the addresses are known, and no turn writes what another one reads, once suffices: see [`fixed`](super::fixed).
 
 use std::ops::Range;
 

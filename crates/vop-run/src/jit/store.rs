@@ -35,45 +35,42 @@ impl Writer<'_> {
     pub(super) fn store_to_memory(&mut self, line: &Line<'_>, store: &Store, site: usize) {
         let values = &line.sources[line.sources.len() - store.sources.len()..];
         let from: Vec<[u8; 2]> = values.iter().map(|value| self.read(*value)).collect();
-        self.access(
-            line,
-            &store.access,
-            0,
-            store.sources.len(),
-            site,
-            &mut |this, shape| match (store.memory, shape) {
-                (MemoryWidth::Bits8 | MemoryWidth::Bits16, Shape::Row) if !this.masked || this.has_masked_rows(1) => {
-                    this.write_short_row(store.access.bytes, from[0][0], Operand::Memory(SCRATCH, 0));
+        let mut body = |this: &mut Self, shape| match (store.memory, shape) {
+            (MemoryWidth::Bits8 | MemoryWidth::Bits16, Shape::Row) if !this.masked || this.has_masked_rows(1) => {
+                this.write_short_row(store.access.bytes, from[0][0], Operand::Memory(SCRATCH, 0));
+            }
+            (MemoryWidth::Bits32, Shape::Row) if from.len() == 1 => {
+                this.write_past_caches(&store.access, site, |this, past| {
+                    this.write_row(None, from[0][0], Operand::Memory(SCRATCH, 0), past);
+                });
+            }
+            (MemoryWidth::Bits64, Shape::Row) if from.len() == 1 => this.write_doubles(store, site, from[0]),
+            (MemoryWidth::Bits32, Shape::Row) if from.len() == 2 && !this.masked => {
+                this.pair_words([from[0][0], from[1][0]]);
+                this.write_doubles(store, site, [T3, T4]);
+            }
+            // There are no instructions that write bytes here and there.
+            (MemoryWidth::Bits8 | MemoryWidth::Bits16, _) if this.vectors == Vectors::Avx512 => {
+                let leave = this.asm.jump();
+                this.leaves.push(leave);
+            }
+            (_, shape) => {
+                // Offsets of the shapes that need none.
+                if shape != Shape::Any {
+                    let by = if shape == Shape::Row { store.access.bytes } else { 0 };
+                    let offsets = this.asm.vector(std::array::from_fn(|i| i as u32 * by));
+                    this.copy(T0, offsets);
                 }
-                (MemoryWidth::Bits32, Shape::Row) if from.len() == 1 => {
-                    this.write_past_caches(&store.access, site, |this, past| {
-                        this.write_row(None, from[0][0], Operand::Memory(SCRATCH, 0), past);
-                    });
+                match this.vectors {
+                    Vectors::Avx2 => this.one_by_one(store, &from),
+                    Vectors::Avx512 => this.scatter(store, &from),
                 }
-                (MemoryWidth::Bits64, Shape::Row) if from.len() == 1 => this.write_doubles(store, site, from[0]),
-                (MemoryWidth::Bits32, Shape::Row) if from.len() == 2 && !this.masked => {
-                    this.pair_words([from[0][0], from[1][0]]);
-                    this.write_doubles(store, site, [T3, T4]);
-                }
-                // There are no instructions that write bytes here and there.
-                (MemoryWidth::Bits8 | MemoryWidth::Bits16, _) if this.vectors == Vectors::Avx512 => {
-                    let leave = this.asm.jump();
-                    this.leaves.push(leave);
-                }
-                (_, shape) => {
-                    // Offsets of the shapes that need none.
-                    if shape != Shape::Any {
-                        let by = if shape == Shape::Row { store.access.bytes } else { 0 };
-                        let offsets = this.asm.vector(std::array::from_fn(|i| i as u32 * by));
-                        this.copy(T0, offsets);
-                    }
-                    match this.vectors {
-                        Vectors::Avx2 => this.one_by_one(store, &from),
-                        Vectors::Avx512 => this.scatter(store, &from),
-                    }
-                }
-            },
-        );
+            }
+        };
+        match &line.turns {
+            Some(turns) => self.store_known(turns, store, &from, &mut body),
+            None => self.access(line, &store.access, 0, store.sources.len(), site, &mut body),
+        }
     }
 
     /// A row of doubles.

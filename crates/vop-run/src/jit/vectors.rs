@@ -80,7 +80,7 @@ const GREATER: Code = code(1, 1, 0, 0x66);
 const EQUAL_DOUBLES: Code = code(2, 1, 0, 0x29);
 const GREATER_DOUBLES: Code = code(2, 1, 0, 0x37);
 /// The second operand without the bits of the first.
-const AND_NOT: Code = code(1, 1, 0, 0xdf);
+pub(super) const AND_NOT: Code = code(1, 1, 0, 0xdf);
 /// a = a * c + b.
 const FUSED_132: Code = code(2, 1, 0, 0x98);
 /// With truths in a vector register, whose number is an immediate.
@@ -120,6 +120,10 @@ const SHORTS_TO_BYTES: Code = code(1, 1, 0, 0x63);
 const LOAD_EIGHT: Code = code(1, 2, 0, 0x7e);
 const STORE_EIGHT: Code = code(1, 1, 0, 0xd6);
 const STORE_EIGHT_UPPER: Code = code(1, 0, 0, 0x17);
+/// Eight bytes of memory as the upper half of a quarter; the first operand has the lower one.
+const LOAD_EIGHT_UPPER: Code = code(1, 0, 0, 0x16);
+/// A quarter of a vector of AVX-512 to memory.
+const EXTRACT_QUARTER: Code = code(3, 1, 0, 0x39);
 /// A general register to the first word.
 const FROM_GENERAL: Code = code(1, 1, 0, 0x6e);
 /// As the code of AVX-512, which has another bit W.
@@ -990,6 +994,162 @@ impl Writer<'_> {
         self.vector(PERMUTE_DOUBLES, d, T0, Operand::Register(T1));
     }
 
+    // Pieces: eight bytes of each thread at distances from the scratch register that are constants, where all threads are active.
+
+    /// Reads the pieces of all threads: first and second words, or both halves of doubles. False if a gather is better, and nothing is written;
+    /// `has_room` says whether bytes from a distance on are in the memory.
+    pub(super) fn read_pieces(
+        &mut self,
+        words: bool,
+        d: [u8; 2],
+        at: &[i32],
+        has_room: &dyn Fn(i32, i32) -> bool,
+    ) -> bool {
+        if self.vectors == Vectors::Avx512 {
+            let ways: Option<Vec<Way>> = at.chunks_exact(8).map(|at| Way::of(at, has_room)).collect();
+            let Some(ways) = ways else { return false };
+            let to = if words { [T2, T3] } else { d };
+            for ((at, way), to) in at.chunks_exact(8).zip(ways).zip(to) {
+                self.read_eight(to, at, way);
+            }
+            if words {
+                self.part_words(to, d);
+            }
+            return true;
+        }
+        let [a, b, c, e, f, g, h, i] = std::array::from_fn(|thread| at[thread]);
+        if !words {
+            self.read_four(d[0], [a, b, c, e]);
+            self.read_four(d[1], [f, g, h, i]);
+            return true;
+        }
+        // In this order two instructions part the words.
+        self.read_four(T0, [a, b, f, g]);
+        self.read_four(T1, [c, e, h, i]);
+        for (to, part) in d.into_iter().zip(FIRST_OF_PAIRS) {
+            self.vector_by(SHUFFLE, to, T0, Operand::Register(T1), part);
+        }
+        true
+    }
+
+    /// The pieces of four threads. AVX2.
+    fn read_four(&mut self, to: u8, at: [i32; 4]) {
+        let memory = |distance: i32| Operand::Memory(SCRATCH, distance);
+        if follow(&at) {
+            return self.copy(to, memory(at[0]));
+        }
+        for (upper, [a, b]) in [[at[0], at[1]], [at[2], at[3]]].into_iter().enumerate() {
+            if follow(&[a, b]) {
+                match upper {
+                    0 => self.half_vector(MOVE_WORDS, to, 0, memory(a)),
+                    _ => self.vector_by(INSERT_HALF, to, to, memory(a), 1),
+                }
+                continue;
+            }
+            let through = if upper == 0 { to } else { T2 };
+            self.half_vector(LOAD_EIGHT, through, 0, memory(a));
+            self.half_vector(LOAD_EIGHT_UPPER, through, through, memory(b));
+            if upper == 1 {
+                self.join(to, to, through);
+            }
+        }
+    }
+
+    /// The pieces of eight threads. AVX-512.
+    fn read_eight(&mut self, to: u8, at: &[i32], way: Way) {
+        match way {
+            Way::Row => self.copy(to, Operand::Memory(SCRATCH, at[0])),
+            Way::Halves => {
+                self.asm.evex(MOVE_WORDS, Length::Bits256, to, 0, Operand::Memory(SCRATCH, at[0]), Mask::ALL);
+                self.vector_by(INSERT, to, to, Operand::Memory(SCRATCH, at[4]), 1);
+            }
+            Way::Window(first) => {
+                let places = |i: usize| if i.is_multiple_of(2) { (at[i / 2] - first) as u32 / 8 } else { 0 };
+                let places = self.asm.vector(std::array::from_fn(places));
+                self.copy(T0, Operand::Memory(SCRATCH, first));
+                self.copy(to, places);
+                self.vector(PERMUTE_DOUBLES, to, T0, Operand::Memory(SCRATCH, first + 64));
+            }
+        }
+    }
+
+    /// Whether [`write_pieces`](Self::write_pieces) is better than to write one by one.
+    pub(super) fn has_pieces(&self, at: &[i32]) -> bool {
+        self.vectors == Vectors::Avx2 || at.chunks_exact(2).all(follow)
+    }
+
+    /// Writes pieces, as [`read_pieces`](Self::read_pieces) reads them. No two threads write to one place.
+    pub(super) fn write_pieces(&mut self, words: bool, from: [u8; 2], at: &[i32]) {
+        if self.vectors == Vectors::Avx512 || words && follow(at) {
+            let from = if words {
+                self.pair_words(from);
+                [T3, T4]
+            } else {
+                from
+            };
+            for (at, from) in at.chunks_exact(at.len() / 2).zip(from) {
+                match self.vectors {
+                    Vectors::Avx2 => self.write_four(from, [at[0], at[1], at[2], at[3]]),
+                    Vectors::Avx512 => self.write_eight(from, at),
+                }
+            }
+            return;
+        }
+        let [a, b, c, e, f, g, h, i] = std::array::from_fn(|thread| at[thread]);
+        if !words {
+            self.write_four(from[0], [a, b, c, e]);
+            return self.write_four(from[1], [f, g, h, i]);
+        }
+        self.vector(LOWER_WORDS, T1, from[0], Operand::Register(from[1]));
+        self.vector(UPPER_WORDS, T2, from[0], Operand::Register(from[1]));
+        self.write_four(T1, [a, b, f, g]);
+        self.write_four(T2, [c, e, h, i]);
+    }
+
+    /// The pieces of four threads. AVX2.
+    fn write_four(&mut self, from: u8, at: [i32; 4]) {
+        let memory = |distance: i32| Operand::Memory(SCRATCH, distance);
+        if follow(&at) {
+            return self.vector(STORE_WORDS, from, 0, memory(at[0]));
+        }
+        for (upper, [a, b]) in [[at[0], at[1]], [at[2], at[3]]].into_iter().enumerate() {
+            if follow(&[a, b]) {
+                match upper {
+                    0 => self.half_vector(STORE_WORDS, from, 0, memory(a)),
+                    _ => self.vector_by(EXTRACT_HALF, from, 0, memory(a), 1),
+                }
+                continue;
+            }
+            self.half_of(from, upper, T0);
+            let from = if upper == 0 { from } else { T0 };
+            self.half_vector(STORE_EIGHT, from, 0, memory(a));
+            self.half_vector(STORE_EIGHT_UPPER, from, 0, memory(b));
+        }
+    }
+
+    /// The pieces of eight threads, of which pairs follow one another. AVX-512.
+    fn write_eight(&mut self, from: u8, at: &[i32]) {
+        let memory = |distance: i32| Operand::Memory(SCRATCH, distance);
+        if follow(at) {
+            return self.vector(STORE_WORDS, from, 0, memory(at[0]));
+        }
+        for (half, at) in at.chunks_exact(4).enumerate() {
+            if follow(at) {
+                match half {
+                    0 => self.asm.evex(STORE_WORDS, Length::Bits256, from, 0, memory(at[0]), Mask::ALL),
+                    _ => self.vector_by(EXTRACT, from, 0, memory(at[0]), 1),
+                }
+                continue;
+            }
+            for (i, at) in at.chunks_exact(2).enumerate() {
+                match 2 * half + i {
+                    0 => self.asm.evex(STORE_WORDS, Length::Bits128, from, 0, memory(at[0]), Mask::ALL),
+                    quarter => self.vector_by(EXTRACT_QUARTER, from, 0, memory(at[0]), quarter as u8),
+                }
+            }
+        }
+    }
+
     /// Gathers words, or the doubles of half of the threads: of active threads.
     pub(super) fn gathered(&mut self, half: Option<usize>, d: u8, offsets: u8, distance: i32) {
         let code = if half.is_some() { GATHER_DOUBLES } else { GATHER_WORDS };
@@ -1170,6 +1330,39 @@ impl Writer<'_> {
         if matches!(relation, Relation::NotEqual | Relation::LessOrEqual | Relation::GreaterOrEqual) {
             self.not_truths(d, d);
         }
+    }
+}
+
+/// Whether pieces of eight bytes stand one behind another.
+fn follow(at: &[i32]) -> bool {
+    at.windows(2).all(|pair| pair[1] - pair[0] == 8)
+}
+
+/// How AVX-512 reads the pieces of eight threads.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Row,
+    /// Two rows of four.
+    Halves,
+    /// Two vectors from a distance on, and a permutation.
+    Window(i32),
+}
+
+impl Way {
+    fn of(at: &[i32], has_room: &dyn Fn(i32, i32) -> bool) -> Option<Way> {
+        const BYTES: i32 = 128;
+        if follow(at) {
+            return Some(Way::Row);
+        }
+        if at.chunks_exact(4).all(follow) {
+            return Some(Way::Halves);
+        }
+        let (first, last) = (*at.iter().min()?, *at.iter().max()?);
+        // Perhaps from further ahead, so that it ends with the last piece.
+        let starts = [first, last + 8 - BYTES];
+        let start =
+            starts.into_iter().find(|start| *start <= first && last + 8 <= start + BYTES && has_room(*start, BYTES))?;
+        at.iter().all(|at| (at - start) % 8 == 0).then_some(Way::Window(start))
     }
 }
 

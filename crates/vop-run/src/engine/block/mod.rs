@@ -340,16 +340,17 @@ impl<'l> Worker<'l> {
                         gives_up = run.loading.is_some_and(|number| runs.gives_up(number));
                     }
                     self.reach.changes += u64::from(run.stores);
-                    let (function, mask) = if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
+                    let ((function, phases), mask) =
+                        if of_all { (run.all, std::ptr::null()) } else { (run.some, mask) };
                     let left = match gives_up {
-                        true => turns * run.phases as usize,
+                        true => turns * phases as usize,
                         // SAFETY: the steps were translated for this file and these sites, and a mask has a byte for each of its threads.
                         false => unsafe {
                             function(self.reach.file.bases.as_ptr(), mask, turns, runs.sites.as_mut_ptr())
                         },
                     };
                     if left > 0 {
-                        self.finish_run(pc, &run, mask, left)?;
+                        self.finish_run(pc, &run, mask, phases, left)?;
                     }
                     self.done.executed += u64::from(run.counts) * u64::from(active);
                     self.done.video += u64::from(run.videos) * u64::from(active);

@@ -44,10 +44,18 @@ impl Runs {
 }
 
 impl Worker<'_> {
-    /// Executes the steps of a run for the threads of the turns that are left, one by one, and finds the memory that its loads reach.
+    /// Executes the steps of a run for the threads of the turns that are left of a function with some phases, one by one, and finds the memory
+    /// that its loads reach.
     #[cold]
     #[inline(never)]
-    pub(super) fn finish_run(&mut self, pc: Pc, run: &Run, mask: *const u8, left: usize) -> Result<(), Failure> {
+    pub(super) fn finish_run(
+        &mut self,
+        pc: Pc,
+        run: &Run,
+        mask: *const u8,
+        phases: u32,
+        left: usize,
+    ) -> Result<(), Failure> {
         let lanes = self.reach.file.warps * WARP;
         let mut rest = vec![0xffu8; lanes];
         if !mask.is_null() {
@@ -62,7 +70,8 @@ impl Worker<'_> {
         rest[..lanes - in_phase * run.lanes as usize].fill(0);
         self.count_failure(run.loading);
         let steps = self.launch.own_steps(self.relies_on_samples);
-        let phases = jit::phases(steps, pc as usize..(pc + run.steps) as usize);
+        let range = pc as usize..(pc + run.steps) as usize;
+        let phases = if phases == 1 { vec![jit::places(steps, range)] } else { jit::phases(steps, range) };
         let first = phases.len() - 1 - behind;
         let mut site = run.site as usize;
         let mut failed = None;
@@ -77,7 +86,7 @@ impl Worker<'_> {
                 self.running.pc = at + 1;
                 // Blocks that run as one have no shared memory, and so no phases.
                 debug_assert!(
-                    self.launch.at_once == 1 || run.phases == 1,
+                    self.launch.at_once == 1 || run.all.1 == 1 && run.some.1 == 1,
                     "threads through with a phase are through with the run"
                 );
                 // The blocks before that which failed go on: some of their threads are through with the run.

@@ -164,7 +164,7 @@ impl Launch<'_> {
         };
         let variant = self.variants[usize::from(sampled)];
         let (own, shared_len) = (self.own_steps(sampled), self.shape.shared() as u64);
-        let compile = || heat.compiled(self.kernel, own, variant, file, shared_len);
+        let compile = || heat.compiled(self.kernel, own, variant, file, shared_len, self.shape.block);
         translates.then(|| &**self.compiled[usize::from(sampled)].get_or_init(compile))
     }
 

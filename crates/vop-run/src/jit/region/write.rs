@@ -55,6 +55,7 @@ impl Writer<'_> {
         let start = self.asm.bytes.len();
         self.homes.clear();
         self.spills = 0;
+        self.knows_places = false;
         self.accesses = usize::MAX;
         let mut used = vec![Area::Samples];
         let mut sites = Vec::new();
