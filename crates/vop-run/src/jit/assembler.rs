@@ -480,6 +480,17 @@ impl Assembler {
         self.put(&value.to_le_bytes());
     }
 
+    /// `test a, value`, 64 bits, of a value that is extended by its sign.
+    pub(super) fn test_signed(&mut self, a: General, value: i32) {
+        self.general(0xf7, true, 0, Operand::Register(a as u8));
+        self.put(&value.to_le_bytes());
+    }
+
+    /// `add to, from`, of 64 bits, or of 32, which wraps, and the upper half becomes zero.
+    pub(super) fn add_general(&mut self, to: General, from: General, wide: bool) {
+        self.general(0x03, wide, to as u8, Operand::Register(from as u8));
+    }
+
     /// `add a, value`, 32 bits: it wraps, and the upper half becomes zero.
     pub(super) fn add_word(&mut self, a: General, value: u32) {
         self.general(0x81, false, 0, Operand::Register(a as u8));

@@ -268,6 +268,7 @@ impl Writer<'_> {
                         let distance = access.base.offset() as usize * self.scales[access.base.area() as usize];
                         self.sample(distance as i32, wide, stride);
                         match wide {
+                            _ if access.offset == 0 => {}
                             true => self.asm.add(SCRATCH, access.offset as i32),
                             false => self.asm.add_word(SCRATCH, access.offset as u32),
                         }
@@ -529,10 +530,16 @@ impl Writer<'_> {
         self.asm.copy(SCRATCH, TURN);
         self.asm.shift_right(SCRATCH, (HALF / self.vectors.lanes()).trailing_zeros() as u8);
         self.asm.load_element(SCRATCH, SAMPLES, SCRATCH, distance, wide);
-        if stride > 0 {
+        let ahead = stride * self.vectors.lanes() as u32;
+        if ahead.is_power_of_two() {
+            // Without a jump, which would go another way in each turn.
+            self.asm.copy(SCRATCH_2, TURN);
+            self.asm.and(SCRATCH_2, 1);
+            self.asm.shift_left(SCRATCH_2, ahead.trailing_zeros() as u8);
+            self.asm.add_general(SCRATCH, SCRATCH_2, wide);
+        } else if ahead > 0 {
             self.asm.test(TURN, 1);
             let first = self.asm.jump_if(Condition::Zero);
-            let ahead = stride * self.vectors.lanes() as u32;
             match wide {
                 true => self.asm.add(SCRATCH, ahead as i32),
                 false => self.asm.add_word(SCRATCH, ahead),
@@ -590,15 +597,17 @@ impl Writer<'_> {
     /// Makes an offset of the address in the scratch register, and leaves unless all threads' accesses from there on are within the site.
     fn check_span(&mut self, site: i32, reach: u32, bytes: u32) {
         self.asm.subtract_memory(SCRATCH, SITES, site + FIRST);
-        self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
-        self.leave_if(Condition::NotBelow);
+        // No site has places from 2^31 on, so one question is whether the offset is below that and a multiple of the bytes, and the other one
+        // whether the last access is within the site: it does not wrap then.
+        self.asm.test_signed(SCRATCH, i32::MIN | (bytes - 1) as i32);
+        self.leave_if(Condition::NotZero);
+        let mut last = SCRATCH;
         if reach > 0 {
-            self.asm.add(SCRATCH, reach as i32);
-            self.asm.compare_memory(SCRATCH, SITES, site + STARTS);
-            self.leave_if(Condition::NotBelow);
-            self.asm.add(SCRATCH, -(reach as i32));
+            last = SCRATCH_2;
+            self.asm.address(last, SCRATCH, reach as i32);
         }
-        self.leave_if_uneven_scratch(bytes);
+        self.asm.compare_memory(last, SITES, site + STARTS);
+        self.leave_if(Condition::NotBelow);
     }
 
     fn leave_if_uneven_scratch(&mut self, bytes: u32) {
