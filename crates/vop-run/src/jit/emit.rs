@@ -19,6 +19,7 @@ use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
 use super::phases::{phases, read_later};
+use super::steady::Steady;
 use super::vectors::{LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
@@ -233,7 +234,7 @@ fn takes_any_nan(known: Known) -> bool {
 /// Something that a step of the run reads or writes.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    slot: Slot,
+    pub(super) slot: Slot,
     pub(super) width: Width,
     /// The steps of the run that read it, in order.
     pub(super) uses: Vec<usize>,
@@ -261,6 +262,8 @@ pub(super) struct Home {
     pub(super) registers: [u8; 2],
     /// Whether the region writes it.
     pub(super) written: bool,
+    /// The register that has the elements of threads that have left a straight region, if there is one.
+    pub(super) left: Option<u8>,
 }
 
 /// A register that a part of a region reads or writes.
@@ -291,6 +294,8 @@ pub(super) struct Line<'s> {
     pub(super) sources: Vec<usize>,
     pub(super) results: Vec<usize>,
     pub(super) index: Option<Index>,
+    /// The number of its steady access, if it is one.
+    pub(super) steady: Option<usize>,
 }
 
 impl Line<'_> {
@@ -352,6 +357,9 @@ pub(super) struct Writer<'k> {
     /// Whether threads that part from the others leave it: see [`region`](super::region). And the homes that each exit needs.
     pub(super) straight: bool,
     pub(super) leaving: Vec<Vec<Home>>,
+    /// With AVX2, the register of the active threads of a straight region.
+    pub(super) active_words: Option<u8>,
+    pub(super) steady: Steady,
     /// Jumps to the end.
     pub(super) leaves: Vec<Jump>,
 }
@@ -397,6 +405,8 @@ impl<'k> Writer<'k> {
             homes: Vec::new(),
             straight: false,
             leaving: Vec::new(),
+            active_words: None,
+            steady: Steady::default(),
             leaves: Vec::new(),
         }
     }
@@ -544,8 +554,9 @@ impl<'k> Writer<'k> {
     pub(super) fn turn(&mut self, lines: &[Line<'_>]) {
         self.free = (1 << self.vectors.values()) - 1;
         for home in &self.homes {
-            home.registers.iter().for_each(|register| self.free &= !(1 << register));
+            home.registers.iter().chain(&home.left).for_each(|register| self.free &= !(1 << register));
         }
+        self.active_words.iter().for_each(|register| self.free &= !(1 << register));
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.free_places = (0..self.spills).collect();
         self.waiting.clear();
@@ -700,7 +711,7 @@ impl<'k> Writer<'k> {
                 }
                 _ => return None,
             };
-            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new(), index: None };
+            let mut line = Line { what, operands, sources: Vec::new(), results: Vec::new(), index: None, steady: None };
             for (slot, width) in sources {
                 let registers = self.homes.iter().find(|home| home.slot == slot).map(|home| home.registers);
                 let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
