@@ -251,7 +251,9 @@ pub(super) struct Value {
     /// Whether it may be another NaN than that of arithmetic.
     any_nan: bool,
     /// Whether its registers are a [`Home`], which nothing else is put in.
-    at_home: bool,
+    pub(super) at_home: bool,
+    /// Whether it is a byte or a short with zeros above it.
+    short: bool,
 }
 
 /// Registers that have a column's elements for the threads of a turn, from one part of a region to the next.
@@ -598,6 +600,17 @@ impl<'k> Writer<'k> {
         Some(self.read(guard)[0])
     }
 
+    /// The comparison that gives the guard behind lines, if nothing else reads it, and its opposite, if that takes fewer instructions.
+    pub(super) fn opposite(&self, lines: &[Line<'_>]) -> Option<(usize, Known)> {
+        let of_guard = |result: &usize| {
+            let Value { uses, lives, .. } = &self.values[*result];
+            uses[..] == [lines.len()] && !lives
+        };
+        let at = lines.iter().rposition(|line| line.results.iter().any(of_guard))?;
+        let What::Compute(Known::Compare(relation, what)) = lines[at].what else { return None };
+        self.cheaper_opposite(relation, what).map(|relation| (at, Known::Compare(relation, what)))
+    }
+
     /// The registers that lines read or write, and how often; `depth` is the number of loops around them.
     pub(super) fn crossings(&self, depth: u32) -> Vec<Crossing> {
         let each = self.values.iter().filter(|value| {
@@ -725,7 +738,8 @@ impl<'k> Writer<'k> {
             }
             for (slot, width) in results {
                 self.distance(slot, width)?;
-                self.values.push(Value::new(slot, width, false));
+                let short = matches!(line.what, What::Load(load, _) if load::has_zeros_above(load));
+                self.values.push(Value { short, ..Value::new(slot, width, false) });
                 current.insert((slot, width == Width::Double), self.values.len() - 1);
                 line.results.push(self.values.len() - 1);
             }
@@ -1283,6 +1297,13 @@ impl<'k> Writer<'k> {
         let mut b = self.operands(line.sources[1]);
         let [d, _] = self.result(line);
         match what {
+            // Words that are equal in their low halves, or in the order of these, as there are zeros above.
+            Compared::Short { signed }
+                if (!signed || matches!(relation, Relation::Equal | Relation::NotEqual))
+                    && line.sources.iter().all(|source| self.values[*source].short) =>
+            {
+                self.compare_words(false, relation, d, a[0], b[0]);
+            }
             Compared::Short { signed } => {
                 // The low halves, moved up, are in the same order.
                 self.shift_by(SHIFT_BY, LEFT, T0, Operand::Register(a[0]), 16);
@@ -1461,6 +1482,7 @@ impl Value {
             lives: false,
             any_nan: false,
             at_home: false,
+            short: false,
         }
     }
 }

@@ -126,6 +126,11 @@ pub(super) fn width(memory: MemoryWidth) -> Width {
     if memory == MemoryWidth::Bits64 { Width::Double } else { Width::Word }
 }
 
+/// Whether what is loaded has zeros above its bytes.
+pub(super) fn has_zeros_above(load: &Load) -> bool {
+    matches!(load.memory, MemoryWidth::Bits8 | MemoryWidth::Bits16) && load.extension.sign == 0
+}
+
 /// Bytes of one element in memory.
 fn element(load: &Load) -> u32 {
     load.access.bytes / load.d.len() as u32

@@ -196,7 +196,11 @@ impl Writer<'_> {
             self.asm.shift_left(SCRATCH, index.shift);
         }
         self.asm.add_memory(SCRATCH, STATE, word[BASE]);
-        let shapes = if row.is_some() { &[(Shape::Flat, FLAT), (Shape::Row, ROW)][..] } else { &[(Shape::Flat, FLAT)] };
+        // A register that goes on by itself is mostly a counter that all threads share; others are more often in a row.
+        let mut shapes = vec![(Shape::Flat, FLAT)];
+        if row.is_some() {
+            shapes.insert(usize::from(self.values[line.sources[0]].at_home), (Shape::Row, ROW));
+        }
         let known: Vec<_> = shapes
             .iter()
             .map(|(_, bound)| {
@@ -209,7 +213,7 @@ impl Writer<'_> {
         let [alike, in_a_row] = self.jumps_if_regular(words, counting);
         let mut others = vec![self.asm.jump()];
         let mut asked = [Some(alike), Some(in_a_row)];
-        for (jump, (shape, bound)) in known.into_iter().zip(shapes) {
+        for (jump, (shape, bound)) in known.into_iter().zip(&shapes) {
             if let Some(asked) = asked[bound - FLAT].take() {
                 self.asm.land(asked);
             }

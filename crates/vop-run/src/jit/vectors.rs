@@ -14,7 +14,7 @@
 
 use super::assembler::{Code, Condition, General, Jump, Length, Mask, Operand, code};
 use super::emit::*;
-use super::known::Relation;
+use super::known::{Compared, Relation};
 use crate::level::Level;
 
 /// The vector instructions that functions are made of.
@@ -1231,6 +1231,25 @@ impl Writer<'_> {
         if negated {
             self.not_truths(d, d);
         }
+    }
+
+    /// The opposite of a comparison that is its negation here.
+    pub(super) fn cheaper_opposite(&self, relation: Relation, what: Compared) -> Option<Relation> {
+        let signed = match what {
+            Compared::Short { signed } | Compared::Word { signed } => signed,
+            // All of them are made of the signed ones.
+            Compared::Double { .. } => true,
+            Compared::Float | Compared::FloatDouble => return None,
+        };
+        let opposite = match (relation, signed) {
+            (Relation::NotEqual, _) => Relation::Equal,
+            (Relation::LessOrEqual, true) => Relation::Greater,
+            (Relation::GreaterOrEqual, true) => Relation::Less,
+            (Relation::Less, false) => Relation::GreaterOrEqual,
+            (Relation::Greater, false) => Relation::LessOrEqual,
+            _ => return None,
+        };
+        (self.vectors == Vectors::Avx2).then_some(opposite)
     }
 
     /// Comparisons of integers of 64 bits.

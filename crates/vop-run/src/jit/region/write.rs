@@ -68,8 +68,12 @@ impl Writer<'_> {
         let mut used = vec![Area::Samples];
         let mut sites = Vec::new();
         let (mut found, mut needed, mut written) = (Vec::new(), 0, Vec::new());
-        for (number, part) in region.parts.iter().enumerate() {
-            let lines = self.part_lines(steps, region, number, live, site)?;
+        let (mut region, asked) = (region.clone(), region);
+        for (number, part) in asked.parts.iter().enumerate() {
+            let (lines, is_negated) = self.part_lines(steps, asked, number, live, site)?;
+            if let Some(Branch { guard: Some(guard), .. }) = &mut region.parts[number].branch {
+                guard.when ^= is_negated;
+            }
             self.areas().into_iter().for_each(|area| {
                 if !used.contains(&area) {
                     used.push(area);
@@ -81,6 +85,7 @@ impl Writer<'_> {
             sites.push(site);
             site += part.steps.sites(steps);
         }
+        let region = &region;
         self.straight = region.is_straight();
         self.find_homes(&found, needed, region, live);
         self.leaving = region.exits.iter().map(|exit| self.homes_at(*exit, live)).collect();
@@ -243,11 +248,12 @@ impl Writer<'_> {
         live: &Live,
         site: usize,
     ) -> Option<Option<u8>> {
-        let lines = self.part_lines(steps, region, number, live, site)?;
+        let (lines, _) = self.part_lines(steps, region, number, live, site)?;
         self.turn(&lines);
         Some(self.guard_truths(&lines))
     }
 
+    /// The lines of a part, and whether they give the opposite of its guard.
     fn part_lines<'s>(
         &mut self,
         steps: &'s [Step],
@@ -255,7 +261,7 @@ impl Writer<'_> {
         number: usize,
         live: &Live,
         site: usize,
-    ) -> Option<Vec<Line<'s>>> {
+    ) -> Option<(Vec<Line<'s>>, bool)> {
         let part = region.parts[number];
         let places = places(steps, part.steps.start..part.steps.end);
         let behind = Behind { steps: &region.after(number), guard: part.guard(), later: &[] };
@@ -263,7 +269,11 @@ impl Writer<'_> {
         if self.straight {
             self.find_steady(&mut lines, number);
         }
-        Some(lines)
+        let opposite = self.opposite(&lines);
+        if let Some((at, known)) = opposite {
+            lines[at].what = What::Compute(known);
+        }
+        Some((lines, opposite.is_some()))
     }
 
     /// A straight region goes over to the copy with masks, before threads leave.
