@@ -39,7 +39,7 @@ pub(super) struct Steady {
     /// What the function prepares, by number.
     prepared: Vec<Option<Prepared>>,
     /// The accesses by part and line.
-    numbers: Vec<(usize, usize)>,
+    numbers: HashMap<(usize, usize), usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,40 +92,28 @@ fn is_shared(slot: Slot) -> bool {
 impl Writer<'_> {
     /// Finds the steady accesses of a part of a straight region whose homes are known.
     pub(super) fn find_steady(&mut self, lines: &mut [Line<'_>], part: usize) {
-        let results =
-            lines.iter().enumerate().flat_map(|(at, line)| line.results.iter().map(move |value| (*value, at)));
-        let made: HashMap<usize, usize> = results.collect();
-        for at in 0..lines.len() {
-            if lines[at].index.is_none() || !self.stays(lines, &made, lines[at].sources[0]) {
-                continue;
-            }
-            let numbers = &mut self.steady.numbers;
-            let number = numbers.iter().position(|other| *other == (part, at)).unwrap_or_else(|| {
-                numbers.push((part, at));
-                self.steady.prepared.push(None);
-                numbers.len() - 1
-            });
-            lines[at].steady = Some(number);
-        }
-    }
-
-    /// Whether the words of threads are to each other as in the round before.
-    fn stays(&self, lines: &[Line<'_>], made: &HashMap<usize, usize>, value: usize) -> bool {
-        let Some(at) = made.get(&value) else {
-            let slot = self.values[value].slot;
-            // What threads that have left have is known of homes alone.
+        // What threads that have left have is known of homes, and of what the region does not write.
+        let stays = |slot: Slot| {
             let at_home = self.homes.iter().any(|home| home.slot == slot);
-            return self.steady.written.get(&slot).is_none_or(|steady| *steady && at_home);
+            self.steady.written.get(&slot).is_none_or(|steady| *steady && at_home)
         };
-        let sources = &lines[*at].sources;
-        let shared = |source: usize| is_of_block(&self.values[sources[source]]);
-        let fits = match lines[*at].what {
-            What::Compute(Known::Move | Known::Add | Known::Subtract) => true,
-            What::Compute(Known::Multiply | Known::MultiplyAdd) => shared(0) || shared(1),
-            What::Compute(Known::ShiftLeft) => shared(1),
-            _ => false,
-        };
-        fits && sources.iter().all(|source| self.stays(lines, made, *source))
+        let mut steady: Vec<bool> = self.values.iter().map(|value| stays(value.slot)).collect();
+        for (at, line) in lines.iter_mut().enumerate() {
+            let shared = |source: usize| is_of_block(&self.values[line.sources[source]]);
+            let keeps = match line.what {
+                What::Compute(Known::Move | Known::Add | Known::Subtract) => true,
+                What::Compute(Known::Multiply | Known::MultiplyAdd) => shared(0) || shared(1),
+                What::Compute(Known::ShiftLeft) => shared(1),
+                _ => false,
+            };
+            let keeps = keeps && line.sources.iter().all(|source| steady[*source]);
+            line.results.iter().for_each(|result| steady[*result] = keeps);
+            if line.index.is_some() && steady[line.sources[0]] {
+                let next = self.steady.numbers.len();
+                line.steady = Some(*self.steady.numbers.entry((part, at)).or_insert(next));
+            }
+        }
+        self.steady.prepared.resize(self.steady.numbers.len(), None);
     }
 
     /// A new turn: nothing is known of its threads.

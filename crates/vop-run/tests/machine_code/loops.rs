@@ -146,7 +146,7 @@ fn loop_that_threads_leave(random: &mut Random) -> String {
     let exits = 1 + random.below(3);
     let some_stay_away = ["", "setp.gt.u32 %q, %t2, 41; @%q bra X0;"][random.below(2)];
     let pick = |random: &mut Random, list: &[&str]| list[random.below(list.len())].to_owned();
-    let of_thread = pick(random, &["%t0", "%t2", "%t1", "0", "7", "%t3", "%t4", "%t5"]);
+    let of_thread = pick(random, &["%t0", "%t2", "%t1", "0", "7", "%t3", "%t4", "%t5", "%t8", "%t9"]);
     let counter = pick(random, &["0", "3", "%t6", "%ntid.x", "%t5"]);
     let rounds = pick(random, &["25", "9", "1", "%t7"]);
     let mut text = format!(
@@ -155,7 +155,8 @@ fn loop_that_threads_leave(random: &mut Random) -> String {
          mov.u16 %h1, 1; mov.u16 %h2, 1; mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n
          ld.param.u64 %a0, [table]; ld.param.u64 %a1, [other]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %t0, 8; add.s64 %a2, %a2, %a3;\n
          mul.lo.u32 %t3, %t0, 3; and.b32 %t4, %t0, 3; xor.b32 %t5, %t2, 1; ld.global.u32 %t6, [%a0]; and.b32 %t6, %t6, 15; and.b32 %t7, %t2, 7;\n
-         add.u32 %t7, %t7, 2; mov.u32 %i, {of_thread}; mov.u32 %k, {counter}; mov.u32 %j, 0; mov.u32 %n, 0; mov.u32 %rounds, {rounds};\n
+         add.u32 %t7, %t7, 2; setp.lt.u32 %q, %t2, 40;\n
+         selp.u32 %t8, %t0, %t3, %q; selp.u32 %t9, 5, %t2, %q; sub.s64 %a5, %a0, 4294967200; sub.s64 %a6, %a0, 17179868800; mov.u32 %i, {of_thread}; mov.u32 %k, {counter}; mov.u32 %j, 0; mov.u32 %n, 0; mov.u32 %rounds, {rounds};\n
          mov.u32 %w0, 0; mov.u32 %w1, 1; mov.u32 %w2, 2; mov.u64 %d0, 0; mov.u64 %d1, 1; setp.eq.u32 %p3, %t4, 2;\n{some_stay_away}\nL:\n"
     );
     let mut parts = 0;
@@ -223,6 +224,14 @@ fn loop_that_threads_leave(random: &mut Random) -> String {
 
 /// A load of such a loop, with its address.
 fn load_of_loop(random: &mut Random) -> String {
+    // Indexes that wrap where the addresses do not.
+    if random.percent(5) {
+        let line = [
+            "cvt.u64.u32 %a4, %x; add.s64 %a4, %a4, %a5; ld.global.u8 %h1, [%a4];",
+            "mad.wide.u32 %a4, %x, 4, %a6; ld.global.u32 %w1, [%a4];",
+        ];
+        return format!("add.u32 %x, %i, %k; add.u32 %x, %x, 4294967200; {}", line[random.below(2)]);
+    }
     let forms = [
         "ld.global.u8 %w1",
         "ld.global.u8 %h1",
@@ -251,9 +260,10 @@ fn load_of_loop(random: &mut Random) -> String {
     ];
     let index = index[random.below(index.len())];
     let base = ["%a0", "%a0", "%a1"][random.below(3)];
-    let offset = [0, 0, 16, -16, 32][random.below(5)];
-    // Mostly elements one behind another.
-    let factor = if random.percent(75) { bytes } else { [1, 4, 16][random.below(3)].max(bytes) };
+    // Some are no multiples of their bytes.
+    let offset = if random.percent(4) { 1 } else { [0, 0, 16, -16, 32][random.below(5)] };
+    // Mostly elements one behind another; others become uneven, or leave gaps.
+    let factor = if random.percent(75) { bytes } else { [1, bytes.max(4), 16][random.below(3)] };
     let address = match random.below(4) {
         0 if factor == 1 => format!("cvt.u64.u32 %a4, %x; add.s64 %a4, %a4, {base};"),
         1 if factor == 1 => format!("cvt.s64.s32 %a4, %x; add.s64 %a4, {base}, %a4;"),
@@ -261,10 +271,10 @@ fn load_of_loop(random: &mut Random) -> String {
         2 => format!("mul.wide.s32 %a4, %x, {factor}; add.s64 %a4, %a4, {base};"),
         _ => format!("mul.wide.u32 %a4, %x, {factor}; add.s64 %a4, {base}, %a4;"),
     };
-    let more = if random.percent(20) && bytes >= 4 {
-        format!("ld.global.u32 %w2, [%a4+{}];", offset + 64)
-    } else {
-        String::new()
+    let more = match form {
+        "ld.global.u32 %w1" => format!("ld.global.u32 %w2, [%a4+{}];", offset + 64),
+        "ld.global.u64 %d1" => format!("ld.global.u64 %d2, [%a4+{}];", offset - 64),
+        _ => String::new(),
     };
     format!("{index} {address} {form}, [%a4+{offset}]; {more}")
 }
@@ -275,7 +285,7 @@ fn random_loops_that_threads_leave_compute_what_their_steps_do() {
         return;
     }
     let mut counts = [0; 3];
-    let seeds = random::seeds(0..60);
+    let seeds = random::seeds(0..600);
     let number = seeds.end - seeds.start;
     for seed in seeds {
         let random = &mut Random(seed);
@@ -432,14 +442,27 @@ SET: st.shared.u32 [s], %w2; mov.u32 %w3, 9;\n
 END: add.u32 %w1, %w1, %w3; st.global.u32 [%a1], %w1; ret;\n}\n";
 
 fn long(rounds: &[u32], machine_code: MachineCode, level: Level, options: &LaunchOptions) -> (String, Vec<u8>) {
-    let program = Program::read(LONG);
+    let (result, out, _) = long_of(LONG, rounds, machine_code, level, options);
+    (result, out)
+}
+
+/// The same of another kernel, with the number of thread-instructions.
+fn long_of(
+    text: &str,
+    rounds: &[u32],
+    machine_code: MachineCode,
+    level: Level,
+    options: &LaunchOptions,
+) -> (String, Vec<u8>, u64) {
+    let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap();
     let mut memory = program.memory();
     let bytes: Vec<u8> = rounds.iter().flat_map(|word| word.to_le_bytes()).collect();
     let (input, out) = (memory.allocate("in", &bytes), memory.allocate("out", vec![0; bytes.len()]));
     let options = options.clone().with_machine_code(machine_code).with_cores(1);
     let result = kernel.launch([1; 3], [rounds.len() as u32, 1, 1], &[input.into(), out.into()], &mut memory, &options);
-    (result.map_or_else(|errors| errors.to_string(), |_| String::new()), memory.bytes(out).to_vec())
+    let instructions = result.as_ref().map_or(0, |report| report.instructions);
+    (result.map_or_else(|errors| errors.to_string(), |_| String::new()), memory.bytes(out).to_vec(), instructions)
 }
 
 /// Threads that wait for others by weak loads leave their loop, as the others have their turn.
@@ -456,6 +479,30 @@ fn long_loops_and_loops_that_wait_end() {
             let [never, always] = both.map(|way| long(&rounds, way, level, &LaunchOptions::default()));
             assert_eq!(never.0, "");
             assert!(never == always, "{level:?}: {}", always.0);
+        }
+    }
+}
+
+/// A loop of more rounds than a call of its function makes, while other threads wait behind it: each round counts once.
+#[test]
+fn long_loops_that_others_wait_for_count_once() {
+    if !translates() {
+        return;
+    }
+    let aside = "and.b32 %w2, %t0, 3; setp.eq.u32 %p1, %w2, 1; @%p1 bra SET;\nL:";
+    let text = LONG
+        .replace("\nL:", &format!("\n{aside}"))
+        .replace("@%p2 bra W; ", "")
+        .replace("ld.shared.u32 %w3, [s];", "mov.u32 %w3, 5;");
+    let random = &mut Random(15);
+    for level in levels() {
+        for loads in ["", "ld.global.u32 %w3, [%a0]; add.u32 %w1, %w1, %w3; "] {
+            let text = text.replace("L: ", &format!("L: {loads}"));
+            let rounds: Vec<u32> = (0..96).map(|_| 30_000 + random.below(4000) as u32).collect();
+            let both = [MachineCode::Never, MachineCode::Always];
+            let [never, always] = both.map(|way| long_of(&text, &rounds, way, level, &LaunchOptions::default()));
+            assert_eq!(never.0, "");
+            assert!(never == always, "{level:?}: {}, {} instructions, not {}", always.0, always.2, never.2);
         }
     }
 }
