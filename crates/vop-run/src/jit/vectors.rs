@@ -6,7 +6,7 @@
 //! | vector registers | 32 | 16 |
 //! | a truth: a predicate, or the result of a comparison | a bit of a mask register | a word of a vector register, all ones or zero |
 //! | truths of half of the threads, for doubles | eight bits | four doubles of a vector register |
-//! | the active threads | a mask register | the bytes of the mask, extended where they are needed |
+//! | the active threads | a mask register | the bytes of the mask, extended where they are needed; in straight regions a vector register |
 //! | a constant | one element, which an instruction repeats | a whole vector |
 //!
 //! Most vector instructions are in both, under one code. A register of the templates has a number above those of AVX2, which names it by the

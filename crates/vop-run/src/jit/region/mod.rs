@@ -16,7 +16,8 @@
 //! part, it goes over to the second one, which has the same homes.
 //!
 //! In most loops threads that part from the others leave it. In such a *straight* region all threads of the turn that have not left are at one
-//! place, so homes need no masks: what a thread had is written to its column when it leaves, and nobody asks what its element becomes then.
+//! place, so homes need no masks: what a thread had is kept when it leaves, and nobody asks what its element becomes then. The masks are in
+//! registers, and of each part only those are counted that go on.
 //! Addresses of all elements mostly stay a row, or all the same, and are found without waiting for the mask, which would be known last.
 //!
 //! The function leaves early where a check of an address fails, and after a number of rounds. All threads of the turn are then at the start of a
