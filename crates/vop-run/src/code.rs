@@ -156,6 +156,10 @@ pub(crate) struct Region {
     pub(crate) loading: Option<u32>,
     /// The columns that it writes.
     pub(crate) written: Vec<(Slot, Width)>,
+    /// Whether threads that part from the others leave it.
+    pub(crate) straight: bool,
+    /// The number of its steady accesses.
+    pub(crate) steady: u32,
     /// The rounds of loops that a call may make.
     pub(crate) rounds: u64,
     /// The step in whose place it is.
@@ -174,6 +178,9 @@ pub(crate) struct RegionPart {
     /// Whether the branch counts for all threads, or for those that take it.
     pub(crate) counts_branch: bool,
     pub(crate) counts_taken: bool,
+    /// In a straight region, the part where threads go on that do not leave, and whether those that leave take the branch.
+    pub(crate) goes_to: Option<u32>,
+    pub(crate) others_take: bool,
     /// The first site of its loads.
     pub(crate) site: u32,
 }

@@ -56,7 +56,8 @@ pub(super) enum General {
 pub(super) enum Condition {
     Zero = 0x84,
     NotZero = 0x85,
-    /// Of unsigned numbers; also where no carry is set.
+    /// Of unsigned numbers; also where a carry is set.
+    Below = 0x82,
     NotBelow = 0x83,
     /// Of a negative result.
     Sign = 0x88,

@@ -20,6 +20,7 @@ use super::known::{Compared, Known, Relation};
 use super::live::Live;
 use super::load;
 use super::phases::{phases, read_later};
+use super::steady::Steady;
 use super::stream;
 use super::vectors::{AND_NOT, LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
@@ -237,7 +238,7 @@ fn takes_any_nan(known: Known) -> bool {
 /// Something that a step of the run reads or writes.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    slot: Slot,
+    pub(super) slot: Slot,
     pub(super) width: Width,
     /// The steps of the run that read it, in order.
     pub(super) uses: Vec<usize>,
@@ -254,7 +255,9 @@ pub(super) struct Value {
     /// Whether it may be another NaN than that of arithmetic.
     any_nan: bool,
     /// Whether its registers are a [`Home`], which nothing else is put in.
-    at_home: bool,
+    pub(super) at_home: bool,
+    /// Whether it is a byte or a short with zeros above it.
+    short: bool,
 }
 
 /// Registers that have a column's elements for the threads of a turn, from one part of a region to the next.
@@ -265,6 +268,8 @@ pub(super) struct Home {
     pub(super) registers: [u8; 2],
     /// Whether the region writes it.
     pub(super) written: bool,
+    /// The register that has the elements of threads that have left a straight region, if there is one.
+    pub(super) left: Option<u8>,
 }
 
 /// A register that a part of a region reads or writes.
@@ -299,6 +304,8 @@ pub(super) struct Line<'s> {
     pub(super) turns: Option<Rc<Turns>>,
     /// Whether what it gives is read by nothing that tells one NaN from another.
     any_nan: bool,
+    /// The number of its steady access, if it is one.
+    pub(super) steady: Option<usize>,
 }
 
 impl Line<'_> {
@@ -367,6 +374,9 @@ pub(super) struct Writer<'k> {
     /// Whether threads that part from the others leave it: see [`region`](super::region). And the homes that each exit needs.
     pub(super) straight: bool,
     pub(super) leaving: Vec<Vec<Home>>,
+    /// With AVX2, the register of the active threads of a straight region.
+    pub(super) active_words: Option<u8>,
+    pub(super) steady: Steady,
     /// Jumps to the end.
     pub(super) leaves: Vec<Jump>,
 }
@@ -416,6 +426,8 @@ impl<'k> Writer<'k> {
             homes: Vec::new(),
             straight: false,
             leaving: Vec::new(),
+            active_words: None,
+            steady: Steady::default(),
             leaves: Vec::new(),
         }
     }
@@ -568,8 +580,9 @@ impl<'k> Writer<'k> {
     pub(super) fn turn(&mut self, lines: &[Line<'_>]) {
         self.free = (1 << self.vectors.values()) - 1;
         for home in &self.homes {
-            home.registers.iter().for_each(|register| self.free &= !(1 << register));
+            home.registers.iter().chain(&home.left).for_each(|register| self.free &= !(1 << register));
         }
+        self.active_words.iter().for_each(|register| self.free &= !(1 << register));
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.free_places = (0..self.spills).collect();
         self.waiting.clear();
@@ -611,6 +624,17 @@ impl<'k> Writer<'k> {
         self.pinned.clear();
         let guard = self.values.iter().position(|value| value.uses.last() == Some(&self.at))?;
         Some(self.read(guard)[0])
+    }
+
+    /// The comparison that gives the guard behind lines, if nothing else reads it, and its opposite, if that takes fewer instructions.
+    pub(super) fn opposite(&self, lines: &[Line<'_>]) -> Option<(usize, Known)> {
+        let of_guard = |result: &usize| {
+            let Value { uses, lives, .. } = &self.values[*result];
+            uses[..] == [lines.len()] && !lives
+        };
+        let at = lines.iter().rposition(|line| line.results.iter().any(of_guard))?;
+        let What::Compute(Known::Compare(relation, what)) = lines[at].what else { return None };
+        self.cheaper_opposite(relation, what).map(|relation| (at, Known::Compare(relation, what)))
     }
 
     /// The registers that lines read or write, and how often; `depth` is the number of loops around them.
@@ -728,9 +752,16 @@ impl<'k> Writer<'k> {
                 }
                 _ => return None,
             };
-            let (sources_of, results_of) = Default::default();
-            let mut line =
-                Line { what, operands, sources: sources_of, results: results_of, index: None, turns, any_nan: false };
+            let mut line = Line {
+                what,
+                operands,
+                sources: Vec::new(),
+                results: Vec::new(),
+                index: None,
+                turns,
+                any_nan: false,
+                steady: None,
+            };
             for (slot, width) in sources {
                 let registers = self.homes.iter().find(|home| home.slot == slot).map(|home| home.registers);
                 let value = *current.entry((slot, width == Width::Double)).or_insert_with(|| {
@@ -744,7 +775,8 @@ impl<'k> Writer<'k> {
             }
             for (slot, width) in results {
                 self.distance(slot, width)?;
-                self.values.push(Value::new(slot, width, false));
+                let short = matches!(line.what, What::Load(load, _) if load::has_zeros_above(load));
+                self.values.push(Value { short, ..Value::new(slot, width, false) });
                 current.insert((slot, width == Width::Double), self.values.len() - 1);
                 line.results.push(self.values.len() - 1);
             }
@@ -1336,6 +1368,13 @@ impl<'k> Writer<'k> {
         let mut b = self.operands(line.sources[1]);
         let [d, _] = self.result(line);
         match what {
+            // Words that are equal in their low halves, or in the order of these, as there are zeros above.
+            Compared::Short { signed }
+                if (!signed || matches!(relation, Relation::Equal | Relation::NotEqual))
+                    && line.sources.iter().all(|source| self.values[*source].short) =>
+            {
+                self.compare_words(false, relation, d, a[0], b[0]);
+            }
             Compared::Short { signed } => {
                 // The low halves, moved up, are in the same order.
                 self.shift_by(SHIFT_BY, LEFT, T0, Operand::Register(a[0]), 16);
@@ -1524,6 +1563,7 @@ impl Value {
             lives: false,
             any_nan: false,
             at_home: false,
+            short: false,
         }
     }
 }

@@ -48,7 +48,7 @@ const MAX_AHEAD: usize = 64;
 
 /// Offsets of a site's fields.
 pub(super) const FIRST: i32 = 0;
-const STARTS: i32 = 8;
+pub(super) const STARTS: i32 = 8;
 pub(super) const START: i32 = 16;
 const LAST: i32 = 24;
 const AHEAD: i32 = 32;
@@ -139,6 +139,11 @@ pub(super) fn can_access(kernel: &Kernel, access: &Access, memory: MemoryWidth, 
 /// The width of the columns of what is loaded or stored.
 pub(super) fn width(memory: MemoryWidth) -> Width {
     if memory == MemoryWidth::Bits64 { Width::Double } else { Width::Word }
+}
+
+/// Whether what is loaded has zeros above its bytes.
+pub(super) fn has_zeros_above(load: &Load) -> bool {
+    matches!(load.memory, MemoryWidth::Bits8 | MemoryWidth::Bits16) && load.extension.sign == 0
 }
 
 /// Bytes of one element in memory.
@@ -321,6 +326,10 @@ impl Writer<'_> {
                 self.leave_if_uneven(beyond, bytes);
             }
             Base::Doubles if line.index.is_some() => {
+                self.settle(line.sources[0]);
+                if let Some(number) = line.steady {
+                    self.steady_access(line, access, span, (site, number), &mut ends, body);
+                }
                 let beyond = self.access_by_index(line, access, span, site, &mut ends, body);
                 self.leave_if_uneven(beyond, bytes);
             }
@@ -386,7 +395,7 @@ impl Writer<'_> {
         }
         let bytes = access.bytes;
         let row = self.asm.vector(std::array::from_fn(|i| i as u32 * bytes));
-        let jumps = self.jumps_if_regular(row);
+        let jumps = self.jumps_if_regular(T0, row);
         let other = self.asm.jump();
         let mut others = vec![other];
         let reach = bytes * (self.vectors.lanes() as u32 - 1);
@@ -463,12 +472,11 @@ impl Writer<'_> {
         ends: &mut Vec<Jump>,
         body: &mut dyn FnMut(&mut Self, Shape),
     ) -> u8 {
-        self.settle(line.sources[0]);
         let [words, _] = self.read(line.sources[0]);
         let (Some(index), Operand::Memory(base, distance)) = (line.index, self.memory(line.sources[1], 0)) else {
             unreachable!("an address of the block is in memory")
         };
-        if !self.masked && 1 << index.shift == access.bytes {
+        if !self.masked && line.steady.is_none() && 1 << index.shift == access.bytes {
             let other = self.jump_unless_counting(words);
             self.first_to_general(MOVE_FIRST, SCRATCH, T1);
             // The words must not wrap within the row.
@@ -502,7 +510,9 @@ impl Writer<'_> {
         self.broadcast_general(T1, SCRATCH);
         self.shift_by(SHIFT_BY, LEFT, T0, Operand::Register(words), index.shift);
         self.vector(ADD, T0, T0, Operand::Register(T1));
-        self.regular(access, span, site, ends, body);
+        if line.steady.is_none() {
+            self.regular(access, span, site, ends, body);
+        }
         let beyond = self.not_below_memory((SITES, site + STARTS));
         let end = self.asm.jump();
         self.asm.land(far);

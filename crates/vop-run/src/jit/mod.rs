@@ -11,6 +11,7 @@
 //! - [`known`]: the instructions that have a template. What each computes is defined in `pure/`; a test compares every template with it.
 //! - [`live`]: which registers are read later. [`emit`]: templates of what computes, and which values stay in registers.
 //! - [`load`]: where threads reach memory, checked; loads. [`index`]: addresses that are indexes. [`fixed`]: addresses that are known.
+//! - [`steady`]: accesses of loops whose threads stay in a row.
 //! - [`store`], [`video`]: stores, and video instructions. [`phases`]: stores of shared memory behind loads of it.
 //! - [`stream`]: stores that go past the caches.
 //! - [`region`]: whole loops as one function.
@@ -35,6 +36,7 @@ mod live;
 mod load;
 mod phases;
 pub(crate) mod region;
+pub(crate) mod steady;
 mod store;
 mod stream;
 mod vectors;
@@ -376,10 +378,10 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64, block:
     }
     let mut regions = Vec::new();
     for region in region::Region::all(kernel, steps) {
-        if let Some((function, written)) = writer.region(steps, &region, &live, compiled.sites) {
+        if let Some(written) = writer.region(steps, &region, &live, compiled.sites) {
             let first = compiled.sites;
             compiled.sites += region.sites(steps);
-            regions.push((region, function, written, first));
+            regions.push((region, written, first));
         }
     }
     compiled.block = writer.fixed.found.then_some(block);
@@ -405,7 +407,7 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64, block:
         compiled.others.extend(other);
         compiled.steps[own.0.start].op = Op::Run(run);
     }
-    for (found, function, written, site) in regions {
+    for (found, region::Written { function, columns, straight, steady }, site) in regions {
         let loading = found.loads(steps).then_some(compiled.loading as u32);
         compiled.loading += usize::from(loading.is_some());
         let (entry, lanes) = (found.entry(steps), vectors.lanes());
@@ -416,9 +418,11 @@ fn compile(kernel: &Kernel, steps: &[Step], file: &File, shared_len: u64, block:
             // SAFETY: the writer put a function there, of this type.
             function: unsafe { code.region(function) },
             lanes: lanes as u32,
-            parts: found.describe(steps, site),
+            parts: found.describe(steps, site, straight),
             loading,
-            written,
+            written: columns,
+            straight,
+            steady: steady as u32,
             rounds: (ROUND_WORK / (lanes * found.len())).max(MIN_ROUNDS) as u64,
             exits: found.exits,
             instead,

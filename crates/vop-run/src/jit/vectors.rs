@@ -6,7 +6,7 @@
 //! | vector registers | 32 | 16 |
 //! | a truth: a predicate, or the result of a comparison | a bit of a mask register | a word of a vector register, all ones or zero |
 //! | truths of half of the threads, for doubles | eight bits | four doubles of a vector register |
-//! | the active threads | a mask register | the bytes of the mask, extended where they are needed |
+//! | the active threads | a mask register | the bytes of the mask, extended where they are needed; in straight regions a vector register |
 //! | a constant | one element, which an instruction repeats | a whole vector |
 //!
 //! Most vector instructions are in both, under one code. A register of the templates has a number above those of AVX2, which names it by the
@@ -14,7 +14,7 @@
 
 use super::assembler::{Code, Condition, General, Jump, Length, Mask, Operand, code};
 use super::emit::*;
-use super::known::Relation;
+use super::known::{Compared, Relation};
 use crate::level::Level;
 
 /// The vector instructions that functions are made of.
@@ -65,7 +65,6 @@ impl Vectors {
 
 /// A mask register to a general register.
 const MASK_TO_GENERAL: Code = code(1, 0, 0, 0x93);
-const GENERAL_TO_MASK: Code = code(1, 0, 0, 0x92);
 /// The second operand without the bits of the first.
 const MASK_AND_NOT: Code = code(1, 0, 0, 0x42);
 
@@ -333,6 +332,10 @@ impl Writer<'_> {
         match (self.vectors, half) {
             _ if !self.masked => self.all_truths(mask, vector),
             (Vectors::Avx512, half) => self.half_of_truths(ACTIVE, half.unwrap_or(0), mask, vector),
+            (Vectors::Avx2, half) if self.active_words.is_some() => {
+                let active = self.active_register();
+                half.map_or(active, |half| self.half_of_truths(active, half, mask, vector))
+            }
             (Vectors::Avx2, None) => {
                 self.vector(BYTES_TO_WORDS, vector, 0, Operand::Memory(MASK, 0));
                 vector
@@ -398,16 +401,24 @@ impl Writer<'_> {
             self.asm.evex(MASK_TO_BYTES, Length::Bits128, T4, 0, Operand::Register(from), Mask::ALL);
             return self.asm.evex(STORE_BYTES, Length::Bits128, T4, 0, to, active);
         }
-        let upper = self.half_of(from, 1, T4);
-        self.half_vector(WORDS_TO_SHORTS, T4, from, upper);
-        self.half_vector(SHORTS_TO_BYTES, T4, T4, Operand::Register(T4));
+        self.truths_to_bytes(T4, from);
         if self.masked {
             self.half_vector(LOAD_EIGHT, T3, 0, to);
-            self.half_vector(LOAD_EIGHT, T2, 0, Operand::Memory(MASK, 0));
+            match self.active_words {
+                Some(active) => self.truths_to_bytes(T2, active),
+                None => self.half_vector(LOAD_EIGHT, T2, 0, Operand::Memory(MASK, 0)),
+            }
             self.half_vector(CHOOSE_BYTES, T4, T3, Operand::Register(T4));
             self.asm.immediate(T2 << 4);
         }
         self.half_vector(STORE_EIGHT, T4, 0, to);
+    }
+
+    /// Truths as eight bytes. AVX2.
+    fn truths_to_bytes(&mut self, to: u8, truths: u8) {
+        let upper = self.half_of(truths, 1, to);
+        self.half_vector(WORDS_TO_SHORTS, to, truths, upper);
+        self.half_vector(SHORTS_TO_BYTES, to, to, Operand::Register(to));
     }
 
     /// Truths on the stack.
@@ -502,25 +513,20 @@ impl Writer<'_> {
         if self.vectors == Vectors::Avx512 {
             return self.mask_to_general(to, truths);
         }
-        let upper = self.half_of(truths, 1, T4);
-        self.half_vector(WORDS_TO_SHORTS, T4, truths, upper);
-        self.half_vector(SHORTS_TO_BYTES, T4, T4, Operand::Register(T4));
+        self.truths_to_bytes(T4, truths);
         self.first_to_general(MOVE_FIRST_DOUBLE, to, T4);
     }
 
     /// Of the active threads, whose mask is a word of the state, those where a truth is `when`, in `SCRATCH_3`, and the others, in `SCRATCH_2`.
-    /// With AVX-512 also in mask registers, which are returned. No value is in a mask register any more.
-    pub(super) fn divide(&mut self, truths: u8, when: bool, own: i32) -> Option<[u8; 2]> {
+    /// With AVX-512, the first one is also in a mask register, which is returned.
+    pub(super) fn divide(&mut self, truths: u8, when: bool, own: i32) -> Option<u8> {
         if self.vectors == Vectors::Avx512 {
             let codes = if when { [MASK_AND, MASK_AND_NOT] } else { [MASK_AND_NOT, MASK_AND] };
             for ((code, mask), to) in codes.into_iter().zip([K0, K1]).zip([SCRATCH_3, SCRATCH_2]) {
                 self.asm.vex(code, true, mask, truths, Operand::Register(ACTIVE));
                 self.mask_to_general(to, mask);
             }
-            // Stores of doubles need the second one.
-            let rest = *PREDICATES.start();
-            self.copy_truths(rest, K1);
-            return Some([K0, rest]);
+            return Some(K0);
         }
         self.truths_to_general(SCRATCH_3, truths);
         self.asm.load(SCRATCH_2, STATE, own);
@@ -568,22 +574,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes the threads of a mask the active ones; with AVX2, a word of the state becomes it.
-    pub(super) fn set_active_from(&mut self, mask: General, distance: i32) {
-        match self.vectors {
-            Vectors::Avx2 => {
-                self.asm.keep(mask, STATE, distance);
-                self.asm.address(MASK, STATE, distance);
-            }
-            Vectors::Avx512 => self.asm.vex(GENERAL_TO_MASK, false, ACTIVE, 0, Operand::Register(mask as u8)),
-        }
-    }
-
-    /// The next questions where the words in `T0` of all threads may be asked, active or not: jumps that are taken if they are the same, and if
-    /// they are in a row. `T1` is then that of the first thread in all places.
-    pub(super) fn jumps_if_regular(&mut self, row: Operand) -> [Jump; 2] {
-        self.vector(BROADCAST_WORD, T1, 0, Operand::Register(T0));
-        self.vector(SUB, T2, T0, Operand::Register(T1));
+    /// The next questions where words of all threads may be asked, active or not: jumps that are taken if they are the same, and if they are in
+    /// a row. `T1` is then that of the first thread in all places.
+    pub(super) fn jumps_if_regular(&mut self, words: u8, row: Operand) -> [Jump; 2] {
+        self.vector(BROADCAST_WORD, T1, 0, Operand::Register(words));
+        self.vector(SUB, T2, words, Operand::Register(T1));
         match self.vectors {
             Vectors::Avx2 => {
                 self.vector(TEST_BITS, T2, 0, Operand::Register(T2));
@@ -599,6 +594,108 @@ impl Writer<'_> {
                 [alike, self.jump_if_none(K0)]
             }
         }
+    }
+
+    // Masks of straight regions: those of the active threads are in a register.
+
+    /// The register of the active threads as truths.
+    pub(super) fn active_register(&self) -> u8 {
+        self.active_words.unwrap_or(ACTIVE)
+    }
+
+    /// All threads of the turn become active.
+    pub(super) fn activate_all(&mut self) {
+        let active = self.active_register();
+        self.all_truths(active, active);
+    }
+
+    /// The threads of a mask in a word of the state become active.
+    pub(super) fn activate(&mut self, distance: i32) {
+        match self.active_words {
+            Some(active) => self.vector(BYTES_TO_WORDS, active, 0, Operand::Memory(STATE, distance)),
+            None => self.set_active(distance),
+        }
+    }
+
+    /// The threads of the turn become active, as [`turn_mask`](Self::turn_mask) has found them.
+    pub(super) fn activate_turn(&mut self) {
+        if let Some(active) = self.active_words {
+            self.vector(BYTES_TO_WORDS, active, 0, Operand::Memory(MASK, 0));
+        }
+    }
+
+    /// The active threads as a mask as regions have it in memory.
+    pub(super) fn active_to_general(&mut self, to: General) {
+        self.truths_to_general(to, self.active_register());
+    }
+
+    /// Of the active threads, those where a truth is `when` are not active any more. They are told, as truths.
+    pub(super) fn part_from_active(&mut self, truths: u8, when: bool) -> u8 {
+        let (parted, active) = (self.truth(K0, T0), self.active_register());
+        let codes = [(MASK_AND, AND), (MASK_AND_NOT, AND_NOT)];
+        let [with, without] = if when { codes } else { [codes[1], codes[0]] };
+        self.truths(with.0, with.1, parted, truths, active);
+        self.truths(without.0, without.1, active, truths, active);
+        parted
+    }
+
+    /// The number of truths, in units of one for each thread, in `SCRATCH`; the truths as bits in `SCRATCH_3`.
+    fn count_truths(&mut self, truths: u8) {
+        match self.vectors {
+            Vectors::Avx2 => self.vector(FIRST_BITS, SCRATCH_3 as u8, 0, Operand::Register(truths)),
+            Vectors::Avx512 => self.mask_to_general(SCRATCH_3, truths),
+        }
+        self.asm.count_ones(SCRATCH, SCRATCH_3);
+    }
+
+    /// Adds the number of truths to a word of the state.
+    pub(super) fn add_truths(&mut self, truths: u8, distance: i32) {
+        self.count_truths(truths);
+        self.asm.add_to(SCRATCH, STATE, distance);
+    }
+
+    /// Adds the number of active threads to a word of the state. A jump that is taken if there are none.
+    pub(super) fn add_active(&mut self, distance: i32) -> Jump {
+        self.add_truths(self.active_register(), distance);
+        self.asm.test_self(SCRATCH_3);
+        self.asm.jump_if(Condition::Zero)
+    }
+
+    /// Adds the number of threads of a mask as regions have it in memory.
+    pub(super) fn add_threads(&mut self, mask: General, distance: i32) {
+        self.asm.count_ones(SCRATCH, mask);
+        if self.vectors == Vectors::Avx2 {
+            self.asm.shift_right(SCRATCH, 3);
+        }
+        self.asm.add_to(SCRATCH, STATE, distance);
+    }
+
+    /// Adds truths to a mask in a word of the state.
+    pub(super) fn or_truths(&mut self, truths: u8, distance: i32) {
+        self.truths_to_general(SCRATCH_2, truths);
+        self.asm.or_to(SCRATCH_2, STATE, distance);
+    }
+
+    /// Words of one register to another where there are truths.
+    pub(super) fn copy_where(&mut self, to: u8, from: u8, truths: u8) {
+        match self.vectors {
+            Vectors::Avx2 => self.choose(false, to, to, Operand::Register(from), truths),
+            Vectors::Avx512 => {
+                let mask = Mask::keeping(truths);
+                self.asm.evex(MOVE_WORDS, Length::Bits512, to, 0, Operand::Register(from), mask);
+            }
+        }
+    }
+
+    /// Makes other threads active for what is written by the body.
+    pub(super) fn with_active(&mut self, truths: u8, body: &mut dyn FnMut(&mut Self)) {
+        let active = self.active_register();
+        // No value is in a mask register at the end of a part.
+        let kept = self.truth(*PREDICATES.start(), T1);
+        self.copy_truths(kept, active);
+        self.copy_truths(active, truths);
+        body(self);
+        self.copy_truths(active, kept);
     }
 
     // Memory.
@@ -773,7 +870,7 @@ impl Writer<'_> {
             }
             // The number of the first active thread stays in `T4`, and the active ones in `T3`.
             (Vectors::Avx2, true) => {
-                self.active(None, K0, T3);
+                self.own_active(None, K0, T3);
                 self.vector(FIRST_BITS, SCRATCH as u8, 0, Operand::Register(T3));
                 self.asm.count_zeros(SCRATCH);
                 self.broadcast_general(T4, SCRATCH);
@@ -1297,6 +1394,25 @@ impl Writer<'_> {
         if negated {
             self.not_truths(d, d);
         }
+    }
+
+    /// The opposite of a comparison that is its negation here.
+    pub(super) fn cheaper_opposite(&self, relation: Relation, what: Compared) -> Option<Relation> {
+        let signed = match what {
+            Compared::Short { signed } | Compared::Word { signed } => signed,
+            // All of them are made of the signed ones.
+            Compared::Double { .. } => true,
+            Compared::Float | Compared::FloatDouble => return None,
+        };
+        let opposite = match (relation, signed) {
+            (Relation::NotEqual, _) => Relation::Equal,
+            (Relation::LessOrEqual, true) => Relation::Greater,
+            (Relation::GreaterOrEqual, true) => Relation::Less,
+            (Relation::Less, false) => Relation::GreaterOrEqual,
+            (Relation::Greater, false) => Relation::LessOrEqual,
+            _ => return None,
+        };
+        (self.vectors == Vectors::Avx2).then_some(opposite)
     }
 
     /// Comparisons of integers of 64 bits.

@@ -141,6 +141,170 @@ fn random_loops_compute_what_their_steps_do() {
     assert!(loops > 40, "{loops}");
 }
 
+/// A random loop that threads leave by several exits, and that others stay in together; its loads are of indexes that go on in all ways.
+fn loop_that_threads_leave(random: &mut Random) -> String {
+    let exits = 1 + random.below(3);
+    let some_stay_away = ["", "setp.gt.u32 %q, %t2, 41; @%q bra X0;"][random.below(2)];
+    let pick = |random: &mut Random, list: &[&str]| list[random.below(list.len())].to_owned();
+    let of_thread = pick(random, &["%t0", "%t2", "%t1", "0", "7", "%t3", "%t4", "%t5", "%t8", "%t9"]);
+    let counter = pick(random, &["0", "3", "%t6", "%ntid.x", "%t5"]);
+    let rounds = pick(random, &["25", "9", "1", "%t7"]);
+    let mut text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 table, .param .u64 other, .param .u64 out) {{\n
+         .reg .b32 %w<12>, %t<12>, %i, %k, %j, %n, %x, %rounds; .reg .b64 %d<4>, %a<8>; .reg .pred %p<8>, %q; .reg .b16 %h<3>;\n
+         mov.u16 %h1, 1; mov.u16 %h2, 1; mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n
+         ld.param.u64 %a0, [table]; ld.param.u64 %a1, [other]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %t0, 8; add.s64 %a2, %a2, %a3;\n
+         mul.lo.u32 %t3, %t0, 3; and.b32 %t4, %t0, 3; xor.b32 %t5, %t2, 1; ld.global.u32 %t6, [%a0]; and.b32 %t6, %t6, 15; and.b32 %t7, %t2, 7;\n
+         add.u32 %t7, %t7, 2; setp.lt.u32 %q, %t2, 40;\n
+         selp.u32 %t8, %t0, %t3, %q; selp.u32 %t9, 5, %t2, %q; sub.s64 %a5, %a0, 4294967200; sub.s64 %a6, %a0, 17179868800; mov.u32 %i, {of_thread}; mov.u32 %k, {counter}; mov.u32 %j, 0; mov.u32 %n, 0; mov.u32 %rounds, {rounds};\n
+         mov.u32 %w0, 0; mov.u32 %w1, 1; mov.u32 %w2, 2; mov.u64 %d0, 0; mov.u64 %d1, 1; setp.eq.u32 %p3, %t4, 2;\n{some_stay_away}\nL:\n"
+    );
+    let mut parts = 0;
+    for _ in 0..2 + random.below(7) {
+        match random.below(10) {
+            0..4 => text += &load_of_loop(random),
+            4..7 => {
+                let setp = [
+                    format!("setp.{}.u32 %p0, %w1, %w2;", pick(random, &["eq", "lt", "ge", "gt"])),
+                    format!("setp.{}.s32 %p0, %w1, {};", pick(random, &["lt", "le", "ge", "eq"]), random.below(90)),
+                    format!("setp.{}.s16 %p0, %h1, %h2;", pick(random, &["eq", "ne", "lt", "gt"])),
+                    format!("setp.{}.u16 %p0, %h1, %h2;", pick(random, &["eq", "ne", "le"])),
+                    format!("setp.{}.u64 %p0, %d1, {};", pick(random, &["eq", "le", "lt"]), random.below(1 << 30)),
+                    // Of all threads, and of one, at last.
+                    "setp.gt.u32 %p0, %n, 13;".to_owned(),
+                    "mul.lo.u32 %x, %n, 5; and.b32 %x, %x, 63; setp.eq.u32 %p0, %x, %t2;".to_owned(),
+                    // A predicate that comes from before the loop, or from the last round.
+                    "and.pred %p0, %p3, %p3; setp.gt.u32 %p3, %w0, 0x70000000;".to_owned(),
+                ];
+                let branch = ["@%p0 bra", "@%p0 bra", "@%p0 bra", "not.pred %p1, %p0; @!%p1 bra"][random.below(4)];
+                text += &format!("{} {branch} X{};", setp[random.below(setp.len())], random.below(exits));
+                parts += 1;
+            }
+            7 => {
+                text += &pick(
+                    random,
+                    &[
+                        "add.u32 %k, %k, 1;",
+                        "add.u32 %k, 1, %k;",
+                        "sub.u32 %j, %j, 1;",
+                        "add.u32 %i, %i, 2;",
+                        "xor.b32 %k, %k, 1;",
+                        "mov.u32 %j, %w1;",
+                        "shl.b32 %j, %k, 1;",
+                    ],
+                );
+            }
+            8 => {
+                text += &pick(
+                    random,
+                    &[
+                        "mad.lo.u32 %w0, %w0, 7, %w1;",
+                        "add.u64 %d0, %d0, %d1;",
+                        "xor.b32 %w0, %w0, %k;",
+                        "add.u32 %w2, %w2, %i;",
+                        "cvt.u32.u16 %w1, %h1; add.u32 %w0, %w0, %w1;",
+                    ],
+                );
+            }
+            _ => {
+                text += &format!("bra P{parts};\nP{parts}:");
+                parts += 1;
+            }
+        }
+        text.push('\n');
+    }
+    text += &load_of_loop(random);
+    text += "mad.lo.u32 %w0, %w0, 3, %w1; add.u32 %k, %k, 1; add.u32 %n, %n, 1; setp.lt.u32 %p2, %n, %rounds; @%p2 bra L;\nbra X0;\n";
+    for exit in 0..exits {
+        text += &format!("X{exit}: add.u32 %w0, %w0, {exit}; bra END;\n");
+    }
+    text + "END: cvt.u32.u64 %w3, %d0; mad.lo.u32 %w0, %n, 0x10001, %w0; add.u32 %w0, %w0, %j; cvt.u32.u16 %w4, %h1; add.u32 %w0, %w0, %w4; mad.lo.u32 %w3, %k, 0x101, %w3;\n
+        add.u32 %w3, %w3, %w2; st.global.u32 [%a2], %w0; st.global.u32 [%a2+4], %w3; ret;\n}\n"
+}
+
+/// A load of such a loop, with its address.
+fn load_of_loop(random: &mut Random) -> String {
+    // Indexes that wrap where the addresses do not.
+    if random.percent(5) {
+        let line = [
+            "cvt.u64.u32 %a4, %x; add.s64 %a4, %a4, %a5; ld.global.u8 %h1, [%a4];",
+            "mad.wide.u32 %a4, %x, 4, %a6; ld.global.u32 %w1, [%a4];",
+        ];
+        return format!("add.u32 %x, %i, %k; add.u32 %x, %x, 4294967200; {}", line[random.below(2)]);
+    }
+    let forms = [
+        "ld.global.u8 %w1",
+        "ld.global.u8 %h1",
+        "ld.global.u8 %h2",
+        "ld.global.s8 %h1",
+        "ld.global.u16 %h2",
+        "ld.global.s16 %h1",
+        "ld.global.u16 %w2",
+    ];
+    let wide = ["ld.global.u32 %w1", "ld.global.u64 %d1", "ld.global.v2.u32 {%w1, %w2}", "ld.global.v2.u64 {%d1, %d2}"];
+    let (form, bytes) = match random.below(11) {
+        form @ 0..7 => (forms[form], if form < 4 { 1 } else { 2 }),
+        form => (wide[form - 7], [4, 8, 8, 16][form - 7]),
+    };
+    let index = [
+        "add.u32 %x, %i, %k;",
+        "add.u32 %x, %k, %i;",
+        "mov.u32 %x, %k;",
+        "mov.u32 %x, %i;",
+        "sub.u32 %x, %i, %j; add.u32 %x, %x, %k;",
+        "mad.lo.u32 %x, %k, 3, %i;",
+        "shl.b32 %x, %k, 1; add.u32 %x, %x, %i;",
+        "sub.u32 %x, %k, 2;",
+        "and.b32 %x, %w1, 63; add.u32 %x, %x, %k;",
+        "mul.lo.u32 %x, %i, %k; and.b32 %x, %x, 127;",
+    ];
+    let index = index[random.below(index.len())];
+    let base = ["%a0", "%a0", "%a1"][random.below(3)];
+    // Some are no multiples of their bytes.
+    let offset = if random.percent(4) { 1 } else { [0, 0, 16, -16, 32][random.below(5)] };
+    // Mostly elements one behind another; others become uneven, or leave gaps.
+    let factor = if random.percent(75) { bytes } else { [1, bytes.max(4), 16][random.below(3)] };
+    let address = match random.below(4) {
+        0 if factor == 1 => format!("cvt.u64.u32 %a4, %x; add.s64 %a4, %a4, {base};"),
+        1 if factor == 1 => format!("cvt.s64.s32 %a4, %x; add.s64 %a4, {base}, %a4;"),
+        0 | 1 => format!("mad.wide.s32 %a4, %x, {factor}, {base};"),
+        2 => format!("mul.wide.s32 %a4, %x, {factor}; add.s64 %a4, %a4, {base};"),
+        _ => format!("mul.wide.u32 %a4, %x, {factor}; add.s64 %a4, {base}, %a4;"),
+    };
+    let more = match form {
+        "ld.global.u32 %w1" => format!("ld.global.u32 %w2, [%a4+{}];", offset + 64),
+        "ld.global.u64 %d1" => format!("ld.global.u64 %d2, [%a4+{}];", offset - 64),
+        _ => String::new(),
+    };
+    format!("{index} {address} {form}, [%a4+{offset}]; {more}")
+}
+
+#[test]
+fn random_loops_that_threads_leave_compute_what_their_steps_do() {
+    if !translates() {
+        return;
+    }
+    let mut counts = [0; 3];
+    let seeds = random::seeds(0..600);
+    let number = seeds.end - seeds.start;
+    for seed in seeds {
+        let random = &mut Random(seed);
+        let text = loop_that_threads_leave(random);
+        // Bytes that are often the same; tables that all threads reach, or only some of them.
+        let most = [4, 64, 1 << 16][random.below(3)];
+        let words = [100, 600, 2000, 9000][random.below(4)];
+        let table: Vec<u32> = (0..words).map(|_| random.below(most) as u32 * 0x0101).collect();
+        let ways = ways_of(seed as usize);
+        for (way, count) in compare_walks_in(&ways, &text, &table).into_iter().enumerate() {
+            counts[way] += count;
+        }
+    }
+    let [failed, ran, regions] = counts.map(|count| count as u64);
+    // Some loops read too far from round to round.
+    let enough = failed > number / 3 && ran > number / 2 && regions > number;
+    assert!(enough, "{failed} failed, {ran} ran, {regions} as functions, of {number} loops at two levels");
+}
+
 /// A kernel whose threads go through a table from entry to entry, as the entries say: some for longer than others, and some beyond its end.
 const WALK: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 table, .param .u64 other, .param .u64 out) {\n
      .reg .b32 %w<12>, %t<8>; .reg .b64 %a<8>; .reg .pred %p<4>;\n
@@ -169,15 +333,23 @@ fn walk(text: &str, table: &[u32], machine_code: MachineCode, level: Level, bloc
 
 /// Launches such a kernel in all ways, step by step and with its loops as functions; how many of these launches fail, and how many do not.
 fn compare_walks(text: &str, table: &[u32]) -> [usize; 2] {
-    let mut counts = [0; 2];
-    for (level, block) in ways() {
+    let [failed, ran, regions] = compare_walks_in(&ways(), text, table);
+    assert_eq!(regions, failed + ran);
+    [failed, ran]
+}
+
+/// The same in some ways; also how many have functions.
+fn compare_walks_in(ways: &[(Level, u32)], text: &str, table: &[u32]) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for &(level, block) in ways {
         let both = [MachineCode::Never, MachineCode::Always];
         let [never, always] = both.map(|way| walk(text, table, way, level, block));
         assert_eq!(never.0, always.0, "{level:?}, {block} threads\n{text}");
         // Blocks behind one that fails may have run with it.
         let ends = never.0.ends_with("executed");
         assert!(!ends || never.1 == always.1, "{level:?}, {block} threads\n{text}");
-        assert_eq!((never.2, always.2 > 0), (0, true));
+        assert_eq!(never.2, 0);
+        counts[2] += always.2.min(1);
         counts[usize::from(ends)] += 1;
     }
     counts
@@ -270,14 +442,27 @@ SET: st.shared.u32 [s], %w2; mov.u32 %w3, 9;\n
 END: add.u32 %w1, %w1, %w3; st.global.u32 [%a1], %w1; ret;\n}\n";
 
 fn long(rounds: &[u32], machine_code: MachineCode, level: Level, options: &LaunchOptions) -> (String, Vec<u8>) {
-    let program = Program::read(LONG);
+    let (result, out, _) = long_of(LONG, rounds, machine_code, level, options);
+    (result, out)
+}
+
+/// The same of another kernel, with the number of thread-instructions.
+fn long_of(
+    text: &str,
+    rounds: &[u32],
+    machine_code: MachineCode,
+    level: Level,
+    options: &LaunchOptions,
+) -> (String, Vec<u8>, u64) {
+    let program = Program::read(text);
     let kernel = program.kernel_at("k", level).unwrap();
     let mut memory = program.memory();
     let bytes: Vec<u8> = rounds.iter().flat_map(|word| word.to_le_bytes()).collect();
     let (input, out) = (memory.allocate("in", &bytes), memory.allocate("out", vec![0; bytes.len()]));
     let options = options.clone().with_machine_code(machine_code).with_cores(1);
     let result = kernel.launch([1; 3], [rounds.len() as u32, 1, 1], &[input.into(), out.into()], &mut memory, &options);
-    (result.map_or_else(|errors| errors.to_string(), |_| String::new()), memory.bytes(out).to_vec())
+    let instructions = result.as_ref().map_or(0, |report| report.instructions);
+    (result.map_or_else(|errors| errors.to_string(), |_| String::new()), memory.bytes(out).to_vec(), instructions)
 }
 
 /// Threads that wait for others by weak loads leave their loop, as the others have their turn.
@@ -294,6 +479,30 @@ fn long_loops_and_loops_that_wait_end() {
             let [never, always] = both.map(|way| long(&rounds, way, level, &LaunchOptions::default()));
             assert_eq!(never.0, "");
             assert!(never == always, "{level:?}: {}", always.0);
+        }
+    }
+}
+
+/// A loop of more rounds than a call of its function makes, while other threads wait behind it: each round counts once.
+#[test]
+fn long_loops_that_others_wait_for_count_once() {
+    if !translates() {
+        return;
+    }
+    let aside = "and.b32 %w2, %t0, 3; setp.eq.u32 %p1, %w2, 1; @%p1 bra SET;\nL:";
+    let text = LONG
+        .replace("\nL:", &format!("\n{aside}"))
+        .replace("@%p2 bra W; ", "")
+        .replace("ld.shared.u32 %w3, [s];", "mov.u32 %w3, 5;");
+    let random = &mut Random(15);
+    for level in levels() {
+        for loads in ["", "ld.global.u32 %w3, [%a0]; add.u32 %w1, %w1, %w3; "] {
+            let text = text.replace("L: ", &format!("L: {loads}"));
+            let rounds: Vec<u32> = (0..96).map(|_| 30_000 + random.below(4000) as u32).collect();
+            let both = [MachineCode::Never, MachineCode::Always];
+            let [never, always] = both.map(|way| long_of(&text, &rounds, way, level, &LaunchOptions::default()));
+            assert_eq!(never.0, "");
+            assert!(never == always, "{level:?}: {}, {} instructions, not {}", always.0, always.2, never.2);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::code::{Pc, Region};
 use crate::column::{Area, Slot, WARP, Width};
 use crate::jit;
 use crate::jit::region::{EXECUTED, FAILED, FIRST_TURN, PARTS, PENDING, RECORD, RESUMES, ROUNDS, TAKEN, WORDS};
+use crate::jit::steady::STEADY_WORDS;
 
 /// How often a region starts again for allocations that it did not know.
 const MAX_TRIES: usize = 8;
@@ -85,7 +86,7 @@ impl Worker<'_> {
         }
         let (lanes, exits) = (region.lanes as usize, region.exits.len());
         let turns = self.reach.file.warps * WARP / lanes;
-        let words = PARTS + WORDS * region.parts.len() + exits;
+        let words = PARTS + WORDS * region.parts.len() + exits + STEADY_WORDS * region.steady as usize;
         let records = words..words + if exits > 1 { turns * exits } else { 0 };
         if region.loading.is_some() {
             self.keep_columns(region);
@@ -285,11 +286,25 @@ fn bytes_of(word: u64, lanes: usize) -> [u8; 16] {
 
 /// What a region has executed: instructions that count, and video instructions.
 fn executed(region: &Region, state: &[u64]) -> (u64, u64) {
+    let words = || state[PARTS..].chunks_exact(WORDS).take(region.parts.len());
+    // Masks of eight threads have a byte for each.
     let ones = if region.lanes == 8 { 8 } else { 1 };
+    let mut numbers: Vec<[u64; 2]> = match region.straight {
+        false => words().map(|words| [EXECUTED, TAKEN].map(|word| words[word] / ones)).collect(),
+        // Those that have come to a part, but for those that are still there.
+        true => words()
+            .map(|words| [words[EXECUTED].wrapping_sub(u64::from(words[PENDING].count_ones()) / ones), words[TAKEN]])
+            .collect(),
+    };
+    for (number, part) in region.parts.iter().enumerate() {
+        if let Some(to) = part.goes_to {
+            numbers[to as usize][0] = numbers[to as usize][0].wrapping_add(numbers[number][1]);
+        }
+    }
     let (mut all, mut videos) = (0, 0);
-    for (part, words) in region.parts.iter().zip(state[PARTS..].chunks_exact(WORDS)) {
-        let [executed, taken] = [EXECUTED, TAKEN].map(|word| words[word] / ones);
+    for (part, [executed, went]) in region.parts.iter().zip(numbers) {
         all += executed * (u64::from(part.counts) + u64::from(part.counts_branch));
+        let taken = if part.others_take { executed - went } else { went };
         all += taken * u64::from(part.counts_taken);
         videos += executed * u64::from(part.videos);
     }

@@ -16,7 +16,8 @@
 //! part, it goes over to the second one, which has the same homes.
 //!
 //! In most loops threads that part from the others leave it. In such a *straight* region all threads of the turn that have not left are at one
-//! place, so homes need no masks: what a thread had is written to its column when it leaves, and nobody asks what its element becomes then.
+//! place, so homes need no masks: what a thread had is kept when it leaves, and nobody asks what its element becomes then. The masks are in
+//! registers, and of each part only those are counted that go on.
 //! Addresses of all elements mostly stay a row, or all the same, and are found without waiting for the mask, which would be known last.
 //!
 //! The function leaves early where a check of an address fails, and after a number of rounds. All threads of the turn are then at the start of a
@@ -26,6 +27,8 @@
 
 mod advance;
 mod write;
+
+pub(super) use write::Written;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -54,13 +57,13 @@ const ENTERED: usize = 3;
 /// The number of the first turn, and whether its threads go on where they are, as their masks tell.
 pub(crate) const FIRST_TURN: usize = 4;
 pub(crate) const RESUMES: usize = 5;
-/// Threads that leave, for AVX2.
-const LEAVING: usize = 6;
-/// Three words for each part, then one for each exit.
-pub(crate) const PARTS: usize = 7;
-/// The threads that are at a part, and the numbers of those that have executed it and have taken its branch.
+/// Three words for each part, then one for each exit, then [`STEADY_WORDS`](super::steady::STEADY_WORDS) for each steady access.
+pub(crate) const PARTS: usize = 6;
+/// The threads that are at a part.
 pub(crate) const PENDING: usize = 0;
+/// The number of threads that have executed a part. In a straight region, of those that have started there.
 pub(crate) const EXECUTED: usize = 1;
+/// The number of threads that have taken its branch. In a straight region, of those that have gone on to another part.
 pub(crate) const TAKEN: usize = 2;
 pub(crate) const WORDS: usize = 3;
 
@@ -94,6 +97,16 @@ struct Part {
 impl Part {
     fn guard(&self) -> Option<Slot> {
         Some(self.branch?.guard?.slot)
+    }
+
+    /// The part that it leads to; in a straight region, it is the only one.
+    fn goes_to(&self) -> Option<usize> {
+        let taken = self.branch.map(|branch| branch.to);
+        let falls = self.branch.is_none_or(|branch| branch.guard.is_some());
+        taken.into_iter().chain(falls.then_some(self.next)).find_map(|goal| match goal {
+            Goal::Part(part) => Some(part),
+            Goal::Exit(_) => None,
+        })
     }
 }
 
@@ -259,11 +272,12 @@ impl Region {
     }
 
     /// What the engine needs of each part.
-    pub(super) fn describe(&self, steps: &[Step], mut site: usize) -> Vec<RegionPart> {
+    pub(super) fn describe(&self, steps: &[Step], mut site: usize, straight: bool) -> Vec<RegionPart> {
         let mut parts = Vec::new();
         for part in &self.parts {
             let Totals { counts, videos, .. } = part.steps.totals(steps);
             let branch = part.branch.filter(|branch| branch.counts);
+            let goes_to = part.goes_to().filter(|_| straight);
             parts.push(RegionPart {
                 start: part.steps.start as Pc,
                 end: part.steps.end as Pc,
@@ -272,6 +286,8 @@ impl Region {
                 // A branch without a guard is taken by all.
                 counts_branch: branch.is_some_and(|branch| branch.guard.is_none()),
                 counts_taken: branch.is_some_and(|branch| branch.guard.is_some()),
+                goes_to: goes_to.map(|part| part as u32),
+                others_take: goes_to.is_some_and(|to| part.branch.is_some_and(|branch| branch.to != Goal::Part(to))),
                 site: site as u32,
             });
             site += part.steps.sites(steps);
@@ -305,7 +321,9 @@ impl Region {
     /// Whether threads that part from the others leave the region.
     fn is_straight(&self) -> bool {
         self.parts.iter().all(|part| match part.branch {
-            Some(Branch { guard: Some(_), to, .. }) => [to, part.next].iter().any(|goal| matches!(goal, Goal::Exit(_))),
+            Some(Branch { guard: Some(_), to, .. }) => {
+                matches!((to, part.next), (Goal::Exit(_), Goal::Part(_)) | (Goal::Part(_), Goal::Exit(_)))
+            }
             _ => true,
         })
     }

@@ -1,16 +1,29 @@
 //! The machine code of regions: both copies of the parts, what is at their ends, and where they leave.
 
 use super::{
-    ENTERED, EXECUTED, FAILED, FIRST_TURN, Goal, LEAVING, PENDING, Part, RECORD, RESUMES, ROUNDS, Region, TAKEN,
+    Branch, ENTERED, EXECUTED, FAILED, FIRST_TURN, Goal, PENDING, Part, RECORD, RESUMES, ROUNDS, Region, TAKEN,
 };
 use super::{exit_word, word_of};
 use crate::code::{Pc, Step};
 use crate::column::{Area, Slot, Width};
-use crate::jit::assembler::{Condition, General, Jump, Place};
+use crate::jit::assembler::{Assembler, Condition, General, Jump, Operand, Place};
 use crate::jit::emit::*;
 use crate::jit::live::Live;
 use crate::jit::places;
+use crate::jit::steady::Steady;
 use crate::jit::vectors::Vectors;
+
+/// A region's function.
+#[derive(Debug)]
+pub(in crate::jit) struct Written {
+    /// Where it starts.
+    pub(in crate::jit) function: usize,
+    /// The columns that it writes.
+    pub(in crate::jit) columns: Vec<(Slot, Width)>,
+    pub(in crate::jit) straight: bool,
+    /// The number of its steady accesses.
+    pub(in crate::jit) steady: usize,
+}
 
 /// What is written behind the code of a region: where it leaves, and where threads part.
 #[derive(Default)]
@@ -27,41 +40,41 @@ impl Writer<'_> {
     /// A region as a function; where it starts. `None` if something is too far away or too much. `sites` is the number of its first site.
     ///
     /// The function takes the starts of the areas, the mask of the block, the number of turns, the table of sites and the state, by the System V
-    /// convention. It returns the number of turns that are left, with the one that it is at. Beside it are the columns that it writes.
+    /// convention. It returns the number of turns that are left, with the one that it is at.
     pub(in crate::jit) fn region(
         &mut self,
         steps: &[Step],
         region: &Region,
         live: &Live,
         sites: usize,
-    ) -> Option<(usize, Vec<(Slot, Width)>)> {
+    ) -> Option<Written> {
         let start = self.asm.bytes.len();
         let written = self.region_of(steps, region, live, sites);
         self.homes.clear();
         self.straight = false;
+        self.active_words = None;
         if written.is_none() {
             self.asm.forget(start);
         }
         written
     }
 
-    fn region_of(
-        &mut self,
-        steps: &[Step],
-        region: &Region,
-        live: &Live,
-        mut site: usize,
-    ) -> Option<(usize, Vec<(Slot, Width)>)> {
+    fn region_of(&mut self, steps: &[Step], region: &Region, live: &Live, mut site: usize) -> Option<Written> {
         let start = self.asm.bytes.len();
         self.homes.clear();
+        self.steady = Steady::default();
         self.spills = 0;
         self.knows_places = false;
         self.accesses = usize::MAX;
         let mut used = vec![Area::Samples];
         let mut sites = Vec::new();
         let (mut found, mut needed, mut written) = (Vec::new(), 0, Vec::new());
-        for (number, part) in region.parts.iter().enumerate() {
-            let lines = self.part_lines(steps, region, number, live, site)?;
+        let (mut region, asked) = (region.clone(), region);
+        for (number, part) in asked.parts.iter().enumerate() {
+            let (lines, is_negated) = self.part_lines(steps, asked, number, live, site)?;
+            if let Some(Branch { guard: Some(guard), .. }) = &mut region.parts[number].branch {
+                guard.when ^= is_negated;
+            }
             self.areas().into_iter().for_each(|area| {
                 if !used.contains(&area) {
                     used.push(area);
@@ -73,9 +86,17 @@ impl Writer<'_> {
             sites.push(site);
             site += part.steps.sites(steps);
         }
-        self.find_homes(&found, needed, region, live);
+        let region = &region;
         self.straight = region.is_straight();
+        self.find_homes(&found, needed, region, live);
         self.leaving = region.exits.iter().map(|exit| self.homes_at(*exit, live)).collect();
+        if self.straight {
+            self.steady = Steady::of(steps, region.steps(), exit_word(region, region.exits.len()));
+            // How many there are.
+            for (number, site) in sites.iter().copied().enumerate() {
+                self.part_lines(steps, region, number, live, site)?;
+            }
+        }
         let saved = &[General::Rbx, General::Rbp, TURN, SCRATCH_2, SCRATCH_3, STATE];
         saved.iter().for_each(|register| self.asm.push(*register));
         self.asm.copy(STATE, General::R8);
@@ -86,6 +107,8 @@ impl Writer<'_> {
         if self.vectors == Vectors::Avx2 {
             self.asm.keep(MASK, STATE, ENTERED as i32 * 8);
         }
+        let prepare = (self.steady.count() > 0).then(|| self.asm.jump());
+        let prepared = self.asm.here();
         let homes = self.homes.clone();
         self.asm.compare_at(STATE, RESUMES as i32 * 8, 0);
         let resumes = self.asm.jump_if(Condition::NotZero);
@@ -99,38 +122,54 @@ impl Writer<'_> {
         self.asm.test_self(SCRATCH_2);
         let skip = self.asm.jump_if(Condition::Zero);
         homes.iter().for_each(|home| self.move_home(home, false));
+        self.forget_shapes();
+        if self.straight {
+            self.add_threads(SCRATCH_2, word_of(0, EXECUTED));
+        }
         self.compare_with_all(SCRATCH_2);
         let together = self.asm.jump_if(Condition::Zero);
-        self.asm.keep(SCRATCH_2, STATE, word_of(0, PENDING));
         // With masks.
         let mut labels = Vec::new();
-        let mut bodies = Vec::new();
-        let mut passes = Passes::default();
+        let mut apart = Apart::default();
+        match self.straight {
+            true => {
+                self.start_apart();
+                self.activate_turn();
+            }
+            false => self.asm.keep(SCRATCH_2, STATE, word_of(0, PENDING)),
+        }
         for (number, site) in sites.iter().copied().enumerate() {
             labels.push(self.asm.here());
-            self.asm.compare_at(STATE, word_of(number, PENDING), 0);
-            let none = self.asm.jump_if(Condition::Zero);
-            self.set_active(word_of(number, PENDING));
-            if let Some(jump) = passes.goes_on.take() {
-                self.asm.land(jump);
+            let mut none = None;
+            if !self.straight {
+                self.asm.compare_at(STATE, word_of(number, PENDING), 0);
+                none = Some(self.asm.jump_if(Condition::Zero));
+                self.set_active(word_of(number, PENDING));
             }
-            bodies.push(self.asm.here());
+            apart.land(&mut self.asm, number);
+            apart.bodies.push(self.asm.here());
             self.masked = true;
-            let nobody = passes.nobody.take();
             let guard = self.write_part(steps, region, number, live, site)?;
             let leaves = std::mem::take(&mut self.leaves);
             stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, false)));
-            passes = self.end_with_masks(region, number, guard, &labels, &bodies, &mut stubs);
-            nobody.into_iter().chain([none]).for_each(|jump| self.asm.land(jump));
+            match self.straight {
+                true => self.end_straight(region, number, guard, &mut apart, &mut stubs),
+                false => self.end_with_masks(region, number, guard, (&labels, &apart.bodies), &mut stubs),
+            }
+            none.into_iter().for_each(|jump| self.asm.land(jump));
         }
         // The end of a turn.
-        let stored = self.straight.then(|| self.asm.jump());
+        let nobody = self.asm.here();
+        let mut stored = None;
+        if self.straight {
+            std::mem::take(&mut apart.ends).into_iter().for_each(|jump| self.asm.land(jump));
+            homes.iter().for_each(|home| self.store_left(home));
+            stored = Some(self.asm.jump());
+        }
         let turn_end = self.asm.here();
         homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
-        if let Some(stored) = stored {
-            self.asm.land(stored);
-        }
-        labels.push(if self.straight { self.asm.here() } else { turn_end });
+        stored.into_iter().for_each(|stored| self.asm.land(stored));
+        labels.push(turn_end);
         self.asm.land(skip);
         if region.exits.len() > 1 {
             self.asm.load(SCRATCH, STATE, RECORD as i32 * 8);
@@ -170,13 +209,35 @@ impl Writer<'_> {
         self.asm.land(resumes);
         self.asm.set_at(STATE, RESUMES as i32 * 8, 0);
         homes.iter().for_each(|home| self.move_home(home, false));
-        self.asm.jump_back(labels[0]);
-        let stored = self.write_stubs(region, &labels, stubs);
+        if self.straight {
+            self.forget_shapes();
+            self.start_apart();
+            for number in 0..region.parts.len() {
+                let pending = word_of(number, PENDING);
+                self.asm.compare_at(STATE, pending, 0);
+                let none = self.asm.jump_if(Condition::Zero);
+                self.activate(pending);
+                self.asm.set_at(STATE, pending, 0);
+                self.asm.jump_back(apart.bodies[number]);
+                self.asm.land(none);
+            }
+            self.asm.jump_back(nobody);
+        } else {
+            self.asm.jump_back(labels[0]);
+        }
+        if let Some(prepare) = prepare {
+            self.asm.land(prepare);
+            self.prepare_steady();
+            self.asm.jump_back(prepared);
+        }
+        let stored = self.write_stubs(region, &labels, &mut apart, nobody, stubs);
         // Leaves with what homes have.
         homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
         stored.into_iter().chain([ended]).for_each(|jump| self.asm.land(jump));
         self.asm.copy(General::Rax, General::Rdx);
-        Some((self.end(start, frame, &[], saved)?, written))
+        let (straight, steady) = (self.straight, self.steady.count());
+        let function = self.end(start, frame, &[], saved)?;
+        Some(Written { function, columns: written, straight, steady })
     }
 
     /// Writes the lines of a part; the truths of its guard, if its branch has one.
@@ -188,11 +249,12 @@ impl Writer<'_> {
         live: &Live,
         site: usize,
     ) -> Option<Option<u8>> {
-        let lines = self.part_lines(steps, region, number, live, site)?;
+        let (lines, _) = self.part_lines(steps, region, number, live, site)?;
         self.turn(&lines);
         Some(self.guard_truths(&lines))
     }
 
+    /// The lines of a part, and whether they give the opposite of its guard.
     fn part_lines<'s>(
         &mut self,
         steps: &'s [Step],
@@ -200,11 +262,105 @@ impl Writer<'_> {
         number: usize,
         live: &Live,
         site: usize,
-    ) -> Option<Vec<Line<'s>>> {
+    ) -> Option<(Vec<Line<'s>>, bool)> {
         let part = region.parts[number];
         let places = places(steps, part.steps.start..part.steps.end);
         let behind = Behind { steps: &region.after(number), guard: part.guard(), later: &[] };
-        self.lines(steps, &places, &behind, live, site)
+        let mut lines = self.lines(steps, &places, &behind, live, site)?;
+        if self.straight {
+            self.find_steady(&mut lines, number);
+        }
+        let opposite = self.opposite(&lines);
+        if let Some((at, known)) = opposite {
+            lines[at].what = What::Compute(known);
+        }
+        Some((lines, opposite.is_some()))
+    }
+
+    /// A straight region goes over to the copy with masks, before threads leave.
+    fn start_apart(&mut self) {
+        for home in self.homes.clone() {
+            if let Some(left) = home.left {
+                self.copy(left, Operand::Register(home.registers[0]));
+            }
+        }
+    }
+
+    /// What threads have left a straight region with to its column: of all threads, as others had the same before.
+    fn store_left(&mut self, home: &Home) {
+        if let Some(left) = home.left {
+            self.move_home(&Home { registers: [left; 2], ..*home }, true);
+        }
+    }
+
+    /// Threads of a straight region leave: what they have is kept, and the mask of the exit has them.
+    fn leave(&mut self, region: &Region, exit: usize, truths: u8) {
+        if region.exits.len() > 1 {
+            self.or_truths(truths, exit_word(region, exit));
+        }
+        let homes = self.leaving[exit].clone();
+        for home in &homes {
+            if let Some(left) = home.left {
+                self.copy_where(left, home.registers[0], truths);
+            }
+        }
+        if homes.iter().any(|home| home.left.is_none()) {
+            self.with_active(truths, &mut |this| {
+                homes.iter().filter(|home| home.left.is_none()).for_each(|home| this.store_home(home));
+            });
+        }
+    }
+
+    /// The end of a part of a straight region, for the active threads.
+    fn end_straight(
+        &mut self,
+        region: &Region,
+        number: usize,
+        guard: Option<u8>,
+        apart: &mut Apart,
+        stubs: &mut Stubs,
+    ) {
+        let Part { branch, next, .. } = region.parts[number];
+        let flow = word_of(number, TAKEN);
+        let active = self.active_register();
+        let Some((truths, Branch { to, guard: Some(guard), .. })) = guard.zip(branch) else {
+            match branch.map_or(next, |branch| branch.to) {
+                Goal::Part(part) => {
+                    self.add_truths(active, flow);
+                    self.go_straight(number, part, apart, stubs);
+                }
+                Goal::Exit(exit) => {
+                    self.leave(region, exit, active);
+                    apart.ends.push(self.asm.jump());
+                }
+            }
+            return;
+        };
+        let (exit, part, when) = match (to, next) {
+            (Goal::Exit(exit), Goal::Part(part)) => (exit, part, guard.when),
+            (Goal::Part(part), Goal::Exit(exit)) => (exit, part, !guard.when),
+            _ => unreachable!("in a straight region, threads that part leave"),
+        };
+        let leaving = self.part_from_active(truths, when);
+        self.leave(region, exit, leaving);
+        let nobody = self.add_active(flow);
+        apart.ends.push(nobody);
+        self.go_straight(number, part, apart, stubs);
+    }
+
+    /// The active threads of a straight region go on.
+    fn go_straight(&mut self, number: usize, part: usize, apart: &mut Apart, stubs: &mut Stubs) {
+        if part <= number {
+            self.count_round(stubs, part, false);
+        }
+        match apart.bodies.get(part) {
+            Some(body) => self.asm.jump_back(*body),
+            None if part == number + 1 => {}
+            None => {
+                let jump = self.asm.jump();
+                apart.ahead.push((jump, part));
+            }
+        }
     }
 
     /// Adds the threads of a mask to a goal. `once` says whether nobody else can be there.
@@ -212,17 +368,10 @@ impl Writer<'_> {
         match goal {
             Goal::Part(part) if once => self.asm.keep(mask, STATE, word_of(part, PENDING)),
             Goal::Part(part) => self.asm.or_to(mask, STATE, word_of(part, PENDING)),
-            Goal::Exit(exit) => {
-                if self.straight {
-                    self.store_leaving(exit, mask);
-                }
-                match once {
-                    // With one exit, it has all that are nowhere else.
-                    _ if region.exits.len() == 1 => {}
-                    true => self.asm.keep(mask, STATE, exit_word(region, exit)),
-                    false => self.asm.or_to(mask, STATE, exit_word(region, exit)),
-                }
-            }
+            // With one exit, it has all that are nowhere else.
+            Goal::Exit(_) if region.exits.len() == 1 => {}
+            Goal::Exit(exit) if once => self.asm.keep(mask, STATE, exit_word(region, exit)),
+            Goal::Exit(exit) => self.asm.or_to(mask, STATE, exit_word(region, exit)),
         }
     }
 
@@ -232,34 +381,15 @@ impl Writer<'_> {
         self.homes.iter().filter(needed).copied().collect()
     }
 
-    /// Writes what threads of a straight region leave with to their columns.
-    fn store_leaving(&mut self, exit: usize, mask: General) {
-        let homes = self.leaving[exit].clone();
-        if homes.is_empty() {
-            return;
-        }
-        // Without a jump where the instruction writes nothing then; threads leave unpredictably.
-        let skip = (self.vectors == Vectors::Avx2).then(|| {
-            self.asm.test_self(mask);
-            self.asm.jump_if(Condition::Zero)
-        });
-        self.set_active_from(mask, LEAVING as i32 * 8);
-        homes.iter().for_each(|home| self.store_home(home));
-        if let Some(skip) = skip {
-            self.asm.land(skip);
-        }
-    }
-
     /// The end of a part with masks.
     fn end_with_masks(
         &mut self,
         region: &Region,
         number: usize,
         guard: Option<u8>,
-        labels: &[Place],
-        bodies: &[Place],
+        (labels, bodies): (&[Place], &[Place]),
         stubs: &mut Stubs,
-    ) -> Passes {
+    ) {
         let Part { branch, next, .. } = region.parts[number];
         let own = word_of(number, PENDING);
         self.asm.count_ones_at(SCRATCH, STATE, own);
@@ -275,7 +405,7 @@ impl Writer<'_> {
                 self.count_round(stubs, part, false);
                 self.asm.jump_back(labels[part]);
             }
-            return Passes::default();
+            return;
         };
         let when = branch.guard.is_some_and(|guard| guard.when);
         let kept = self.divide(truths, when, own);
@@ -284,9 +414,9 @@ impl Writer<'_> {
             self.asm.count_ones(SCRATCH, SCRATCH_3);
             self.asm.add_to(SCRATCH, STATE, word_of(number, TAKEN));
         }
-        let alone = self.straight || region.comes_back_alone(branch.to, number);
+        let alone = region.comes_back_alone(branch.to, number);
         self.deliver(region, branch.to, SCRATCH_3, alone && matches!(branch.to, Goal::Part(_)));
-        self.deliver(region, next, SCRATCH_2, self.straight && matches!(next, Goal::Part(_)));
+        self.deliver(region, next, SCRATCH_2, false);
         if let Goal::Part(part) = branch.to
             && part <= number
         {
@@ -295,22 +425,13 @@ impl Writer<'_> {
             self.count_round(stubs, part, false);
             match kept {
                 // Its mask need not come from memory.
-                Some([taken, _]) if alone => {
+                Some(taken) if alone => {
                     self.copy_truths(ACTIVE, taken);
                     self.asm.jump_back(bodies[part]);
                 }
                 _ => self.asm.jump_back(labels[part]),
             }
             self.asm.land(none);
-        }
-        match kept {
-            Some([_, rest]) if self.straight && next == Goal::Part(number + 1) => {
-                self.asm.test_self(SCRATCH_2);
-                let nobody = Some(self.asm.jump_if(Condition::Zero));
-                self.copy_truths(ACTIVE, rest);
-                Passes { nobody, goes_on: Some(self.asm.jump()) }
-            }
-            _ => Passes::default(),
         }
     }
 
@@ -325,7 +446,9 @@ impl Writer<'_> {
     fn end_together(&mut self, number: usize, guard: Option<u8>, together: &mut Together<'_>, stubs: &mut Stubs) {
         let Part { branch, next, .. } = together.region.parts[number];
         let all = self.ones_of_all();
-        self.asm.add_at(STATE, word_of(number, EXECUTED), all);
+        if !self.straight {
+            self.asm.add_at(STATE, word_of(number, EXECUTED), all);
+        }
         let Some((truths, branch)) = guard.zip(branch) else {
             return self.go_together(number, branch.map_or(next, |branch| branch.to), true, together, stubs);
         };
@@ -333,7 +456,7 @@ impl Writer<'_> {
         let [none, some] = self.jumps_by_truths(truths);
         stubs.parted.push((some, number, truths));
         let mut taken = |this: &mut Self| {
-            if branch.counts {
+            if branch.counts && !this.straight {
                 this.asm.add_at(STATE, word_of(number, TAKEN), all);
             }
             this.go_together(number, branch.to, false, together, stubs);
@@ -354,6 +477,9 @@ impl Writer<'_> {
 
     /// All threads go on. `last` says whether nothing of the part is written behind this.
     fn go_together(&mut self, number: usize, goal: Goal, last: bool, together: &mut Together<'_>, stubs: &mut Stubs) {
+        if self.straight && matches!(goal, Goal::Part(_)) {
+            self.asm.add_at(STATE, word_of(number, TAKEN), self.vectors.lanes() as i32);
+        }
         match goal {
             Goal::Exit(exit) => {
                 if together.region.exits.len() > 1 {
@@ -375,10 +501,24 @@ impl Writer<'_> {
 
     /// What is told before the function leaves, and where threads part. The last of it goes on where homes are stored; jumps are returned that
     /// need not.
-    fn write_stubs(&mut self, region: &Region, labels: &[Place], stubs: Stubs) -> Vec<Jump> {
+    fn write_stubs(
+        &mut self,
+        region: &Region,
+        labels: &[Place],
+        apart: &mut Apart,
+        nobody: Place,
+        mut stubs: Stubs,
+    ) -> Vec<Jump> {
         self.masked = true;
-        for (jump, number, truths) in stubs.parted {
+        for (jump, number, truths) in std::mem::take(&mut stubs.parted) {
             self.asm.land(jump);
+            if self.straight {
+                self.activate_all();
+                self.end_straight(region, number, Some(truths), apart, &mut stubs);
+                std::mem::take(&mut apart.ends).into_iter().for_each(|jump| self.asm.land(jump));
+                self.asm.jump_back(nobody);
+                continue;
+            }
             let Part { branch: Some(branch), next, .. } = region.parts[number] else { continue };
             let when = branch.guard.is_some_and(|guard| guard.when);
             self.divide_all(truths, when);
@@ -398,9 +538,17 @@ impl Writer<'_> {
             if all {
                 this.set_all_at(word_of(part, PENDING));
             } else if this.straight {
-                this.set_active(word_of(part, PENDING));
-                let homes = this.homes.clone();
-                homes.iter().filter(|home| home.written).for_each(|home| this.store_home(home));
+                this.active_to_general(SCRATCH_2);
+                this.asm.keep(SCRATCH_2, STATE, word_of(part, PENDING));
+                let active = this.active_register();
+                for home in this.homes.clone().iter().filter(|home| home.written) {
+                    if let Some(left) = home.left {
+                        this.copy_where(left, home.registers[0], active);
+                        this.store_left(home);
+                    } else {
+                        this.store_home(home);
+                    }
+                }
                 return stored.push(this.asm.jump());
             }
             ends.push(this.asm.jump());
@@ -448,6 +596,11 @@ impl Writer<'_> {
         all.sort_by_key(|crossing| std::cmp::Reverse(crossing.weight));
         let mut left = self.vectors.homes(needed);
         let mut next = self.vectors.values();
+        if self.straight && self.vectors == Vectors::Avx2 {
+            next -= 1;
+            left = left.saturating_sub(1);
+            self.active_words = Some(next);
+        }
         for crossing in all {
             let needed = 1 + usize::from(crossing.width == Width::Double);
             if needed <= left {
@@ -455,17 +608,42 @@ impl Writer<'_> {
                 next -= needed as u8;
                 let registers = [next, next + needed as u8 - 1];
                 let Crossing { slot, width, written, .. } = crossing;
-                self.homes.push(Home { slot, width, registers, written });
+                self.homes.push(Home { slot, width, registers, written, left: None });
+            }
+        }
+        if !self.straight {
+            return;
+        }
+        let lives = |home: &Home| region.exits.iter().any(|exit| live.at(*exit as usize, home.slot));
+        for home in self.homes.iter_mut().filter(|home| home.written && home.width == Width::Word && lives(home)) {
+            if left > 0 {
+                left -= 1;
+                next -= 1;
+                home.left = Some(next);
             }
         }
     }
 }
 
-/// Jumps from the end of a part with masks: over the next part, and to it with the mask where it must be.
+/// The parts of a straight region in its copy with masks.
 #[derive(Default)]
-struct Passes {
-    nobody: Option<Jump>,
-    goes_on: Option<Jump>,
+struct Apart {
+    /// Where they start, of those that are written.
+    bodies: Vec<Place>,
+    /// Jumps to others.
+    ahead: Vec<(Jump, usize)>,
+    /// Jumps where nobody is left.
+    ends: Vec<Jump>,
+}
+
+impl Apart {
+    /// Jumps to a part come here.
+    fn land(&mut self, asm: &mut Assembler, number: usize) {
+        let (here, behind): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.ahead).into_iter().partition(|(_, part)| *part == number);
+        self.ahead = behind;
+        here.into_iter().for_each(|(jump, _)| asm.land(jump));
+    }
 }
 
 /// Where the parts of a turn whose threads are together go on.
