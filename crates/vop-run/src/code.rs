@@ -775,6 +775,8 @@ pub struct Kernel {
     pub(crate) sampled: [OnceLock<Option<Sampled>>; 2],
     /// Where [`Kernel::merged`] is kept.
     pub(crate) merged: [OnceLock<Option<Merged>>; 2],
+    /// See [`Kernel::keeps_apart`].
+    pub(crate) apart: OnceLock<bool>,
     /// Its runs as machine code, once they pay.
     pub(crate) heat: Arc<Heat>,
 }

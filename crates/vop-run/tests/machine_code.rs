@@ -1116,3 +1116,21 @@ fn faults_of_blocks_that_run_as_one_do() {
     }
     assert!(failed > 20 && ran > 10, "{failed} failed, {ran} ran");
 }
+
+/// Loads without a space may reach shared memory that a run stores to: those of later turns read what was there before.
+#[test]
+fn stores_behind_loads_without_a_space_write_what_their_loops_do() {
+    if !translates() {
+        return;
+    }
+    let random = &mut Random(77);
+    let body = "
+        .reg .b32 %k<8>; .reg .b64 %g<4>; .shared .align 16 .b8 s[512];
+        mov.u32 %k1, s; mad.lo.u32 %k0, %t2, 4, %k1; st.shared.u32 [%k0], %w1; bar.sync 0;
+        mov.u64 %g0, s; cvta.shared.u64 %g0, %g0; mul.wide.u32 %g1, %t2, 4; add.s64 %g0, %g0, %g1; add.s64 %g0, %g0, -64;
+        setp.lt.u32 %part, %t2, 16; selp.b64 %g0, %a0, %g0, %part; bar.sync 0;
+        ld.shared.u32 %w2, [%k0]; ld.u32 %w3, [%g0]; add.u32 %w4, %w2, %w3; st.shared.u32 [%k0], %w4;
+        bar.sync 0; ld.shared.u32 %w5, [%k0];\n";
+    // Threads of one warp race, so no GPU needs to do the same.
+    compare("st-generic", &kernel(body), random);
+}

@@ -27,6 +27,22 @@ impl Kernel {
     pub(crate) fn merged(&self, lines: bool) -> Option<&Merged> {
         self.merged[usize::from(lines)].get_or_init(|| merge(self, lines)).as_ref()
     }
+
+    /// Whether no thread of another block can know of a write before the launch ends: nothing orders the accesses of several blocks, and none
+    /// waits for another one. (Weak loads wait for nothing.)
+    pub(crate) fn keeps_apart(&self) -> bool {
+        let weak = |access: &Access| access.order.semantics == OrderSemantics::Weak;
+        let keeps_apart = |step: &Step| match &step.op {
+            Op::Load(load) => weak(&load.access),
+            Op::Store(store) => weak(&store.access),
+            Op::Atomic(atomic) => atomic.access.space == Space::Shared,
+            Op::Poll(Some(access)) => access.space == Space::Shared,
+            // Those of a block, which one core runs.
+            Op::Barrier(_) | Op::Warp(_) | Op::BranchIndexed { .. } => true,
+            _ => stays_same(step),
+        };
+        *self.apart.get_or_init(|| self.steps.iter().all(keeps_apart))
+    }
 }
 
 /// Whether a step does the same in blocks that are run as one.
@@ -134,4 +150,38 @@ fn branches_are_counted(entry: &Entry) -> bool {
     }
     let guards = entry.steps.iter().filter(|step| matches!(step.op, Op::Branch(_) | Op::Return | Op::Exit));
     !guards.filter_map(|step| number(step.guard?.slot)).any(|number| other[number])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Program;
+
+    #[test]
+    fn blocks_that_may_learn_of_a_write_do_not_keep_apart() {
+        let keeps_apart = |body: &str| {
+            let text = format!(
+                ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p) {{ .reg .b64 %a; .reg .b32 %w<4>; .reg .pred %q;
+                 .shared .b32 s; ld.param.u64 %a, [p]; {body} ret; }}"
+            );
+            Program::read(&text).kernel("k").expect("it is legal").keeps_apart()
+        };
+        for body in [
+            "st.global.u32 [%a], 1;",
+            "ld.u32 %w0, [%a]; st.shared.u32 [s], %w0; bar.sync 0; st.global.u32 [%a+4], %w0;",
+            "atom.shared.add.u32 %w0, [s], 1;",
+            "shfl.sync.idx.b32 %w1, %w0, 0, 31, -1; st.u32 [%a], %w1;",
+        ] {
+            assert!(keeps_apart(body), "{body}");
+        }
+        for body in [
+            "st.global.u32 [%a], 1; membar.gl;",
+            "st.volatile.global.u32 [%a], 1;",
+            "ld.acquire.gpu.global.u32 %w0, [%a];",
+            "atom.global.add.u32 %w0, [%a], 1;",
+            "red.add.u32 [%a], 1;",
+            "L: ld.relaxed.gpu.global.u32 %w0, [%a]; setp.eq.u32 %q, %w0, 0; @%q bra L;",
+        ] {
+            assert!(!keeps_apart(body), "{body}");
+        }
+    }
 }

@@ -654,6 +654,7 @@ impl Kernel {
             entry: None,
             sampled: Default::default(),
             merged: Default::default(),
+            apart: Default::default(),
             heat: Default::default(),
         }
     }

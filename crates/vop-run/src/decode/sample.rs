@@ -16,7 +16,7 @@
 //! nothing were known.
 
 use crate::code::{Access, Claim, Entry, Kernel, Linear, Load, Op, Read, Role, Sampled, Step};
-use crate::column::{Area, Operands, Slot, Width};
+use crate::column::{Area, MAX_LANES, Operands, Slot, Width};
 use crate::memory::Space;
 use crate::special::Special;
 
@@ -24,8 +24,9 @@ use crate::special::Special;
 const MAX_EACH: usize = 256;
 /// Operations before a launch.
 const MAX_ONCE: usize = 4096;
-/// Threads of half a warp are less than 2^31 apart: a word wraps once between them at most.
+/// Threads of a row are less than 2^31 apart: a word wraps once between them at most.
 const MAX_STRIDE: i64 = 1 << 20;
+const _: () = assert!(MAX_STRIDE * MAX_LANES as i64 <= 1 << 31, "a row is one of a block");
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

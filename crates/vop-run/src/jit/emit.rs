@@ -21,7 +21,6 @@ use super::live::Live;
 use super::load;
 use super::phases::{phases, read_later};
 use super::steady::Steady;
-use super::stream;
 use super::vectors::{AND_NOT, LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use super::{Found, places};
@@ -410,7 +409,7 @@ impl<'k> Writer<'k> {
             phases: 1,
             vectors,
             asm: Assembler::new(vectors.bytes() / 4, vectors == Vectors::Avx512),
-            streams: stream::is_unseen(kernel),
+            streams: kernel.keeps_apart(),
             masked: false,
             keeps_mask: false,
             values: Vec::new(),

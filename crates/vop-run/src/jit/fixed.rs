@@ -9,7 +9,7 @@
 //!   table, and the distances from it in its instructions: eight bytes of two threads that stand together are one load, or one store.
 //! - Otherwise the table has the offsets of all threads.
 //!
-//! Where all accesses of shared memory of a run are so, and no turn writes what another one reads or writes, the run needs no
+//! Where all accesses of a run that may reach shared memory are so, and no turn writes what another one reads or writes, the run needs no
 //! [`phases`](super::phases): each turn stores at once.
 //!
 //! A function for some of the threads checks its addresses as any other.
@@ -26,7 +26,7 @@ use crate::column::{Area, File, Operands, Slot, WARP, Width};
 use crate::memory::Space;
 use crate::special::Special;
 
-/// Registers that are computed for this, at most: in a block of 1,024 threads they take a megabyte.
+/// Registers that are looked at for this, at most, known or not: in a block of 1,024 threads their values take a megabyte.
 const MAX_COLUMNS: usize = 128;
 /// Steps from a register back to the constants.
 const MAX_DEPTH: usize = 64;
@@ -314,8 +314,11 @@ impl Writer<'_> {
         let mut accesses = Vec::new();
         for at in phases.iter().flatten() {
             let Some((access, is_store)) = access(&steps[*at]) else { continue };
-            if access.space != Space::Shared {
-                continue;
+            match access.space {
+                Space::Shared => {}
+                // It may reach shared memory, and is then left to the loops, which would read what turns have stored.
+                Space::Generic => return false,
+                _ => continue,
             }
             let Some(turns) = self.turns_of(*at, &steps[*at]) else { return false };
             accesses.push((turns, access, is_store));

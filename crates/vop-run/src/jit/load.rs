@@ -31,7 +31,7 @@ pub(crate) struct Site {
     /// Where the first row of the last execution was, and how far the one before it was from there.
     last: u64,
     ahead: u64,
-    /// Bits of the host's address that are zero where a store may go past the caches: see [`stream`](super::stream). [`NEVER`] for loads.
+    /// Bits of the host's address that are zero where a store may go past the caches: see [`stream`](super::stream). [`NEVER`] for loads, and for stores that do not.
     pub(super) uncached: u64,
 }
 

@@ -6,45 +6,19 @@
 //! and not for those that the kernel also reads: their lines are there.
 //!
 //! Other processors may see such stores late, until a fence. So there are none in kernels where a thread of another block, on another core, may
-//! wait for what is written; and each core ends its part of a launch with a fence, see [`settle`]. The core itself sees all of its stores in
+//! wait for what is written ([`Kernel::keeps_apart`](crate::code::Kernel::keeps_apart)); and each core ends its part of a launch with a fence, see [`settle`]. The core itself sees all of its stores in
 //! their order.
 
 use super::assembler::Condition;
 use super::emit::{SCRATCH, SITES, Writer};
 use super::load::{NEVER, Site, UNCACHED};
-use crate::code::{Access, Kernel, Op, OrderSemantics, Step};
+use crate::code::Access;
 use crate::memory::Space;
 
 /// Bytes of an allocation, less a few, from which on stores go past the caches. With less, what reads it next may find it in a cache: measured on a
 /// machine with 2 MiB of cache a core and 260 MiB for all, writing and reading back took 0.9 of the time at 16 MiB, 1.3 at 4 MiB, and 0.7 from
 /// 32 MiB on.
 const LEAST: u64 = (32 << 20) - 64;
-
-/// Whether no thread of another block can know of a write before the launch ends: nothing orders the accesses of several blocks.
-pub(super) fn is_unseen(kernel: &Kernel) -> bool {
-    let weak = |access: &Access| access.order.semantics == OrderSemantics::Weak;
-    kernel.steps.iter().all(|Step { op, .. }| match op {
-        Op::Load(load) => weak(&load.access),
-        Op::Store(store) => weak(&store.access),
-        Op::Atomic(atomic) => atomic.access.space == Space::Shared,
-        Op::Compute { .. }
-        | Op::ComputeEither(_)
-        | Op::Video(_)
-        | Op::Divisor(..)
-        | Op::Join
-        | Op::Branch(_)
-        | Op::BranchIndexed { .. }
-        | Op::StackAddress { .. }
-        | Op::Return
-        | Op::Exit
-        // Of a block, which one core runs.
-        | Op::Barrier(_)
-        | Op::Warp(_)
-        | Op::Nothing
-        | Op::Trap(_) => true,
-        _ => false,
-    })
-}
 
 /// Makes this core's stores seen by all others.
 pub(crate) fn settle() {
@@ -82,5 +56,31 @@ impl Writer<'_> {
         self.asm.land(fits);
         write(self, true);
         self.asm.land(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_large_allocations_that_are_not_read_are_written_past_the_caches() {
+        const ROW: u64 = 64;
+        let site = |address: u64, len: u64| Site::new(address, std::ptr::without_provenance_mut(1 << 20), len, 4);
+        let (first, second) = (site(1 << 30, 32 << 20), site(1 << 40, 32 << 20));
+        let mut sites = vec![Site::default(); 4];
+        put(&mut sites, 1, first, true, ROW);
+        put(&mut sites, 2, second, false, ROW);
+        put(&mut sites, 3, site(1 << 50, (32 << 20) - 128), true, ROW);
+        assert_eq!([1, 2, 3].map(|at| sites[at].uncached), [ROW - 1, NEVER, NEVER]);
+        // One that is read: before, or from now on.
+        put(&mut sites, 3, second, true, ROW);
+        assert_eq!(sites[3].uncached, NEVER);
+        put(&mut sites, 2, first, false, ROW);
+        assert_eq!([1, 2].map(|at| sites[at].uncached), [NEVER, NEVER]);
+        // The load reaches another one now.
+        put(&mut sites, 2, second, false, ROW);
+        put(&mut sites, 1, first, true, ROW);
+        assert_eq!(sites[1].uncached, ROW - 1);
     }
 }

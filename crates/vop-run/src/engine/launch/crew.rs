@@ -12,6 +12,8 @@ use crate::jit;
 
 /// Bytes that a launch may print.
 const MAX_PRINTED: u64 = 256 << 20;
+/// Blocks that a core takes together, at most: where blocks may wait for others, and where they cannot.
+const MAX_TURN: (u64, u64) = (32, 256);
 /// Blocks of a core that may wait for others while it runs the next one.
 const MAX_WAITING: usize = 1 << 12;
 /// How long a core sleeps whose blocks all wait: at first, and at most.
@@ -138,8 +140,12 @@ impl<'l> Crew<'l> {
         if self.turn.is_empty() {
             self.end_turn();
             let blocks = self.launch.shape.blocks();
-            // Blocks that others wait for are started one by one.
-            let share = if self.waiting.is_empty() { (blocks / 1024).clamp(1, 256) } else { 1 };
+            let share = match blocks / 1024 {
+                // Blocks that others wait for are started one by one, and of those that may come to that, not too many.
+                _ if !self.waiting.is_empty() => 1,
+                many if many > MAX_TURN.0 && !self.launch.kernel.keeps_apart() => MAX_TURN.0,
+                share => share.clamp(1, MAX_TURN.1),
+            };
             let share = share.next_multiple_of(at_once);
             let start = self.launch.next.fetch_add(share, Ordering::Relaxed);
             self.turn = start..(start.saturating_add(share)).min(blocks);
