@@ -269,6 +269,8 @@ pub(super) struct Home {
     pub(super) written: bool,
     /// The register that has the elements of threads that have left a straight region, if there is one.
     pub(super) left: Option<u8>,
+    /// Whether that register gets what the active threads have where the home is written, so that there is nothing to do where they leave.
+    pub(super) follows: bool,
 }
 
 /// A register that a part of a region reads or writes.
@@ -375,6 +377,9 @@ pub(super) struct Writer<'k> {
     pub(super) leaving: Vec<Vec<Home>>,
     /// With AVX2, the register of the active threads of a straight region.
     pub(super) active_words: Option<u8>,
+    /// With AVX2, registers that count the threads of a straight region: a word of the state, and the register that has more of its count, in
+    /// words for each place of a turn.
+    pub(super) counters: Vec<(i32, u8)>,
     pub(super) steady: Steady,
     /// Jumps to the end.
     pub(super) leaves: Vec<Jump>,
@@ -426,6 +431,7 @@ impl<'k> Writer<'k> {
             straight: false,
             leaving: Vec::new(),
             active_words: None,
+            counters: Vec::new(),
             steady: Steady::default(),
             leaves: Vec::new(),
         }
@@ -581,7 +587,8 @@ impl<'k> Writer<'k> {
         for home in &self.homes {
             home.registers.iter().chain(&home.left).for_each(|register| self.free &= !(1 << register));
         }
-        self.active_words.iter().for_each(|register| self.free &= !(1 << register));
+        let counters = self.counters.iter().map(|(_, register)| register);
+        self.active_words.iter().chain(counters).for_each(|register| self.free &= !(1 << register));
         self.free_masks = PREDICATES.fold(0, |all, k| all | 1 << k);
         self.free_places = (0..self.spills).collect();
         self.waiting.clear();
@@ -683,6 +690,13 @@ impl<'k> Writer<'k> {
         for half in 0..=usize::from(double) {
             let at = Operand::Memory(base(home.slot.area()).0, distance + (half * self.vectors.bytes()) as i32);
             self.vector(code, home.registers[half], 0, at);
+        }
+    }
+
+    /// What some threads have of a straight region's home to the register of those that have left.
+    pub(super) fn copy_to_left(&mut self, home: &Home, truths: u8) {
+        if let Some(left) = home.left {
+            self.copy_where(left, home.registers[0], truths);
         }
     }
 
@@ -904,6 +918,9 @@ impl<'k> Writer<'k> {
                     true => self.copy(home.registers[half], Operand::Register(from)),
                     false => self.copy_active((halves == 1).then_some(half), home.registers[half], from),
                 }
+            }
+            if self.masked && home.follows {
+                self.copy_to_left(&home, self.active_register());
             }
             self.values[value].stored = true;
             return;

@@ -15,6 +15,7 @@
 use super::assembler::{Code, Condition, General, Jump, Length, Mask, Operand, code};
 use super::emit::*;
 use super::known::{Compared, Relation};
+use super::region::ENTERED;
 use crate::level::Level;
 
 /// The vector instructions that functions are made of.
@@ -96,6 +97,8 @@ const PERMUTE_HALVES: Code = code(3, 1, 0, 0x46);
 const PERMUTE_AVX2: Code = code(2, 1, 0, 0x36);
 /// The first bits of words to a general register.
 const FIRST_BITS: Code = code(1, 0, 0, 0x50);
+/// Sums of two words that are next to each other, of each 128 bits.
+const ADD_PAIRS: Code = code(2, 1, 0, 0x02);
 // Between memory and a vector register, where there are truths.
 const LOAD_WORDS_MASKED: Code = code(2, 1, 0, 0x8c);
 const LOAD_DOUBLES_MASKED: Code = code(2, 1, 1, 0x8c);
@@ -492,10 +495,13 @@ impl Writer<'_> {
         self.asm.set_at(STATE, distance, self.all_threads());
     }
 
-    /// The mask of the turn, whose bytes are at `MASK`.
+    /// The mask of the turn, whose bytes are at `MASK`; with AVX2, where the state tells.
     pub(super) fn turn_mask(&mut self, to: General) {
         match self.vectors {
-            Vectors::Avx2 => self.asm.load(to, MASK, 0),
+            Vectors::Avx2 => {
+                self.asm.load(to, STATE, ENTERED as i32 * 8);
+                self.asm.load(to, to, 0);
+            }
             Vectors::Avx512 => {
                 self.asm.evex(MOVE_BYTES, Length::Bits128, T0, 0, Operand::Memory(MASK, 0), Mask::ALL);
                 self.asm.evex(BYTES_TO_MASK, Length::Bits128, ACTIVE, 0, Operand::Register(T0), Mask::ALL);
@@ -620,7 +626,8 @@ impl Writer<'_> {
     /// The threads of the turn become active, as [`turn_mask`](Self::turn_mask) has found them.
     pub(super) fn activate_turn(&mut self) {
         if let Some(active) = self.active_words {
-            self.vector(BYTES_TO_WORDS, active, 0, Operand::Memory(MASK, 0));
+            self.asm.load(SCRATCH, STATE, ENTERED as i32 * 8);
+            self.vector(BYTES_TO_WORDS, active, 0, Operand::Memory(SCRATCH, 0));
         }
     }
 
@@ -632,10 +639,9 @@ impl Writer<'_> {
     /// Of the active threads, those where a truth is `when` are not active any more. They are told, as truths.
     pub(super) fn part_from_active(&mut self, truths: u8, when: bool) -> u8 {
         let (parted, active) = (self.truth(K0, T0), self.active_register());
-        let codes = [(MASK_AND, AND), (MASK_AND_NOT, AND_NOT)];
-        let [with, without] = if when { codes } else { [codes[1], codes[0]] };
-        self.truths(with.0, with.1, parted, truths, active);
-        self.truths(without.0, without.1, active, truths, active);
+        let (of_masks, of_vectors) = if when { (MASK_AND, AND) } else { (MASK_AND_NOT, AND_NOT) };
+        self.truths(of_masks, of_vectors, parted, truths, active);
+        self.keep_active_unless(truths, when);
         parted
     }
 
@@ -648,17 +654,57 @@ impl Writer<'_> {
         self.asm.count_ones(SCRATCH, SCRATCH_3);
     }
 
-    /// Adds the number of truths to a word of the state.
-    pub(super) fn add_truths(&mut self, truths: u8, distance: i32) {
-        self.count_truths(truths);
+    /// The register that counts for a word of the state, if there is one.
+    fn counter(&self, distance: i32) -> Option<u8> {
+        self.counters.iter().find(|(word, _)| *word == distance).map(|(_, counter)| *counter)
+    }
+
+    /// Adds the number of active threads to a word of the state, or to the register that counts for it.
+    pub(super) fn add_active(&mut self, distance: i32) {
+        let active = self.active_register();
+        if let Some(counter) = self.counter(distance) {
+            // Truths are -1.
+            return self.vector(SUB, counter, counter, Operand::Register(active));
+        }
+        self.count_truths(active);
         self.asm.add_to(SCRATCH, STATE, distance);
     }
 
-    /// Adds the number of active threads to a word of the state. A jump that is taken if there are none.
-    pub(super) fn add_active(&mut self, distance: i32) -> Jump {
-        self.add_truths(self.active_register(), distance);
+    /// The same, and a jump that is taken if there are none.
+    pub(super) fn add_active_or_jump(&mut self, distance: i32) -> Jump {
+        self.add_active(distance);
+        if self.counter(distance).is_some() {
+            self.vector(FIRST_BITS, SCRATCH_3 as u8, 0, Operand::Register(self.active_register()));
+        }
         self.asm.test_self(SCRATCH_3);
         self.asm.jump_if(Condition::Zero)
+    }
+
+    /// The registers that count start at zero.
+    pub(super) fn start_counters(&mut self) {
+        for (_, counter) in self.counters.clone() {
+            self.vector(XOR, counter, counter, Operand::Register(counter));
+        }
+    }
+
+    /// Adds what registers have counted to the words of the state. Each word of a register has counted one thread at most in each round and in
+    /// each turn, which are not so many that it wraps.
+    pub(super) fn end_counters(&mut self) {
+        for (distance, counter) in std::mem::take(&mut self.counters) {
+            let upper = self.half_of(counter, 1, T0);
+            self.vector(ADD, T0, counter, upper);
+            self.vector(ADD_PAIRS, T0, T0, Operand::Register(T0));
+            self.vector(ADD_PAIRS, T0, T0, Operand::Register(T0));
+            self.first_to_general(MOVE_FIRST, SCRATCH, T0);
+            self.asm.add_to(SCRATCH, STATE, distance);
+        }
+    }
+
+    /// The active threads of a straight region without those where a truth is `when`.
+    pub(super) fn keep_active_unless(&mut self, truths: u8, when: bool) {
+        let active = self.active_register();
+        let (of_masks, of_vectors) = if when { (MASK_AND_NOT, AND_NOT) } else { (MASK_AND, AND) };
+        self.truths(of_masks, of_vectors, active, truths, active);
     }
 
     /// Adds the number of threads of a mask as regions have it in memory.

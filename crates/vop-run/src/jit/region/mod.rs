@@ -41,6 +41,8 @@ use advance::{Advance, Advances};
 
 /// Parts of one region: their masks are looked at one by one.
 const MAX_PARTS: usize = 48;
+/// Steps of a part that costs less than to ask whether threads are there.
+const SHORT: usize = 4;
 /// Bytes by which an address may go on with a round of a loop. Threads that read one behind another read a kilobyte together; a region would
 /// read as little of it as one vector has, and go on to where the next round reads.
 const MAX_STEP: u64 = 64;
@@ -53,7 +55,7 @@ pub(crate) const FAILED: usize = 1;
 /// Where the masks of the exits go, of the turn.
 pub(crate) const RECORD: usize = 2;
 /// Where the mask of the turn is, for AVX2.
-const ENTERED: usize = 3;
+pub(super) const ENTERED: usize = 3;
 /// The number of the first turn, and whether its threads go on where they are, as their masks tell.
 pub(crate) const FIRST_TURN: usize = 4;
 pub(crate) const RESUMES: usize = 5;
@@ -107,6 +109,14 @@ impl Part {
             Goal::Part(part) => Some(part),
             Goal::Exit(_) => None,
         })
+    }
+
+    /// Whether it only computes, in few steps, and has threads that part at its end.
+    fn is_short(&self, steps: &[Step]) -> bool {
+        let (start, end) = (self.steps.start, self.steps.end);
+        let mut computes = true;
+        each(steps, start..end, |_, step| computes &= !matches!(step.op, Op::Load(_)));
+        computes && end - start <= SHORT && self.guard().is_some()
     }
 }
 
@@ -316,6 +326,12 @@ impl Region {
         let Part { branch, next, .. } = self.parts[part];
         let falls = branch.is_none_or(|branch| branch.guard.is_some());
         branch.map(|branch| branch.to).into_iter().chain(falls.then_some(next)).map(|goal| self.pc(goal)).collect()
+    }
+
+    /// The steps behind the region to which a part leads.
+    fn exits_of(&self, part: usize) -> impl Iterator<Item = Pc> {
+        let steps = self.after(part).into_iter().map(|step| step as Pc);
+        steps.filter(|step| self.exits.contains(step))
     }
 
     /// Whether threads that part from the others leave the region.

@@ -53,6 +53,7 @@ impl Writer<'_> {
         self.homes.clear();
         self.straight = false;
         self.active_words = None;
+        self.counters.clear();
         if written.is_none() {
             self.asm.forget(start);
         }
@@ -107,6 +108,10 @@ impl Writer<'_> {
         if self.vectors == Vectors::Avx2 {
             self.asm.keep(MASK, STATE, ENTERED as i32 * 8);
         }
+        if self.counts_in_register() {
+            self.asm.load(MASK, STATE, ROUNDS as i32 * 8);
+        }
+        self.start_counters();
         let prepare = (self.steady.count() > 0).then(|| self.asm.jump());
         let prepared = self.asm.here();
         let homes = self.homes.clone();
@@ -115,9 +120,6 @@ impl Writer<'_> {
         let mut stubs = Stubs::default();
         // A turn: which of its threads are there.
         let turn = self.asm.here();
-        if self.vectors == Vectors::Avx2 {
-            self.asm.load(MASK, STATE, ENTERED as i32 * 8);
-        }
         self.turn_mask(SCRATCH_2);
         self.asm.test_self(SCRATCH_2);
         let skip = self.asm.jump_if(Condition::Zero);
@@ -153,7 +155,7 @@ impl Writer<'_> {
             let leaves = std::mem::take(&mut self.leaves);
             stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, false)));
             match self.straight {
-                true => self.end_straight(region, number, guard, &mut apart, &mut stubs),
+                true => self.end_straight(steps, region, number, guard, &mut apart, &mut stubs),
                 false => self.end_with_masks(region, number, guard, (&labels, &apart.bodies), &mut stubs),
             }
             none.into_iter().for_each(|jump| self.asm.land(jump));
@@ -230,10 +232,11 @@ impl Writer<'_> {
             self.prepare_steady();
             self.asm.jump_back(prepared);
         }
-        let stored = self.write_stubs(region, &labels, &mut apart, nobody, stubs);
+        let stored = self.write_stubs(steps, region, &labels, &mut apart, nobody, stubs);
         // Leaves with what homes have.
         homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
         stored.into_iter().chain([ended]).for_each(|jump| self.asm.land(jump));
+        self.end_counters();
         self.asm.copy(General::Rax, General::Rdx);
         let (straight, steady) = (self.straight, self.steady.count());
         let function = self.end(start, frame, &[], saved)?;
@@ -293,17 +296,18 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether something is to be done where threads of a straight region leave.
+    fn tells_of_leaving(&self, region: &Region, exit: usize) -> bool {
+        region.exits.len() > 1 || self.leaving[exit].iter().any(|home| !home.follows)
+    }
+
     /// Threads of a straight region leave: what they have is kept, and the mask of the exit has them.
     fn leave(&mut self, region: &Region, exit: usize, truths: u8) {
         if region.exits.len() > 1 {
             self.or_truths(truths, exit_word(region, exit));
         }
         let homes = self.leaving[exit].clone();
-        for home in &homes {
-            if let Some(left) = home.left {
-                self.copy_where(left, home.registers[0], truths);
-            }
-        }
+        homes.iter().filter(|home| !home.follows).for_each(|home| self.copy_to_left(home, truths));
         if homes.iter().any(|home| home.left.is_none()) {
             self.with_active(truths, &mut |this| {
                 homes.iter().filter(|home| home.left.is_none()).for_each(|home| this.store_home(home));
@@ -314,6 +318,7 @@ impl Writer<'_> {
     /// The end of a part of a straight region, for the active threads.
     fn end_straight(
         &mut self,
+        steps: &[Step],
         region: &Region,
         number: usize,
         guard: Option<u8>,
@@ -326,7 +331,7 @@ impl Writer<'_> {
         let Some((truths, Branch { to, guard: Some(guard), .. })) = guard.zip(branch) else {
             match branch.map_or(next, |branch| branch.to) {
                 Goal::Part(part) => {
-                    self.add_truths(active, flow);
+                    self.add_active(flow);
                     self.go_straight(number, part, apart, stubs);
                 }
                 Goal::Exit(exit) => {
@@ -341,10 +346,17 @@ impl Writer<'_> {
             (Goal::Part(part), Goal::Exit(exit)) => (exit, part, !guard.when),
             _ => unreachable!("in a straight region, threads that part leave"),
         };
-        let leaving = self.part_from_active(truths, when);
-        self.leave(region, exit, leaving);
-        let nobody = self.add_active(flow);
-        apart.ends.push(nobody);
+        if self.tells_of_leaving(region, exit) {
+            let leaving = self.part_from_active(truths, when);
+            self.leave(region, exit, leaving);
+        } else {
+            self.keep_active_unless(truths, when);
+        }
+        // A short part that only computes is executed also if nobody is left. Its end, or that of another such part behind it, asks.
+        match part > number && region.parts[part].is_short(steps) {
+            true => self.add_active(flow),
+            false => apart.ends.push(self.add_active_or_jump(flow)),
+        }
         self.go_straight(number, part, apart, stubs);
     }
 
@@ -435,9 +447,17 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether the rounds that are left are in the register of the mask: with AVX2, straight regions have that of the active threads elsewhere.
+    fn counts_in_register(&self) -> bool {
+        self.active_words.is_some()
+    }
+
     /// One round less; leaves if none is left.
     fn count_round(&mut self, stubs: &mut Stubs, part: usize, all: bool) {
-        self.asm.add_at(STATE, ROUNDS as i32 * 8, -1);
+        match self.counts_in_register() {
+            true => self.asm.decrement(MASK),
+            false => self.asm.add_at(STATE, ROUNDS as i32 * 8, -1),
+        }
         let over = self.asm.jump_if(Condition::Sign);
         stubs.over.push((over, part, all));
     }
@@ -503,6 +523,7 @@ impl Writer<'_> {
     /// need not.
     fn write_stubs(
         &mut self,
+        steps: &[Step],
         region: &Region,
         labels: &[Place],
         apart: &mut Apart,
@@ -514,7 +535,10 @@ impl Writer<'_> {
             self.asm.land(jump);
             if self.straight {
                 self.activate_all();
-                self.end_straight(region, number, Some(truths), apart, &mut stubs);
+                for home in self.homes.clone().iter().filter(|home| home.follows) {
+                    self.copy(home.left.unwrap_or(home.registers[0]), Operand::Register(home.registers[0]));
+                }
+                self.end_straight(steps, region, number, Some(truths), apart, &mut stubs);
                 std::mem::take(&mut apart.ends).into_iter().for_each(|jump| self.asm.land(jump));
                 self.asm.jump_back(nobody);
                 continue;
@@ -542,11 +566,12 @@ impl Writer<'_> {
                 this.asm.keep(SCRATCH_2, STATE, word_of(part, PENDING));
                 let active = this.active_register();
                 for home in this.homes.clone().iter().filter(|home| home.written) {
-                    if let Some(left) = home.left {
-                        this.copy_where(left, home.registers[0], active);
-                        this.store_left(home);
-                    } else {
-                        this.store_home(home);
+                    match home.left {
+                        Some(_) => {
+                            this.copy_to_left(home, active);
+                            this.store_left(home);
+                        }
+                        None => this.store_home(home),
                     }
                 }
                 return stored.push(this.asm.jump());
@@ -608,18 +633,32 @@ impl Writer<'_> {
                 next -= needed as u8;
                 let registers = [next, next + needed as u8 - 1];
                 let Crossing { slot, width, written, .. } = crossing;
-                self.homes.push(Home { slot, width, registers, written, left: None });
+                self.homes.push(Home { slot, width, registers, written, left: None, follows: false });
             }
         }
         if !self.straight {
             return;
         }
-        let lives = |home: &Home| region.exits.iter().any(|exit| live.at(*exit as usize, home.slot));
-        for home in self.homes.iter_mut().filter(|home| home.written && home.width == Width::Word && lives(home)) {
-            if left > 0 {
+        for home in self.homes.iter_mut().filter(|home| home.written && home.width == Width::Word) {
+            // How many parts write it, and at how many others leave that need it.
+            let writes = |crossing: &Crossing| crossing.slot == home.slot && crossing.written;
+            let writes = found.iter().filter(|crossings| crossings.iter().any(writes)).count();
+            let needs = |part: &usize| region.exits_of(*part).any(|exit| live.at(exit as usize, home.slot));
+            let leaves = (0..region.parts.len()).filter(needs).count();
+            if leaves > 0 && left > 0 {
                 left -= 1;
                 next -= 1;
                 home.left = Some(next);
+                home.follows = writes < leaves;
+            }
+        }
+        if self.vectors == Vectors::Avx2 {
+            for (number, part) in region.parts.iter().enumerate() {
+                if left > 0 && part.goes_to().is_some() {
+                    left -= 1;
+                    next -= 1;
+                    self.counters.push((word_of(number, TAKEN), next));
+                }
             }
         }
     }
