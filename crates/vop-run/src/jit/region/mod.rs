@@ -48,7 +48,7 @@ const SHORT: usize = 4;
 const MAX_STEP: u64 = 64;
 
 // What a function is told, and tells: words of 64 bits.
-/// The rounds that are left.
+/// The rounds that may be executed. A function that counts them in a register only reads it; others count here.
 pub(crate) const ROUNDS: usize = 0;
 /// The number of the part where a check failed, plus one.
 pub(crate) const FAILED: usize = 1;
