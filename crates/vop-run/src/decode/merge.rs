@@ -5,6 +5,8 @@
 //! is so where a kernel has no shared memory and no barrier, and no step at which threads of a warp or of a block wait for others. Atomics and
 //! ordered accesses stay as they are: in a launch of one core their results follow the order of blocks.
 //!
+//! Here is also which kernels keep their blocks apart, which is less: what one block writes no other one can know of.
+//!
 //! A loop ends when the last of the threads ends it that run together, so kernels stay alone whose loops depend on what was loaded or on
 //! floats, unless these become functions that few threads at a time execute. What remains are mostly loops that all threads leave together.
 

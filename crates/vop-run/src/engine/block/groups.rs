@@ -74,7 +74,7 @@ pub(in crate::engine) struct Live {
     pub(in crate::engine) count: u32,
     /// The number of threads of a new block that has this mask, or 0 if no new block has it. Where all threads of a block end at once, nothing
     /// reads the mask, and it stays for the next block.
-    new: usize,
+    fresh: usize,
 }
 
 impl Live {
@@ -83,32 +83,32 @@ impl Live {
         Live {
             mask: (0..lanes).map(|t| if t < threads { 0xff } else { 0 }).collect(),
             count: threads as u32,
-            new: threads,
+            fresh: threads,
         }
     }
 
     /// All `threads` of a new block.
     pub(super) fn start(&mut self, threads: usize) {
-        if self.new != threads {
+        if self.fresh != threads {
             self.mask[..threads].fill(0xff);
             self.mask[threads..].fill(0);
         }
-        (self.count, self.new) = (threads as u32, threads);
+        (self.count, self.fresh) = (threads as u32, threads);
     }
 
     /// Threads end.
     pub(super) fn end(&mut self, mask: &[u8], active: u32) {
         self.count -= active;
-        if self.count > 0 || active as usize != self.new {
+        if self.count > 0 || active as usize != self.fresh {
             subtract(&mut self.mask, mask);
-            self.new = 0;
+            self.fresh = 0;
         }
     }
 
     /// The threads from this one on end.
     pub(super) fn end_from(&mut self, thread: usize) {
         self.mask[thread..].fill(0);
-        (self.count, self.new) = (count(&self.mask), 0);
+        (self.count, self.fresh) = (count(&self.mask), 0);
     }
 }
 

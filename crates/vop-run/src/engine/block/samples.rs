@@ -29,6 +29,7 @@ pub(super) struct Samples<'l> {
     /// Where rows of a block are longer than half a warp: samples of rows, which give those of halves. A block of 256 threads in one row has two
     /// instead of 32.
     rows: Option<Rows>,
+    /// See [`distances`]; empty without rows.
     distances: Vec<u64>,
     /// Blocks for which those were computed, and those where what the steps rely on did not hold for whole rows.
     tried: u64,
@@ -118,7 +119,8 @@ impl<'l> Samples<'l> {
         let of_warps = |special: &Special| matches!(special, Special::Laneid | Special::Warpid);
         let has_other_lines = launch.kernel.specials.iter().any(|(special, ..)| of_warps(special));
         let rows = (has_long_rows && !has_other_lines).then(|| Rows::new(launch, sampled, threads, block_area));
-        let distances = distances(&sampled.read, launch.lanes / HALF);
+        let halves_of_rows = if rows.is_some() { launch.lanes / HALF } else { 0 };
+        let distances = distances(&sampled.read, halves_of_rows);
         Ok(Some(Samples { sampled, halves, rows: rows.transpose()?, distances, tried: 0, failed: 0 }))
     }
 
