@@ -59,8 +59,6 @@ pub(super) enum Condition {
     /// Of unsigned numbers; also where a carry is set.
     Below = 0x82,
     NotBelow = 0x83,
-    /// Of a negative result.
-    Sign = 0x88,
 }
 
 /// The last operand: a vector or mask register by its number, or memory at a general register plus a distance.
@@ -106,14 +104,24 @@ impl Mask {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place(usize);
 
-/// A jump whose target is not known yet.
+/// A jump whose target is not known yet: where it ends.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Jump(usize);
 
+/// Places from here on are in the code that is seldom executed, until the function ends.
+const SELDOM: usize = 1 << 40;
+
 #[derive(Debug)]
 pub(super) struct Assembler {
     pub(super) bytes: Vec<u8>,
+    /// Code of the function that is being written that is seldom executed: [`Assembler::end`] puts it behind the other one. So what is often
+    /// executed has no holes, and its jumps are mostly not taken.
+    seldom: Vec<u8>,
+    /// Whether what is written from here on is seldom executed. Nothing falls through from one to the other.
+    pub(super) writes_seldom: bool,
+    /// Jumps between the two: where they end, and where they go to.
+    between: Vec<(usize, usize)>,
     /// Words of a vector register.
     words: usize,
     /// Whether the encoding is EVEX, whose instructions repeat one element in memory for all elements.
@@ -130,6 +138,9 @@ impl Assembler {
     pub(super) fn new(words: usize, evex: bool) -> Assembler {
         Assembler {
             bytes: Vec::new(),
+            seldom: Vec::new(),
+            writes_seldom: false,
+            between: Vec::new(),
             words,
             evex,
             constants: Vec::new(),
@@ -140,11 +151,43 @@ impl Assembler {
     }
 
     pub(super) fn here(&self) -> Place {
-        Place(self.bytes.len())
+        Place(self.position())
+    }
+
+    fn position(&self) -> usize {
+        if self.writes_seldom { SELDOM + self.seldom.len() } else { self.bytes.len() }
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        let to = if self.writes_seldom { &mut self.seldom } else { &mut self.bytes };
+        to.extend_from_slice(bytes);
+    }
+
+    /// Sets the distance that a jump, which ends at a place, ends with.
+    fn set_distance(&mut self, end: usize, to: usize) {
+        if (end < SELDOM) != (to < SELDOM) {
+            return self.between.push((end, to));
+        }
+        let (bytes, at) = match end.checked_sub(SELDOM) {
+            Some(at) => (&mut self.seldom, at),
+            None => (&mut self.bytes, end),
+        };
+        let distance = to as i64 - end as i64;
+        bytes[at - 4..at].copy_from_slice(&(distance as i32).to_le_bytes());
+    }
+
+    /// The end of an instruction whose value is extended by its sign: one byte if that suffices. `byte` is the opcode with four bytes.
+    fn general_by(&mut self, byte: u8, wide: bool, operation: u8, operand: Operand, value: i32) {
+        match i8::try_from(value) {
+            Ok(value) => {
+                self.general(byte | 2, wide, operation, operand);
+                self.put(&value.to_le_bytes());
+            }
+            Err(_) => {
+                self.general(byte, wide, operation, operand);
+                self.put(&value.to_le_bytes());
+            }
+        }
     }
 
     /// A constant of words.
@@ -186,26 +229,36 @@ impl Assembler {
         self.general(0x8d, true, to as u8, Operand::Table(table as u16));
     }
 
-    /// The bytes that name registers, and the distance of memory.
-    fn operand(&mut self, reg: u8, operand: Operand) {
+    /// The bytes that name registers, and the distance of memory. `short` says whether a distance of one byte counts bytes: in the encoding EVEX
+    /// it does not.
+    fn operand(&mut self, reg: u8, operand: Operand, short: bool) {
         let reg = (reg & 7) << 3;
+        // How many bytes a distance takes, and what the first byte says of it. Without a distance, two registers would say something else.
+        let size = |base: General, distance: i32| match i8::try_from(distance) {
+            Ok(0) if base as u8 & 7 != 5 => (0, 0),
+            Ok(_) if short => (1, 0x40),
+            _ => (4, 0x80),
+        };
         match operand {
             Operand::Register(rm) => self.put(&[0xc0 | reg | rm & 7]),
             Operand::Memory(base, distance) | Operand::Broadcast(base, distance) => {
-                self.put(&[0x80 | reg | base as u8 & 7]);
+                let (size, says) = size(base, distance);
+                self.put(&[says | reg | base as u8 & 7]);
                 // The stack pointer takes a byte for an index, here none.
                 if base == General::Rsp {
                     self.put(&[0x24]);
                 }
-                self.put(&distance.to_le_bytes());
+                self.put(&distance.to_le_bytes()[..size]);
             }
             Operand::Gathered(base, index, distance) => {
-                self.put(&[0x84 | reg, (index & 7) << 3 | base as u8 & 7]);
-                self.put(&distance.to_le_bytes());
+                let (size, says) = size(base, distance);
+                self.put(&[says | reg | 4, (index & 7) << 3 | base as u8 & 7]);
+                self.put(&distance.to_le_bytes()[..size]);
             }
             Operand::Constant(_) | Operand::Vector(_) | Operand::Table(_) => {
                 self.put(&[reg | 5, 0, 0, 0, 0]);
-                self.named.push((self.bytes.len() - 4, self.bytes.len(), operand));
+                let end = self.position();
+                self.named.push((end - 4, end, operand));
             }
         }
     }
@@ -239,7 +292,7 @@ impl Assembler {
                 | mask.register,
             code.byte,
         ]);
-        self.operand(reg, operand);
+        self.operand(reg, operand, false);
     }
 
     /// An instruction in the encoding VEX, which names vector registers by the low four bits of their numbers. `long` is the bit L: vectors of
@@ -258,13 +311,14 @@ impl Assembler {
             u8::from(code.w) << 7 | (!second & 15) << 3 | u8::from(long) << 2 | code.prefix,
             code.byte,
         ]);
-        self.operand(reg, operand);
+        self.operand(reg, operand, true);
     }
 
     /// The byte that ends an instruction with an immediate.
     pub(super) fn immediate(&mut self, byte: u8) {
+        let position = self.position();
         if let Some((_, end, _)) = self.named.last_mut()
-            && *end == self.bytes.len()
+            && *end == position
         {
             *end += 1;
         }
@@ -274,13 +328,18 @@ impl Assembler {
     /// `mov to, [base + distance]`, 64 bits.
     pub(super) fn load(&mut self, to: General, base: General, distance: i32) {
         self.put(&[0x48 | (to as u8 >> 3) << 2 | base as u8 >> 3, 0x8b]);
-        self.operand(to as u8, Operand::Memory(base, distance));
+        self.operand(to as u8, Operand::Memory(base, distance), true);
     }
 
     /// `add to, value`, 64 bits.
     pub(super) fn add(&mut self, to: General, value: i32) {
-        self.put(&[0x48 | to as u8 >> 3, 0x81, 0xc0 | to as u8 & 7]);
-        self.put(&value.to_le_bytes());
+        self.general_by(0x81, true, 0, Operand::Register(to as u8), value);
+    }
+
+    /// `add to, 0`, 64 bits, whose value [`patch`](Self::patch) sets.
+    pub(super) fn add_later(&mut self, to: General) {
+        self.general(0x81, true, 0, Operand::Register(to as u8));
+        self.put(&[0; 4]);
     }
 
     /// `sub to, 1`, 64 bits, which sets the flags.
@@ -288,30 +347,33 @@ impl Assembler {
         self.put(&[0x48 | to as u8 >> 3, 0x83, 0xe8 | to as u8 & 7, 1]);
     }
 
-    /// Jumps to a place behind if the last result was not zero.
-    pub(super) fn jump_back_unless_zero(&mut self, to: Place) {
-        self.put(&[0x0f, 0x85]);
-        let distance = to.0 as i64 - (self.bytes.len() as i64 + 4);
-        self.put(&(distance as i32).to_le_bytes());
+    /// Jumps to a place behind if the last result was so.
+    pub(super) fn jump_back_if(&mut self, condition: Condition, to: Place) {
+        self.put(&[0x0f, condition as u8, 0, 0, 0, 0]);
+        self.set_distance(self.position(), to.0);
     }
 
     /// Jumps to a place behind.
     pub(super) fn jump_back(&mut self, to: Place) {
-        self.put(&[0xe9]);
-        let distance = to.0 as i64 - (self.bytes.len() as i64 + 4);
-        self.put(&(distance as i32).to_le_bytes());
+        self.put(&[0xe9, 0, 0, 0, 0]);
+        self.set_distance(self.position(), to.0);
     }
 
     /// Jumps ahead if the last result was so.
     pub(super) fn jump_if(&mut self, condition: Condition) -> Jump {
         self.put(&[0x0f, condition as u8, 0, 0, 0, 0]);
-        Jump(self.bytes.len())
+        Jump(self.position())
     }
 
     /// Jumps ahead.
     pub(super) fn jump(&mut self) -> Jump {
         self.put(&[0xe9, 0, 0, 0, 0]);
-        Jump(self.bytes.len())
+        Jump(self.position())
+    }
+
+    /// `sub qword [base + distance], 1`, which sets the flags.
+    pub(super) fn decrement_at(&mut self, base: General, distance: i32) {
+        self.general_by(0x81, true, 5, Operand::Memory(base, distance), 1);
     }
 
     /// An instruction of general registers, whose first operand is `reg` or an operation; of 64 bits if it is `wide`.
@@ -322,7 +384,7 @@ impl Assembler {
             _ => 0,
         };
         self.put(&[0x40 | u8::from(wide) << 3 | reg >> 3 << 2 | b, byte]);
-        self.operand(reg, operand);
+        self.operand(reg, operand, true);
     }
 
     /// `mov to, [base + index * (4 or 8) + distance]`, of 32 or 64 bits.
@@ -366,8 +428,7 @@ impl Assembler {
 
     /// `cmp qword [base + distance], value`, of a value that is extended by its sign.
     pub(super) fn compare_at(&mut self, base: General, distance: i32, value: i32) {
-        self.general(0x81, true, 7, Operand::Memory(base, distance));
-        self.put(&value.to_le_bytes());
+        self.general_by(0x81, true, 7, Operand::Memory(base, distance), value);
     }
 
     /// `mov qword [base + distance], value`, of a value that is extended by its sign.
@@ -378,8 +439,7 @@ impl Assembler {
 
     /// `add qword [base + distance], value`, which sets the flags.
     pub(super) fn add_at(&mut self, base: General, distance: i32, value: i32) {
-        self.general(0x81, true, 0, Operand::Memory(base, distance));
-        self.put(&value.to_le_bytes());
+        self.general_by(0x81, true, 0, Operand::Memory(base, distance), value);
     }
 
     /// `add [base + distance], from`, 64 bits.
@@ -403,8 +463,7 @@ impl Assembler {
 
     /// `xor a, value`, 64 bits, of a value that is extended by its sign.
     pub(super) fn xor(&mut self, a: General, value: i32) {
-        self.general(0x81, true, 6, Operand::Register(a as u8));
-        self.put(&value.to_le_bytes());
+        self.general_by(0x81, true, 6, Operand::Register(a as u8), value);
     }
 
     /// `lea to, [base + distance]`.
@@ -415,13 +474,13 @@ impl Assembler {
     /// `popcnt to, a`, 64 bits.
     pub(super) fn count_ones(&mut self, to: General, a: General) {
         self.put(&[0xf3, 0x48 | to as u8 >> 3 << 2 | a as u8 >> 3, 0x0f, 0xb8]);
-        self.operand(to as u8, Operand::Register(a as u8));
+        self.operand(to as u8, Operand::Register(a as u8), true);
     }
 
     /// `popcnt to, [base + distance]`, 64 bits.
     pub(super) fn count_ones_at(&mut self, to: General, base: General, distance: i32) {
         self.put(&[0xf3, 0x48 | to as u8 >> 3 << 2 | base as u8 >> 3, 0x0f, 0xb8]);
-        self.operand(to as u8, Operand::Memory(base, distance));
+        self.operand(to as u8, Operand::Memory(base, distance), true);
     }
 
     /// `cmp byte [base + distance], 0`.
@@ -433,7 +492,7 @@ impl Assembler {
     /// `tzcnt a, a`, 32 bits.
     pub(super) fn count_zeros(&mut self, a: General) {
         self.put(&[0xf3, 0x40 | (a as u8 >> 3) << 2 | a as u8 >> 3, 0x0f, 0xbc]);
-        self.operand(a as u8, Operand::Register(a as u8));
+        self.operand(a as u8, Operand::Register(a as u8), true);
     }
 
     /// `mov to, [base + distance]`, 32 bits: the upper half becomes zero.
@@ -471,8 +530,7 @@ impl Assembler {
 
     /// `cmp a, value`, 32 bits.
     pub(super) fn compare(&mut self, a: General, value: u32) {
-        self.general(0x81, false, 7, Operand::Register(a as u8));
-        self.put(&value.to_le_bytes());
+        self.general_by(0x81, false, 7, Operand::Register(a as u8), value as i32);
     }
 
     /// `test a, value`, 32 bits.
@@ -494,8 +552,7 @@ impl Assembler {
 
     /// `add a, value`, 32 bits: it wraps, and the upper half becomes zero.
     pub(super) fn add_word(&mut self, a: General, value: u32) {
-        self.general(0x81, false, 0, Operand::Register(a as u8));
-        self.put(&value.to_le_bytes());
+        self.general_by(0x81, false, 0, Operand::Register(a as u8), value as i32);
     }
 
     /// `movsxd a, a`: a word with its sign as 64 bits.
@@ -505,8 +562,7 @@ impl Assembler {
 
     /// `and a, value`, 64 bits, of a value that is extended by its sign.
     pub(super) fn and(&mut self, a: General, value: i32) {
-        self.general(0x81, true, 4, Operand::Register(a as u8));
-        self.put(&value.to_le_bytes());
+        self.general_by(0x81, true, 4, Operand::Register(a as u8), value);
     }
 
     /// `mov [base + distance], from`, 64 bits.
@@ -543,8 +599,7 @@ impl Assembler {
 
     /// Where a jump goes to: here.
     pub(super) fn land(&mut self, jump: Jump) {
-        let distance = (self.bytes.len() - jump.0) as u32;
-        self.bytes[jump.0 - 4..jump.0].copy_from_slice(&distance.to_le_bytes());
+        self.set_distance(jump.0, self.position());
     }
 
     /// `vzeroupper; ret`: code after this may use older instructions without a penalty.
@@ -555,14 +610,25 @@ impl Assembler {
     /// Forgets the function that started at a number of bytes.
     pub(super) fn forget(&mut self, start: usize) {
         self.bytes.truncate(start);
+        self.seldom.clear();
+        self.writes_seldom = false;
+        self.between.clear();
         self.constants.clear();
         self.vectors.clear();
         self.tables.clear();
         self.named.clear();
     }
 
-    /// Ends the function: its constants, and what fills a line of 64 bytes, with instructions that stop whoever comes there.
+    /// Ends the function: what is seldom executed, its constants, and what fills a line of 64 bytes, with instructions that stop whoever comes
+    /// there.
     pub(super) fn end(&mut self) {
+        debug_assert!(!self.writes_seldom, "functions end in what is often executed");
+        let behind = self.bytes.len();
+        self.bytes.append(&mut self.seldom);
+        let now = |place: usize| place.checked_sub(SELDOM).map_or(place, |at| behind + at);
+        for (end, to) in std::mem::take(&mut self.between) {
+            self.set_distance(now(end), now(to));
+        }
         let start = self.bytes.len().next_multiple_of(64);
         self.bytes.resize(start, 0xcc);
         let words = self.words;
@@ -585,7 +651,7 @@ impl Assembler {
                 Operand::Table(number) => tables[usize::from(number)],
                 _ => continue,
             };
-            let distance = at as i64 - end as i64;
+            let (place, distance) = (now(place), at as i64 - now(end) as i64);
             self.bytes[place..place + 4].copy_from_slice(&(distance as i32).to_le_bytes());
         }
         let end = self.bytes.len().next_multiple_of(64);

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::assembler::{Assembler, Code, General, Jump, Operand, Place, code};
+use super::assembler::{Assembler, Code, Condition, General, Jump, Operand, Place, code};
 use super::fixed::{Fixed, Turns};
 use super::index::Index;
 use super::known::{Compared, Known, Relation};
@@ -513,7 +513,7 @@ impl<'k> Writer<'k> {
     /// Keeps the stack pointer and takes room below it; where [`Writer::end`] writes how much.
     pub(super) fn frame(&mut self) -> Place {
         self.asm.copy(General::Rbp, General::Rsp);
-        self.asm.add(General::Rsp, 0);
+        self.asm.add_later(General::Rsp);
         let frame = self.asm.here();
         self.asm.and(General::Rsp, -64);
         frame
@@ -578,7 +578,7 @@ impl<'k> Writer<'k> {
             self.asm.add(TURN, 1);
         }
         self.asm.decrement(General::Rdx);
-        self.asm.jump_back_unless_zero(turn);
+        self.asm.jump_back_if(Condition::NotZero, turn);
     }
 
     /// The lines for one turn.
@@ -907,20 +907,42 @@ impl<'k> Writer<'k> {
         }
     }
 
-    /// Stores a value in its column, or in its home.
-    fn store(&mut self, value: usize) {
+    /// What an instruction adds to a home of words, if the value that it gives is that, and one or minus one.
+    fn counts_by(&self, line: &Line<'_>, value: usize) -> Option<i32> {
+        let of_home = |source: &usize| {
+            let (old, new) = (&self.values[*source], &self.values[value]);
+            old.slot == new.slot && self.homes.iter().any(|home| old.registers == Some(home.registers))
+        };
+        if line.results[..] != [value] || !matches!(line.what, What::Compute(Known::Add)) {
+            return None;
+        }
+        let other = line.sources.iter().position(of_home)? ^ 1;
+        let by = immediate(self.kernel, self.values[*line.sources.get(other)?].slot)? as i32;
+        matches!(by, -1 | 1).then_some(by)
+    }
+
+    /// Stores a value in its column, or in its home, to which `counts` was added.
+    fn store(&mut self, value: usize, counts: Option<i32>) {
         let Some([low, high]) = self.values[value].registers else { return };
         let slot = self.values[value].slot;
         if let Some(home) = self.homes.iter().find(|home| home.slot == slot).copied() {
             let halves = usize::from(home.width == Width::Double);
             for (half, from) in [low, high].into_iter().enumerate().take(1 + halves) {
                 match self.straight {
+                    _ if from == home.registers[half] => {}
                     true => self.copy(home.registers[half], Operand::Register(from)),
                     false => self.copy_active((halves == 1).then_some(half), home.registers[half], from),
                 }
             }
             if self.masked && home.follows {
-                self.copy_to_left(&home, self.active_register());
+                match (counts, home.left, self.active_words) {
+                    // Both had the same. Truths are -1, so this takes one instruction instead of three.
+                    (Some(by), Some(left), Some(active)) => {
+                        let code = if by > 0 { SUB } else { ADD };
+                        self.vector(code, left, left, Operand::Register(active));
+                    }
+                    _ => self.copy_to_left(&home, self.active_register()),
+                }
             }
             self.values[value].stored = true;
             return;
@@ -1070,8 +1092,14 @@ impl<'k> Writer<'k> {
         self.give(line.results[0])
     }
 
-    /// The same, perhaps those of a source that nothing reads any more: for templates that read their sources in the first instruction.
+    /// The same, perhaps those of a source that nothing reads any more, or those of its home: for templates that read their sources in the
+    /// first instruction.
     fn result_over(&mut self, line: &Line<'_>) -> [u8; 2] {
+        if let Some(registers) = self.home_for(line.results[0]) {
+            let value = &mut self.values[line.results[0]];
+            (value.registers, value.at_home) = (Some(registers), true);
+            return registers;
+        }
         let width = self.values[line.results[0]].width;
         for source in line.sources.clone() {
             let value = &self.values[source];
@@ -1086,6 +1114,22 @@ impl<'k> Writer<'k> {
             }
         }
         self.result(line)
+    }
+
+    /// The registers of the home that the result of the instruction is stored in at once, for all threads of the turn.
+    fn home_for(&self, result: usize) -> Option<[u8; 2]> {
+        let value = &self.values[result];
+        let at_once = value.lives && self.stores_now() && (self.straight || !self.masked);
+        let home = self.homes.iter().find(|home| home.slot == value.slot && home.width == value.width)?;
+        // What was there before.
+        let read_later =
+            |old: &Value| old.at_home && old.slot == home.slot && old.uses.last().is_some_and(|step| *step > self.at);
+        (at_once && !self.values.iter().any(read_later)).then_some(home.registers)
+    }
+
+    /// Whether results are stored where they are computed, as no check is behind them that may leave the function.
+    fn stores_now(&self) -> bool {
+        self.last_check.is_none_or(|last| self.at >= last)
     }
 
     /// Writes an instruction: a load with others like it, or nothing, if it was among these.
@@ -1122,12 +1166,12 @@ impl<'k> Writer<'k> {
         }
         // What lives is stored at once, unless a later check may still leave the function.
         self.waiting.extend(line.results.iter().filter(|result| self.values[**result].lives));
-        if self.last_check.is_none_or(|last| self.at >= last) {
+        if self.stores_now() {
             self.pinned.clear();
             for value in std::mem::take(&mut self.waiting) {
                 self.read(value);
                 self.settle(value);
-                self.store(value);
+                self.store(value, self.counts_by(line, value));
                 self.release_if_done(value);
             }
         }

@@ -264,6 +264,7 @@ impl Writer<'_> {
         // The number of places in shared memory where an access may start.
         let starts = (self.shared_len + 1).saturating_sub(u64::from(bytes));
         let base = base_of(access).unwrap_or(Base::Fixed);
+        let seldom = self.asm.writes_seldom;
         let mut ends = Vec::new();
         match base {
             Base::Fixed | Base::Line { .. } => {
@@ -375,6 +376,10 @@ impl Writer<'_> {
         self.asm.land(alike);
         self.first_of(site);
         body(self, Shape::Flat);
+        if self.asm.writes_seldom != seldom {
+            ends.push(self.asm.jump());
+            self.asm.writes_seldom = seldom;
+        }
         for end in ends {
             self.asm.land(end);
         }

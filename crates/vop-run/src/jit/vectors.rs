@@ -555,20 +555,36 @@ impl Writer<'_> {
         self.asm.xor(SCRATCH_2, all);
     }
 
-    /// Jumps that are taken if no thread has a truth, and if only some have.
-    pub(super) fn jumps_by_truths(&mut self, truths: u8) -> [Jump; 2] {
+    /// A jump that is taken unless all threads have a truth, or unless none has. Behind it, [`jump_if_some_truths`](Self::jump_if_some_truths)
+    /// asks on.
+    pub(super) fn jump_unless_truths(&mut self, truths: u8, all: bool) -> Jump {
         match self.vectors {
             Vectors::Avx2 => {
                 self.vector(FIRST_BITS, SCRATCH as u8, 0, Operand::Register(truths));
-                self.asm.test_self(SCRATCH);
-                let none = self.asm.jump_if(Condition::Zero);
-                self.asm.compare(SCRATCH, 0xff);
-                [none, self.asm.jump_if(Condition::NotZero)]
+                match all {
+                    true => self.asm.compare(SCRATCH, 0xff),
+                    false => self.asm.test_self(SCRATCH),
+                }
+                self.asm.jump_if(Condition::NotZero)
             }
             Vectors::Avx512 => {
                 self.asm.vex(MASK_TEST, false, truths, 0, Operand::Register(truths));
-                [Condition::Zero, Condition::NotBelow].map(|condition| self.asm.jump_if(condition))
+                self.asm.jump_if(if all { Condition::NotBelow } else { Condition::NotZero })
             }
+        }
+    }
+
+    /// A jump that is taken if some threads have a truth and others have not, where [`jump_unless_truths`](Self::jump_unless_truths) jumped to.
+    pub(super) fn jump_if_some_truths(&mut self, unless_all: bool) -> Jump {
+        match self.vectors {
+            Vectors::Avx2 => {
+                match unless_all {
+                    true => self.asm.test_self(SCRATCH),
+                    false => self.asm.compare(SCRATCH, 0xff),
+                }
+                self.asm.jump_if(Condition::NotZero)
+            }
+            Vectors::Avx512 => self.asm.jump_if(if unless_all { Condition::NotZero } else { Condition::NotBelow }),
         }
     }
 
@@ -598,6 +614,21 @@ impl Writer<'_> {
                 let alike = self.jump_if_none(K0);
                 self.vector_by(COMPARE, K0, T2, row, DIFFERENT);
                 [alike, self.jump_if_none(K0)]
+            }
+        }
+    }
+
+    /// Pairs of words of 64 bits in memory become zero.
+    pub(super) fn zero_pairs(&mut self, base: General, distance: i32, pairs: usize) {
+        if pairs > 0 {
+            self.vector(XOR, T0, T0, Operand::Register(T0));
+        }
+        for pair in (0..pairs).step_by(2) {
+            let at = Operand::Memory(base, distance + pair as i32 * 16);
+            match (self.vectors, pair + 1 < pairs) {
+                (Vectors::Avx2, two) => self.asm.vex(STORE_WORDS, two, T0, 0, at),
+                (_, true) => self.asm.evex(STORE_WORDS, Length::Bits256, T0, 0, at, Mask::ALL),
+                (_, false) => self.asm.evex(STORE_WORDS, Length::Bits128, T0, 0, at, Mask::ALL),
             }
         }
     }
@@ -707,8 +738,11 @@ impl Writer<'_> {
         self.truths(of_masks, of_vectors, active, truths, active);
     }
 
-    /// Adds the number of threads of a mask as regions have it in memory.
-    pub(super) fn add_threads(&mut self, mask: General, distance: i32) {
+    /// Adds the number of threads of a turn that starts, which are active, and whose mask is in a general register as regions have it in memory.
+    pub(super) fn start_threads(&mut self, mask: General, distance: i32) {
+        if self.counter(distance).is_some() {
+            return self.add_active(distance);
+        }
         self.asm.count_ones(SCRATCH, mask);
         if self.vectors == Vectors::Avx2 {
             self.asm.shift_right(SCRATCH, 3);

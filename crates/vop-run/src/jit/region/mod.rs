@@ -13,7 +13,7 @@
 //! thread is forgotten, whatever the branches are.
 //!
 //! There are two copies of the code. As long as all threads of a turn go the same way, the first one is executed, without masks. Where they
-//! part, it goes over to the second one, which has the same homes.
+//! part, it goes over to the second one, which has the same homes. With AVX2, straight regions (see below) have the second one only.
 //!
 //! In most loops threads that part from the others leave it. In such a *straight* region all threads of the turn that have not left are at one
 //! place, so homes need no masks: what a thread had is kept when it leaves, and nobody asks what its element becomes then. The masks are in

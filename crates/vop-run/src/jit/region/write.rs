@@ -125,11 +125,12 @@ impl Writer<'_> {
         let skip = self.asm.jump_if(Condition::Zero);
         homes.iter().for_each(|home| self.move_home(home, false));
         self.forget_shapes();
-        if self.straight {
-            self.add_threads(SCRATCH_2, word_of(0, EXECUTED));
-        }
-        self.compare_with_all(SCRATCH_2);
-        let together = self.asm.jump_if(Condition::Zero);
+        // With AVX2, masks of straight regions cost no more than what asks whether all threads go the same way.
+        let together = !(self.straight && self.vectors == Vectors::Avx2);
+        let together = together.then(|| {
+            self.compare_with_all(SCRATCH_2);
+            self.asm.jump_if(Condition::Zero)
+        });
         // With masks.
         let mut labels = Vec::new();
         let mut apart = Apart::default();
@@ -137,6 +138,7 @@ impl Writer<'_> {
             true => {
                 self.start_apart();
                 self.activate_turn();
+                self.start_threads(SCRATCH_2, word_of(0, EXECUTED));
             }
             false => self.asm.keep(SCRATCH_2, STATE, word_of(0, PENDING)),
         }
@@ -166,10 +168,12 @@ impl Writer<'_> {
         if self.straight {
             std::mem::take(&mut apart.ends).into_iter().for_each(|jump| self.asm.land(jump));
             homes.iter().for_each(|home| self.store_left(home));
-            stored = Some(self.asm.jump());
+            stored = together.is_some().then(|| self.asm.jump());
         }
         let turn_end = self.asm.here();
-        homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
+        if together.is_some() {
+            homes.iter().filter(|home| home.written).for_each(|home| self.move_home(home, true));
+        }
         stored.into_iter().for_each(|stored| self.asm.land(stored));
         labels.push(turn_end);
         self.asm.land(skip);
@@ -190,23 +194,28 @@ impl Writer<'_> {
         self.next_turn(&used);
         self.asm.add(TURN, 1);
         self.asm.decrement(General::Rdx);
-        self.asm.jump_back_unless_zero(turn);
+        self.asm.jump_back_if(Condition::NotZero, turn);
         let ended = self.asm.jump();
         // Without masks.
-        self.asm.land(together);
-        self.masked = false;
-        let mut starts: Vec<Place> = Vec::new();
-        let mut ahead: Vec<(Jump, usize)> = Vec::new();
-        for (number, site) in sites.iter().copied().enumerate() {
-            let (here, behind): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|(_, part)| *part == number);
-            ahead = behind;
-            here.into_iter().for_each(|(jump, _)| self.asm.land(jump));
-            starts.push(self.asm.here());
-            let guard = self.write_part(steps, region, number, live, site)?;
-            let leaves = std::mem::take(&mut self.leaves);
-            stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, true)));
-            let mut together = Together { region, turn_end, starts: &starts, ahead: &mut ahead };
-            self.end_together(number, guard, &mut together, &mut stubs);
+        if let Some(together) = together {
+            self.asm.land(together);
+            if self.straight {
+                self.asm.add_at(STATE, word_of(0, EXECUTED), self.vectors.lanes() as i32);
+            }
+            self.masked = false;
+            let mut starts: Vec<Place> = Vec::new();
+            let mut ahead: Vec<(Jump, usize)> = Vec::new();
+            for (number, site) in sites.iter().copied().enumerate() {
+                let (here, behind): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|(_, part)| *part == number);
+                ahead = behind;
+                here.into_iter().for_each(|(jump, _)| self.asm.land(jump));
+                starts.push(self.asm.here());
+                let guard = self.write_part(steps, region, number, live, site)?;
+                let leaves = std::mem::take(&mut self.leaves);
+                stubs.failed.extend(leaves.into_iter().map(|jump| (jump, number, true)));
+                let mut together = Together { region, turn_end, starts: &starts, ahead: &mut ahead };
+                self.end_together(number, guard, &mut together, &mut stubs);
+            }
         }
         self.asm.land(resumes);
         self.asm.set_at(STATE, RESUMES as i32 * 8, 0);
@@ -362,10 +371,8 @@ impl Writer<'_> {
 
     /// The active threads of a straight region go on.
     fn go_straight(&mut self, number: usize, part: usize, apart: &mut Apart, stubs: &mut Stubs) {
-        if part <= number {
-            self.count_round(stubs, part, false);
-        }
         match apart.bodies.get(part) {
+            Some(body) if part <= number => self.go_back(stubs, part, false, *body),
             Some(body) => self.asm.jump_back(*body),
             None if part == number + 1 => {}
             None => {
@@ -414,8 +421,7 @@ impl Writer<'_> {
             if let Goal::Part(part) = goal
                 && part <= number
             {
-                self.count_round(stubs, part, false);
-                self.asm.jump_back(labels[part]);
+                self.go_back(stubs, part, false, labels[part]);
             }
             return;
         };
@@ -434,15 +440,15 @@ impl Writer<'_> {
         {
             self.asm.test_self(SCRATCH_3);
             let none = self.asm.jump_if(Condition::Zero);
-            self.count_round(stubs, part, false);
-            match kept {
+            let to = match kept {
                 // Its mask need not come from memory.
                 Some(taken) if alone => {
                     self.copy_truths(ACTIVE, taken);
-                    self.asm.jump_back(bodies[part]);
+                    bodies[part]
                 }
-                _ => self.asm.jump_back(labels[part]),
-            }
+                _ => labels[part],
+            };
+            self.go_back(stubs, part, false, to);
             self.asm.land(none);
         }
     }
@@ -452,14 +458,15 @@ impl Writer<'_> {
         self.active_words.is_some()
     }
 
-    /// One round less; leaves if none is left.
-    fn count_round(&mut self, stubs: &mut Stubs, part: usize, all: bool) {
+    /// Goes back to a part, with one round less; leaves if none is left.
+    fn go_back(&mut self, stubs: &mut Stubs, part: usize, all: bool, to: Place) {
         match self.counts_in_register() {
             true => self.asm.decrement(MASK),
-            false => self.asm.add_at(STATE, ROUNDS as i32 * 8, -1),
+            false => self.asm.decrement_at(STATE, ROUNDS as i32 * 8),
         }
-        let over = self.asm.jump_if(Condition::Sign);
-        stubs.over.push((over, part, all));
+        // Processors do not take a subtraction and a question for its sign as one, as they do for the borrow.
+        self.asm.jump_back_if(Condition::NotBelow, to);
+        stubs.over.push((self.asm.jump(), part, all));
     }
 
     /// The end of a part where all threads of the turn are together.
@@ -473,26 +480,23 @@ impl Writer<'_> {
             return self.go_together(number, branch.map_or(next, |branch| branch.to), true, together, stubs);
         };
         let when = branch.guard.is_some_and(|guard| guard.when);
-        let [none, some] = self.jumps_by_truths(truths);
-        stubs.parted.push((some, number, truths));
-        let mut taken = |this: &mut Self| {
-            if branch.counts && !this.straight {
+        // Loops mostly go on: what leaves them is written elsewhere.
+        let leaves = matches!(branch.to, Goal::Exit(_));
+        let often = when != leaves;
+        let other = self.jump_unless_truths(truths, often);
+        let mut goes = |this: &mut Self, taken: bool, last: bool| {
+            if taken && branch.counts && !this.straight {
                 this.asm.add_at(STATE, word_of(number, TAKEN), all);
             }
-            this.go_together(number, branch.to, false, together, stubs);
+            this.go_together(number, if taken { branch.to } else { next }, last, together, stubs);
         };
-        // Here all are true.
-        if when {
-            taken(self);
-            self.asm.land(none);
-            self.go_together(number, next, true, together, stubs);
-        } else {
-            let over_taken = self.asm.jump();
-            self.asm.land(none);
-            taken(self);
-            self.asm.land(over_taken);
-            self.go_together(number, next, true, together, stubs);
-        }
+        goes(self, often == when, true);
+        self.asm.writes_seldom = true;
+        self.asm.land(other);
+        let some = self.jump_if_some_truths(often);
+        goes(self, often != when, false);
+        self.asm.writes_seldom = false;
+        stubs.parted.push((some, number, truths));
     }
 
     /// All threads go on. `last` says whether nothing of the part is written behind this.
@@ -508,8 +512,7 @@ impl Writer<'_> {
                 self.asm.jump_back(together.turn_end);
             }
             Goal::Part(part) if part <= number => {
-                self.count_round(stubs, part, true);
-                self.asm.jump_back(together.starts[part]);
+                self.go_back(stubs, part, true, together.starts[part]);
             }
             Goal::Part(part) if last && part == number + 1 => {}
             Goal::Part(part) => {
@@ -619,48 +622,68 @@ impl Writer<'_> {
         }
         all.retain(|crossing| crossing.crosses);
         all.sort_by_key(|crossing| std::cmp::Reverse(crossing.weight));
-        let mut left = self.vectors.homes(needed);
-        let mut next = self.vectors.values();
-        if self.straight && self.vectors == Vectors::Avx2 {
-            next -= 1;
-            left = left.saturating_sub(1);
-            self.active_words = Some(next);
-        }
-        for crossing in all {
-            let needed = 1 + usize::from(crossing.width == Width::Double);
-            if needed <= left {
-                left -= needed;
-                next -= needed as u8;
-                let registers = [next, next + needed as u8 - 1];
-                let Crossing { slot, width, written, .. } = crossing;
-                self.homes.push(Home { slot, width, registers, written, left: None, follows: false });
-            }
-        }
+        let mut free = Registers { next: self.vectors.values(), left: self.vectors.homes(needed) };
         if !self.straight {
+            all.iter().for_each(|crossing| self.add_home(crossing, &mut free));
             return;
         }
-        for home in self.homes.iter_mut().filter(|home| home.written && home.width == Width::Word) {
+        let narrow = self.vectors == Vectors::Avx2;
+        if narrow {
+            self.active_words = free.take(1);
+        }
+        // What the region only reads comes last where registers are few: instructions read it from its column as well.
+        let (written, read): (Vec<_>, Vec<_>) = all.into_iter().partition(|crossing| crossing.written || !narrow);
+        for crossing in &written {
+            self.add_home(crossing, &mut free);
+            let Some(home) = self.homes.last_mut().filter(|home| home.slot == crossing.slot) else { continue };
+            if !home.written || home.width != Width::Word {
+                continue;
+            }
             // How many parts write it, and at how many others leave that need it.
             let writes = |crossing: &Crossing| crossing.slot == home.slot && crossing.written;
             let writes = found.iter().filter(|crossings| crossings.iter().any(writes)).count();
             let needs = |part: &usize| region.exits_of(*part).any(|exit| live.at(exit as usize, home.slot));
             let leaves = (0..region.parts.len()).filter(needs).count();
-            if leaves > 0 && left > 0 {
-                left -= 1;
-                next -= 1;
-                home.left = Some(next);
-                home.follows = writes < leaves;
+            if leaves > 0 {
+                home.left = free.take(1);
+                home.follows = home.left.is_some() && writes < leaves;
             }
         }
-        if self.vectors == Vectors::Avx2 {
-            for (number, part) in region.parts.iter().enumerate() {
-                if left > 0 && part.goes_to().is_some() {
-                    left -= 1;
-                    next -= 1;
-                    self.counters.push((word_of(number, TAKEN), next));
-                }
-            }
+        let count = |this: &mut Self, word: i32, free: &mut Registers| {
+            this.counters.extend(free.take(1).map(|register| (word, register)));
+        };
+        let parts = region.parts.iter().enumerate().filter(|(_, part)| narrow && part.goes_to().is_some());
+        parts.for_each(|(number, _)| count(self, word_of(number, TAKEN), &mut free));
+        read.iter().for_each(|crossing| self.add_home(crossing, &mut free));
+        if narrow {
+            // Once in a turn.
+            count(self, word_of(0, EXECUTED), &mut free);
         }
+    }
+
+    /// Gives a register a home, if there is room.
+    fn add_home(&mut self, crossing: &Crossing, free: &mut Registers) {
+        let Crossing { slot, width, written, .. } = *crossing;
+        let needed = 1 + u8::from(width == Width::Double);
+        if let Some(first) = free.take(needed) {
+            let registers = [first, first + needed - 1];
+            self.homes.push(Home { slot, width, registers, written, left: None, follows: false });
+        }
+    }
+}
+
+/// Vector registers from the last one down.
+struct Registers {
+    next: u8,
+    left: usize,
+}
+
+impl Registers {
+    /// The first of some registers, unless there are fewer.
+    fn take(&mut self, count: u8) -> Option<u8> {
+        self.left = self.left.checked_sub(count.into())?;
+        self.next -= count;
+        Some(self.next)
     }
 }
 
