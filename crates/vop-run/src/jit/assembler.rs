@@ -387,10 +387,18 @@ impl Assembler {
         self.operand(reg, operand, true);
     }
 
-    /// `mov to, [base + index * (4 or 8) + distance]`, of 32 or 64 bits.
-    pub(super) fn load_element(&mut self, to: General, base: General, index: General, distance: i32, wide: bool) {
+    /// `mov to, [base + index * scale + distance]`, of 32 or 64 bits; the scale is 1, 2, 4 or 8.
+    pub(super) fn load_element(
+        &mut self,
+        to: General,
+        base: General,
+        index: General,
+        scale: u32,
+        distance: i32,
+        wide: bool,
+    ) {
         let rex = 0x40 | u8::from(wide) << 3 | to as u8 >> 3 << 2 | index as u8 >> 3 << 1 | base as u8 >> 3;
-        let scale = if wide { 3 } else { 2 };
+        let scale = scale.trailing_zeros() as u8;
         self.put(&[rex, 0x8b, 0x84 | (to as u8 & 7) << 3, scale << 6 | (index as u8 & 7) << 3 | base as u8 & 7]);
         self.put(&distance.to_le_bytes());
     }

@@ -25,7 +25,7 @@ use super::vectors::{AND_NOT, LEFT, RIGHT, RIGHT_SIGNED, Vectors};
 use super::video::{Video, video};
 use super::{Found, places};
 use crate::code::{Access, Kernel, Load, Op, Step, Store};
-use crate::column::{Area, File, Operands, Slot, WARP, Width};
+use crate::column::{Area, File, HALF, Operands, Slot, WARP, Width};
 use crate::memory::Space;
 
 /// Vector registers of the templates.
@@ -273,6 +273,18 @@ pub(super) struct Home {
     pub(super) follows: bool,
 }
 
+/// Which of two turns that have one sample is written: the first one finds where both reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum OfPair {
+    #[default]
+    Alone,
+    First,
+    Second,
+}
+
+/// Lines of a turn that is written twice at most: more of them would take longer to write than they save.
+const MAX_PAIR: usize = 64;
+
 /// A register that a part of a region reads or writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
@@ -352,6 +364,7 @@ pub(super) struct Writer<'k> {
     pub(super) masked: bool,
     /// Whether stores may go past the caches.
     pub(super) streams: bool,
+    pub(super) of_pair: OfPair,
     /// Whether the mask's register is that also where all threads are active.
     pub(super) keeps_mask: bool,
     pub(super) values: Vec<Value>,
@@ -416,6 +429,7 @@ impl<'k> Writer<'k> {
             asm: Assembler::new(vectors.bytes() / 4, vectors == Vectors::Avx512),
             streams: kernel.keeps_apart(),
             masked: false,
+            of_pair: OfPair::Alone,
             keeps_mask: false,
             values: Vec::new(),
             free: 0,
@@ -567,9 +581,19 @@ impl<'k> Writer<'k> {
         }
         if self.masked {
             ends.push(self.find_active());
+        } else if self.has_pairs(lines) {
+            let values = self.values.clone();
+            self.of_pair = OfPair::First;
+            self.turn(lines);
+            self.values = values;
+            self.next_turn(&used);
+            self.asm.add(TURN, 1);
+            self.asm.decrement(General::Rdx);
+            self.of_pair = OfPair::Second;
         }
         self.turn(lines);
         ends.into_iter().for_each(|end| self.asm.land(end));
+        self.of_pair = OfPair::Alone;
         if self.masked {
             self.asm.add(MASK, self.vectors.lanes() as i32);
         }
@@ -579,6 +603,16 @@ impl<'k> Writer<'k> {
         }
         self.asm.decrement(General::Rdx);
         self.asm.jump_back_if(Condition::NotZero, turn);
+    }
+
+    /// Whether turns are written in pairs: those that have one sample. A block is whole warps, so it has no turn without the other one.
+    fn has_pairs(&self, lines: &[Line<'_>]) -> bool {
+        let sampled = |line: &Line<'_>| match line.what {
+            What::Load(load, _) => load::has_samples(&load.access),
+            What::Store(store, _) => load::has_samples(&store.access),
+            _ => false,
+        };
+        2 * self.vectors.lanes() == HALF && lines.len() <= MAX_PAIR && lines.iter().any(sampled)
     }
 
     /// The lines for one turn.

@@ -329,7 +329,7 @@ impl Writer<'_> {
     /// The host's address of the turn's first thread, and a distance, to the scratch register.
     fn point_at(&mut self, turns: &Turns, distance: i32) {
         self.asm.table_address(SCRATCH_2, &turns.starts);
-        self.asm.load_element(SCRATCH, SCRATCH_2, TURN, 0, false);
+        self.asm.load_element(SCRATCH, SCRATCH_2, TURN, 4, 0, false);
         self.asm.add_memory(SCRATCH, SITES, START);
         if distance != 0 {
             self.asm.add(SCRATCH, distance);

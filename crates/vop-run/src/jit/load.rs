@@ -108,6 +108,11 @@ pub(super) fn is_of_doubles(access: &Access) -> bool {
     base_of(access) == Some(Base::Doubles)
 }
 
+/// Whether where the threads of an access reach is told by samples.
+pub(super) fn has_samples(access: &Access) -> bool {
+    matches!(base_of(access), Some(Base::Line { .. }))
+}
+
 /// Whether an access is to be asked how its threads' addresses are to each other.
 pub(super) fn has_shapes(access: &Access) -> bool {
     matches!(base_of(access), Some(Base::Words | Base::Doubles))
@@ -281,13 +286,19 @@ impl Writer<'_> {
                     }
                     _ => self.asm.set(SCRATCH, access.offset),
                 }
-                let reach = stride * (self.vectors.lanes() as u32 - 1);
+                let lanes = self.vectors.lanes() as u32;
+                let reach = stride * if self.of_pair == OfPair::First { 2 * lanes - 1 } else { lanes - 1 };
                 // What is in shared memory needs no check if the code knows its address.
                 let ends = access.offset.checked_add(u64::from(bytes + span));
                 let is_there = base == Base::Fixed
                     && ends.is_some_and(|end| end <= self.shared_len)
                     && access.offset.is_multiple_of(bytes.into());
-                if shared && !is_there {
+                if self.of_pair == OfPair::Second && base != Base::Fixed {
+                    // The first one has asked for both.
+                    if !shared {
+                        self.asm.subtract_memory(SCRATCH, SITES, site + FIRST);
+                    }
+                } else if shared && !is_there {
                     // A fixed address may be beyond 32 bits.
                     let fits = base != Base::Fixed || access.offset < starts;
                     let starts = if fits { starts.saturating_sub(u64::from(reach + span)) } else { 0 };
@@ -539,13 +550,26 @@ impl Writer<'_> {
 
     /// The sample of the turn's first thread to the scratch register. A sample is that of half a warp, which may be two turns.
     fn sample(&mut self, distance: i32, wide: bool, stride: u32) {
-        if self.vectors.lanes() == HALF {
-            return self.asm.load_element(SCRATCH, SAMPLES, TURN, distance, wide);
+        let lanes = self.vectors.lanes();
+        let bytes = if wide { 8 } else { 4 };
+        if lanes == HALF {
+            return self.asm.load_element(SCRATCH, SAMPLES, TURN, bytes, distance, wide);
+        }
+        if self.of_pair != OfPair::Alone {
+            let second = self.of_pair == OfPair::Second;
+            let back = if second { bytes as i32 / 2 } else { 0 };
+            self.asm.load_element(SCRATCH, SAMPLES, TURN, bytes / 2, distance - back, wide);
+            let ahead = if second { stride * lanes as u32 } else { 0 };
+            return match wide {
+                _ if ahead == 0 => {}
+                true => self.asm.add(SCRATCH, ahead as i32),
+                false => self.asm.add_word(SCRATCH, ahead),
+            };
         }
         self.asm.copy(SCRATCH, TURN);
         self.asm.shift_right(SCRATCH, (HALF / self.vectors.lanes()).trailing_zeros() as u8);
-        self.asm.load_element(SCRATCH, SAMPLES, SCRATCH, distance, wide);
-        let ahead = stride * self.vectors.lanes() as u32;
+        self.asm.load_element(SCRATCH, SAMPLES, SCRATCH, bytes, distance, wide);
+        let ahead = stride * lanes as u32;
         if ahead.is_power_of_two() {
             // Without a jump, which would go another way in each turn.
             self.asm.copy(SCRATCH_2, TURN);
@@ -568,7 +592,7 @@ impl Writer<'_> {
     /// added to all other time.
     fn prefetch(&mut self, line: &Line<'_>, site: i32, stride: u32) {
         // The mask's register is free where there is none. Loops with many accesses mostly come back to what they have read.
-        if self.masked || self.keeps_mask || self.accesses > 4 {
+        if self.masked || self.keeps_mask || self.accesses > 4 || self.of_pair == OfPair::Second {
             return;
         }
         let write = matches!(line.what, What::Store(..));

@@ -379,10 +379,15 @@ fn loops_fail_as_their_steps_do() {
 }
 
 /// A kernel whose threads read one behind another, and go on by an element in each round, until they read a zero: in global memory, and in
-/// shared memory if that is asked for.
-fn march(ty: &str, bytes: u32, shared: bool) -> String {
+/// shared memory if that is asked for. Each also reads the element that is so many ahead, if that is not zero.
+fn march(ty: &str, bytes: u32, shared: bool, ahead: u32) -> String {
     let first = if shared { "S" } else { "X" };
     let (to, zero) = if bytes == 8 { ("%d", "u64") } else { ("%w", "u32") };
+    let (far, bits) = if bytes == 8 { ("%d0", 64) } else { ("%w7", 32) };
+    let ahead = match ahead * bytes {
+        0 => String::new(),
+        ahead => format!("ld.global.{ty} {far}, [%a4+{ahead}]; and.b{bits} {to}2, {to}2, {far};"),
+    };
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 table, .param .u64 other, .param .u64 out) {{\n
          .reg .b32 %w<12>, %t<8>; .reg .b64 %d<4>, %a<8>; .reg .pred %p<4>; .shared .align 16 .b8 s[{}];\n
@@ -390,7 +395,7 @@ fn march(ty: &str, bytes: u32, shared: bool) -> String {
          ld.param.u64 %a0, [table]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %t0, 8; add.s64 %a2, %a2, %a3;\n
          mul.wide.u32 %a3, %t2, {bytes}; add.s64 %a3, %a0, %a3; ld.global.{ty} {to}1, [%a3]; mov.u32 %t3, s;\n
          mad.lo.u32 %t3, %t2, {bytes}, %t3; st.shared.{ty} [%t3], {to}1; bar.sync 0; mov.u32 %w0, 0;\n
-L: add.u32 %t4, %t0, %w0; mul.wide.u32 %a4, %t4, {bytes}; add.s64 %a4, %a0, %a4; ld.global.{ty} {to}2, [%a4];\n
+L: add.u32 %t4, %t0, %w0; mul.wide.u32 %a4, %t4, {bytes}; add.s64 %a4, %a0, %a4; ld.global.{ty} {to}2, [%a4]; {ahead}\n
          mul.wide.u32 %a5, %w0, {bytes}; add.s64 %a5, %a0, %a5; ld.global.{ty} {to}3, [%a5];\n
          setp.eq.{zero} %p0, {to}2, 0; @%p0 bra E; add.u32 %w0, %w0, 1; setp.lt.u32 %p1, %w0, 600; @%p1 bra L;\n
 E: mov.u32 %w4, 0; bra {first};\n
@@ -411,7 +416,7 @@ fn rows_that_march_to_the_end_of_memory_do() {
     let (mut failed, mut ran) = (0, 0);
     for (ty, bytes) in [("u8", 1), ("u32", 4), ("u64", 8)] {
         for round in 0..20 {
-            let text = march(ty, bytes, round % 4 < 2);
+            let text = march(ty, bytes, round % 4 < 2, if round % 5 > 2 { 1 + random.below(5) as u32 } else { 0 });
             // As many elements as threads, or a few more, with some zeros; without one at the end, threads march beyond it.
             let elements = THREADS + random.below(20);
             let mut table = vec![1u8; elements * bytes as usize];
