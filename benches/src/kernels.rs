@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use vop_run::{Arg, Kernel, LaunchOptions, Level, MachineCode, Program};
 
-use crate::measure::processor_time;
+use crate::measure::{level, processor_time};
 use crate::opencl::{self, Device};
 
 /// The module that nvcc has made of `kernels.cu`, so that benches need no nvcc.
@@ -200,14 +200,6 @@ fn difference(a: &[u8], b: &[u8], tolerance: f32) -> Option<String> {
         !((a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0))
     });
     at.map(|i| format!("{:02x?} and {:02x?} at byte {}", &a[4 * i..][..4], &b[4 * i..][..4], 4 * i))
-}
-
-/// The level that `VOP_LEVEL` names, or the best.
-fn level() -> Level {
-    let wanted = std::env::var("VOP_LEVEL").unwrap_or_default().to_ascii_lowercase();
-    let named = Level::available().find(|level| format!("{level:?}").to_ascii_lowercase() == wanted);
-    assert!(wanted.is_empty() || named.is_some(), "VOP_LEVEL is none of {:?}", Level::available().collect::<Vec<_>>());
-    named.unwrap_or(Level::best())
 }
 
 /// Names of kernels that `BENCH_KERNELS` has, separated by commas: all if there is none.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use vop_run::Level;
+
 /// The processor's name.
 pub fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -11,6 +13,14 @@ pub fn machine() -> String {
         model.trim_start_matches([' ', '\t', ':']),
         std::thread::available_parallelism().map_or(1, usize::from)
     )
+}
+
+/// The level that `VOP_LEVEL` names, or the best.
+pub fn level() -> Level {
+    let wanted = std::env::var("VOP_LEVEL").unwrap_or_default().to_ascii_lowercase();
+    let named = Level::available().find(|level| format!("{level:?}").to_ascii_lowercase() == wanted);
+    assert!(wanted.is_empty() || named.is_some(), "VOP_LEVEL is none of {:?}", Level::available().collect::<Vec<_>>());
+    named.unwrap_or(Level::best())
 }
 
 /// The processors' time that this process has used, of all of its threads.

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use vop_run::{Arg, LaunchOptions, Program, RunOptions, run_launch_file};
+use vop_run::{Arg, LaunchOptions, Program};
 
-use crate::measure::processor_time;
+use crate::measure::{level, processor_time};
 
 const SIZE: usize = 16;
 const REACH: i32 = 12;
@@ -62,9 +62,9 @@ L:
 
 fn arithmetic() {
     let cores = cores();
-    println!("\nA loop of ten arithmetic instructions, 1024 blocks of 256 threads, 1000 turns");
+    println!("\nA loop of ten arithmetic instructions, 1024 blocks of 256 threads, 1000 turns, {:?}", level());
     let program = Program::read(LOOP);
-    let kernel = program.kernel("k").expect("it is legal");
+    let kernel = program.kernel_at("k", level()).expect("it is legal");
     for cores in if cores > 1 { vec![1, cores] } else { vec![1] } {
         let mut memory = program.memory();
         let out = memory.allocate("out", vec![0; 4 << 18]);
@@ -124,24 +124,34 @@ fn search(previous: &[u8], current: &[u8], (width, height): (usize, usize), (lef
 }
 
 fn motion() {
-    println!("\nexamples/motion, two frames of 640 x 360, all cores");
-    let output = std::env::temp_dir().join("vop-bench-run");
-    let mut options = RunOptions::default();
-    options.output = Some(output);
-    let mut launches: Vec<(String, u64, u64, Vec<f64>)> = Vec::new();
-    for _ in 0..7 {
-        let summary = match run_launch_file("../examples/motion/motion.toml".as_ref(), &options) {
-            Ok(summary) => summary,
-            Err(errors) => return println!("  failed: {errors}"),
-        };
-        for (i, launch) in summary.launches.iter().enumerate() {
-            if launches.len() == i {
-                launches.push((launch.entry.clone(), launch.report.instructions, launch.report.video, Vec::new()));
-            }
-            launches[i].3.push(launch.time.as_secs_f64());
-        }
-    }
+    println!("\nexamples/motion, two frames of 640 x 360, {:?}, all cores", level());
     let (previous, current) = (read_png("../examples/motion/frame0.png"), read_png("../examples/motion/frame1.png"));
+    let program = Program::read(include_str!("../../examples/motion/motion.ptx"));
+    let mut memory = program.memory();
+    let [before, after] =
+        [("previous", &previous), ("current", &current)].map(|(name, frame)| memory.allocate(name, frame));
+    let [found, cost] =
+        [("motion", 8), ("cost", 4)].map(|(name, bytes)| memory.allocate(name, vec![0; 23 * 40 * bytes]));
+    let picture = memory.allocate("picture", vec![0; 720 * 1280 * 3]);
+    // What examples/motion/motion.toml launches.
+    let (width, height) = (Arg::from(640u32), Arg::from(360u32));
+    let cases: [(&str, [u32; 3], Vec<Arg>); 2] = [
+        ("motion_search", [64, 1, 1], vec![before.into(), after.into(), found.into(), cost.into()]),
+        ("draw", [8, 32, 1], vec![after.into(), found.into(), picture.into()]),
+    ];
+    let options = LaunchOptions::default();
+    let launches = cases.map(|(entry, block, mut args)| {
+        args.extend([width.clone(), height.clone()]);
+        let kernel = program.kernel_at(entry, level()).expect("it is legal");
+        let mut counts = (0, 0);
+        let time = median(|| {
+            timed(|| {
+                let report = kernel.launch([40, 23, 1], block, &args, &mut memory, &options).expect("it runs");
+                counts = (report.instructions, report.video);
+            })
+        });
+        (entry, counts.0, counts.1, time)
+    });
     let size = (640, 360);
     let blocks: Vec<(usize, usize)> =
         (0..size.1).step_by(SIZE).flat_map(|top| (0..size.0).step_by(SIZE).map(move |left| (left, top))).collect();
@@ -159,9 +169,7 @@ fn motion() {
         })
     });
     println!("  {:<44} {:>10.2} ms", "plain Rust, -C target-cpu=native: the search", plain * 1e3);
-    for (entry, instructions, video, mut times) in launches {
-        times.sort_by(f64::total_cmp);
-        let time = times[times.len() / 2];
+    for (entry, instructions, video, time) in launches {
         println!(
             "  {entry:<44} {:>10.2} ms   {:.2} G thread-instructions/s ({instructions} of them, {:.0} % video){}",
             time * 1e3,
@@ -259,7 +267,7 @@ END:
 fn memory() {
     const LEN: usize = 1 << 25;
     let cores = cores();
-    println!("\nd = a + b over three arrays of {} MiB, {cores} cores", LEN * 4 >> 20);
+    println!("\nd = a + b over three arrays of {} MiB, {:?}, {cores} cores", (LEN * 4) >> 20, level());
     let program = Program::read(ADD);
     let len = LEN as u32;
     let shapes = [
@@ -291,7 +299,7 @@ fn memory() {
     };
     let rate = |time: f64| 12.0 * LEN as f64 / time / 1e9;
     for (i, (entry, name, [x, y], [width, height])) in shapes.into_iter().enumerate() {
-        let kernel = program.kernel(entry).expect("it is legal");
+        let kernel = program.kernel_at(entry, level()).expect("it is legal");
         let mut run =
             || timed(|| kernel.launch([x, y, 1], [width, height, 1], &args, &mut memory, &options).expect("it runs"));
         let (mut plains, mut runs) = (Vec::new(), Vec::new());

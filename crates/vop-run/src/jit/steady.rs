@@ -172,10 +172,11 @@ impl Writer<'_> {
                 self.asm.copy(SCRATCH_2, SCRATCH_3);
                 self.asm.compare(SCRATCH_2, row);
                 ends.push(self.asm.jump_if(Condition::Below));
-                // Offsets are below 2^30, and bytes of the index at most 2^30 more, so that no index is near where it wraps.
-                self.asm.shift_right(SCRATCH_3, NEAR);
-                ends.push(self.asm.jump_if(Condition::NotZero));
                 if direct.is_none() {
+                    // Offsets are below 2^30, and bytes of the index at most 2^30 more, so that no index is near where it wraps. One without a
+                    // sign wraps beyond all allocations.
+                    self.asm.shift_right(SCRATCH_3, NEAR);
+                    ends.push(self.asm.jump_if(Condition::NotZero));
                     self.asm.add(SCRATCH, 1 << NEAR);
                     self.asm.shift_right(SCRATCH, NEAR + 3);
                     ends.push(self.asm.jump_if(Condition::NotZero));

@@ -379,12 +379,14 @@ fn loops_fail_as_their_steps_do() {
 }
 
 /// A kernel whose threads read one behind another, and go on by an element in each round, until they read a zero: in global memory, and in
-/// shared memory if that is asked for. Each also reads the element that is so many ahead, if that is not zero.
-fn march(ty: &str, bytes: u32, shared: bool, ahead: u32) -> String {
+/// shared memory if that is asked for. Each also reads the element that is so many ahead, if that is not zero. With each block they start so
+/// many elements further back. Indexes have a sign if that is said.
+fn march(ty: &str, bytes: u32, shared: bool, ahead: i32, back: u32, signed: bool) -> String {
     let first = if shared { "S" } else { "X" };
     let (to, zero) = if bytes == 8 { ("%d", "u64") } else { ("%w", "u32") };
     let (far, bits) = if bytes == 8 { ("%d0", 64) } else { ("%w7", 32) };
-    let ahead = match ahead * bytes {
+    let wide = if signed { "s32" } else { "u32" };
+    let ahead = match ahead * bytes as i32 {
         0 => String::new(),
         ahead => format!("ld.global.{ty} {far}, [%a4+{ahead}]; and.b{bits} {to}2, {to}2, {far};"),
     };
@@ -395,7 +397,8 @@ fn march(ty: &str, bytes: u32, shared: bool, ahead: u32) -> String {
          ld.param.u64 %a0, [table]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %t0, 8; add.s64 %a2, %a2, %a3;\n
          mul.wide.u32 %a3, %t2, {bytes}; add.s64 %a3, %a0, %a3; ld.global.{ty} {to}1, [%a3]; mov.u32 %t3, s;\n
          mad.lo.u32 %t3, %t2, {bytes}, %t3; st.shared.{ty} [%t3], {to}1; bar.sync 0; mov.u32 %w0, 0;\n
-L: add.u32 %t4, %t0, %w0; mul.wide.u32 %a4, %t4, {bytes}; add.s64 %a4, %a0, %a4; ld.global.{ty} {to}2, [%a4]; {ahead}\n
+         mov.u32 %t5, %ctaid.x; mad.lo.u32 %t5, %t5, {back}, -2;\n
+L: add.u32 %t4, %t0, %w0; sub.u32 %t4, %t4, %t5; mul.wide.{wide} %a4, %t4, {bytes}; add.s64 %a4, %a0, %a4; ld.global.{ty} {to}2, [%a4]; {ahead}\n
          mul.wide.u32 %a5, %w0, {bytes}; add.s64 %a5, %a0, %a5; ld.global.{ty} {to}3, [%a5];\n
          setp.eq.{zero} %p0, {to}2, 0; @%p0 bra E; add.u32 %w0, %w0, 1; setp.lt.u32 %p1, %w0, 600; @%p1 bra L;\n
 E: mov.u32 %w4, 0; bra {first};\n
@@ -415,8 +418,12 @@ fn rows_that_march_to_the_end_of_memory_do() {
     let random = &mut Random(13);
     let (mut failed, mut ran) = (0, 0);
     for (ty, bytes) in [("u8", 1), ("u32", 4), ("u64", 8)] {
-        for round in 0..20 {
-            let text = march(ty, bytes, round % 4 < 2, if round % 5 > 2 { 1 + random.below(5) as u32 } else { 0 });
+        for round in 0..40 {
+            // The first block knows where the table is before others reach below its start.
+            let ahead = if round % 5 > 2 { random.below(7) as i32 - 1 } else { 0 };
+            let back =
+                if round % 4 == 3 { [SHAPES[1], SHAPES[0]][random.below(2)] + random.below(12) as u32 } else { 0 };
+            let text = march(ty, bytes, round % 4 < 2, ahead, back, round % 3 == 0);
             // As many elements as threads, or a few more, with some zeros; without one at the end, threads march beyond it.
             let elements = THREADS + random.below(20);
             let mut table = vec![1u8; elements * bytes as usize];
