@@ -29,7 +29,7 @@ const BEHIND: usize = 2000;
 const INPUT: usize = (THREADS * INPUTS + BEHIND) * 8;
 
 /// What has a template: an opcode, and the types of its result and its sources by a letter: a word, a double, a predicate, and constants of a
-/// distance and of a table.
+/// distance, of a table and of selectors.
 const INSTRUCTIONS: &str = "
     mov.b32 ww|mov.f32 ww|mov.b64 dd|mov.pred pp|add.u32 www|sub.s32 www|mul.lo.u32 www|mad.lo.s32 wwww|and.b32 www|or.b32 www
     xor.b32 www|not.b32 ww|shl.b32 www|shl.b32 wwc|shr.u32 www|shr.u32 wwc|shr.s32 www|shr.s32 wwc|min.u32 www|max.u32 www|min.s32 www
@@ -38,13 +38,20 @@ const INSTRUCTIONS: &str = "
     mad.wide.s32 dwwd|cvt.u64.u32 dw|cvt.s64.s32 dw|cvt.u64.s32 dw|cvt.u32.u64 wd|cvt.s32.s64 wd|add.f32 www|sub.rn.f32 www|mul.f32 www
     fma.rn.f32 wwww|neg.f32 ww|abs.f32 ww|min.f32 www|max.f32 www|rsqrt.approx.f32 ww|cvt.rn.f32.s32 ww|cvt.rn.f32.u32 ww|add.f64 ddd
     sub.f64 ddd|mul.rn.f64 ddd|fma.rn.f64 dddd|neg.f64 dd|selp.b32 wwwp|selp.f32 wwwp|selp.b64 dddp|selp.f64 dddp|and.pred ppp|or.pred ppp
-    xor.pred ppp|not.pred pp|vabsdiff4.u32.u32.u32 wvvv|vabsdiff4.u32.u32.u32.add wvvv";
+    xor.pred ppp|not.pred pp|shf.l.wrap.b32 wwww|shf.r.wrap.b32 wwww|abs.s32 ww|mul.hi.u32 www|mul.hi.s32 www|prmt.b32 wwws|bfe.u32 wwcc|bfe.s32 wwcc|bfi.b32 wwwcc|vabsdiff4.u32.u32.u32 wvvv|vabsdiff4.u32.u32.u32.add wvvv";
 
 /// Video instructions of lanes that CPUs have, by the mnemonic and the types.
 const VIDEO: &str = "vadd4.u32.u32.u32 vadd4.s32.s32.s32 vadd4.u32.u32.u32.sat vadd4.s32.s32.s32.sat vsub4.u32.u32.u32 vsub4.s32.s32.s32
     vsub4.u32.u32.u32.sat vsub4.s32.s32.s32.sat vavrg4.u32.u32.u32 vmin4.u32.u32.u32 vmax4.u32.u32.u32 vadd2.u32.u32.u32
     vadd2.s32.s32.s32 vadd2.u32.u32.u32.sat vadd2.s32.s32.s32.sat vsub2.u32.u32.u32 vsub2.s32.s32.s32 vsub2.u32.u32.u32.sat
-    vsub2.s32.s32.s32.sat vavrg2.u32.u32.u32 vmin2.s32.s32.s32 vmax2.s32.s32.s32";
+    vsub2.s32.s32.s32.sat vavrg2.u32.u32.u32 vmin2.s32.s32.s32 vmax2.s32.s32.s32 vmin4.s32.s32.s32 vmax4.s32.s32.s32
+    vmin2.u32.u32.u32 vmax2.u32.u32.u32 vabsdiff4.u32.s32.s32 vabsdiff4.s32.s32.s32 vabsdiff2.u32.u32.u32 vabsdiff2.u32.s32.s32
+    vabsdiff2.s32.s32.s32 vmad.u32.u32.u32 vmad.s32.s32.u32";
+
+/// Scalar video instructions on words; each also with a sum, and those that take the least or the greatest with that of three.
+const SCALARS: &str = "vadd.u32.u32.u32 vadd.s32.u32.s32 vsub.s32.s32.s32 vmin.u32.u32.u32 vmin.s32.s32.s32 vmax.u32.u32.u32 vmax.s32.s32.s32
+    vmax.u32.s32.s32 vmin.s32.u32.u32 vabsdiff.u32.u32.u32 vabsdiff.u32.s32.s32 vabsdiff.s32.s32.s32 vshl.u32.u32.u32.clamp vshl.s32.s32.u32.wrap vshr.u32.u32.u32.clamp
+    vshr.s32.s32.u32.clamp vshr.s32.s32.u32.wrap vshr.u32.u32.u32.wrap";
 
 fn instructions() -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = INSTRUCTIONS
@@ -53,6 +60,12 @@ fn instructions() -> Vec<(String, String)> {
         .map(|(opcode, kinds)| (opcode.to_owned(), kinds.to_owned()))
         .collect();
     all.extend(VIDEO.split_whitespace().map(|opcode| (opcode.to_owned(), "wvvv".to_owned())));
+    for opcode in SCALARS.split_whitespace() {
+        all.push((opcode.to_owned(), "www".to_owned()));
+        let of_three = matches!(opcode.split_at(4), ("vmin" | "vmax", ".u32.u32.u32" | ".s32.s32.s32"));
+        let second = if of_three { vec!["add", "min", "max"] } else { vec!["add"] };
+        all.extend(second.into_iter().map(|second| (format!("{opcode}.{second}"), "wwww".to_owned())));
+    }
     for (types, letter, operators) in [
         ("b32 u32 s32", 'w', "eq ne"),
         ("u32 s32", 'w', "lt le gt ge"),
@@ -82,6 +95,7 @@ fn operand(kind: char, random: &mut Random) -> String {
         'd' if random.percent(8) => format!("{:#x}", random.next()),
         'c' => format!("{}", random.below(70)),
         't' => format!("{:#x}", random.below(256)),
+        's' => format!("{:#x}", random.below(1 << 16) & 0x7777),
         'w' | 'v' => format!("%w{}", random.below(REGISTERS)),
         'd' => format!("%d{}", random.below(REGISTERS)),
         _ => format!("%p{}", random.below(REGISTERS)),

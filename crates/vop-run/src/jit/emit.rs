@@ -99,6 +99,8 @@ pub(super) const MUL_DOUBLES: Code = code(2, 1, 1, 0x40);
 pub(super) const AND_DOUBLES: Code = code(1, 1, 1, 0xdb);
 pub(super) const OR_DOUBLES: Code = code(1, 1, 1, 0xeb);
 pub(super) const XOR_DOUBLES: Code = code(1, 1, 1, 0xef);
+pub(super) const ABSOLUTE: Code = code(2, 1, 0, 0x1e);
+pub(super) const SHUFFLE_BYTES: Code = code(2, 1, 0, 0x00);
 pub(super) const WIDE: Code = code(1, 1, 1, 0xf4);
 pub(super) const WIDE_SIGNED: Code = code(2, 1, 1, 0x28);
 pub(super) const EXTEND: Code = code(2, 1, 0, 0x35);
@@ -185,7 +187,9 @@ pub(super) fn can_write(kernel: &Kernel, known: Known, operands: &Operands) -> b
     match known {
         Known::No => false,
         Known::Table => constant(3),
-        Known::FunnelLeft | Known::FunnelRight => constant(2),
+        Known::Permute => immediate(kernel, operands.sources[2]).is_some_and(|selectors| selectors & 0x8888 == 0),
+        Known::Field { .. } => constant(1) && constant(2),
+        Known::Insert => constant(2) && constant(3),
         Known::ShiftLeftDouble | Known::ShiftRightDouble => constant(1),
         _ => true,
     }
@@ -197,16 +201,25 @@ fn widths(known: Known) -> (&'static [Width], Width) {
     use Width::{Double, Predicate, Word};
     match known {
         No => (&[], Width::None),
-        Move | Not | Negate | Low8 | Low16 | NegateFloat | AbsoluteFloat | ReciprocalRoot | ToFloat { .. } => {
-            (&[Word], Word)
-        }
+        Move
+        | Not
+        | Negate
+        | Absolute
+        | Field { .. }
+        | Low8
+        | Low16
+        | NegateFloat
+        | AbsoluteFloat
+        | ReciprocalRoot
+        | ToFloat { .. } => (&[Word], Word),
         Add | Subtract | Multiply | And | Or | Xor | ShiftLeft | ShiftRight | ShiftRightSigned | Least | Greatest
         | LeastSigned | GreatestSigned | AddFloat | SubtractFloat | MultiplyFloat | LeastFloat | GreatestFloat => {
             (&[Word, Word], Word)
         }
-        // The constant behind them is not read.
-        FunnelLeft | FunnelRight => (&[Word, Word], Word),
-        MultiplyAdd | Table | FusedFloat => (&[Word, Word, Word], Word),
+        High { .. } => (&[Word, Word], Word),
+        // The constants behind them are not read.
+        Permute | Insert => (&[Word, Word], Word),
+        MultiplyAdd | Table | FunnelLeft | FunnelRight | FusedFloat => (&[Word, Word, Word], Word),
         MoveDouble | NotDouble | ShiftLeftDouble | ShiftRightDouble | NegateFloatDouble => (&[Double], Double),
         AddDouble | SubtractDouble | MultiplyDouble | AndDouble | OrDouble | XorDouble | AddFloatDouble
         | SubtractFloatDouble | MultiplyFloatDouble => (&[Double, Double], Double),
@@ -1299,8 +1312,9 @@ impl<'k> Writer<'k> {
     fn funnel(&mut self, line: &Line<'_>, left: bool) {
         const ROTATE_LEFT: u8 = 1;
         const ROTATE_RIGHT: u8 = 0;
-        let by = (line.constant(self.kernel, 2).unwrap_or(0) & 31) as u8;
         let [a, b] = [line.sources[0], line.sources[1]];
+        let Some(by) = line.constant(self.kernel, 2) else { return self.funnel_by(line, left) };
+        let by = (by & 31) as u8;
         if a == b && self.vectors == Vectors::Avx512 {
             let [a, _] = self.operands(a);
             let [d, _] = self.result_over(line);
@@ -1316,6 +1330,97 @@ impl<'k> Writer<'k> {
         let (right, up) = if left { (32 - by, by) } else { (by, 32 - by) };
         self.shift_by(SHIFT_BY, RIGHT, d, a, right);
         self.shift_by(SHIFT_BY, LEFT, T0, b, up);
+        self.vector(OR, d, d, Operand::Register(T0));
+    }
+
+    /// The same by a distance that is a register: distances of 32 give zero, as is right for the word that is not moved.
+    fn funnel_by(&mut self, line: &Line<'_>, left: bool) {
+        let [a, b, by] = [0, 1, 2].map(|source| self.read(line.sources[source])[0]);
+        let [d, _] = self.result(line);
+        let [low, bits] = [31, 32].map(|word| self.asm.word(word));
+        self.vector(AND, T1, by, low);
+        self.constant(SELECT, T0, bits);
+        self.vector(SUB, T0, T0, Operand::Register(T1));
+        let (right, up) = if left { (T0, T1) } else { (T1, T0) };
+        self.vector(SHIFT_RIGHT, d, a, Operand::Register(right));
+        self.vector(SHIFT_LEFT, T2, b, Operand::Register(up));
+        self.vector(OR, d, d, Operand::Register(T2));
+    }
+
+    /// The high words of products: those of every other thread are multiplied where they are, and the others where they are moved to.
+    fn high(&mut self, line: &Line<'_>, signed: bool) {
+        let multiply = if signed { WIDE_SIGNED } else { WIDE };
+        let ([a, _], [b, _]) = (self.read(line.sources[0]), self.read(line.sources[1]));
+        let [d, _] = self.result(line);
+        for (to, from) in [(T0, a), (T1, b)] {
+            self.shift_by(SHIFT_DOUBLES_BY, RIGHT, to, Operand::Register(from), 32);
+        }
+        self.vector(multiply, T0, T0, Operand::Register(T1));
+        self.vector(multiply, d, a, Operand::Register(b));
+        self.shift_by(SHIFT_DOUBLES_BY, RIGHT, d, Operand::Register(d), 32);
+        self.take_odd_words(d, T0);
+    }
+
+    /// Bytes of two words, as constant selectors say: a shuffle of each word gives zeros where the other one has the byte.
+    fn permute(&mut self, line: &Line<'_>) {
+        let selectors = line.constant(self.kernel, 2).unwrap_or(0);
+        let places = |second: bool| {
+            let byte = |word: u32, i: u32| match selectors >> (4 * i) & 7 {
+                selector if (selector >= 4) == second => 4 * (word % 4) + selector % 4,
+                _ => 0x80,
+            };
+            std::array::from_fn(|word| (0..4).fold(0, |all, i| all | byte(word as u32, i) << (8 * i)))
+        };
+        let mut from = [false, true].map(|second| (second, places(second))).to_vec();
+        from.retain(|(_, places)| places[0] != 0x8080_8080);
+        for (second, _) in &from {
+            self.read(line.sources[usize::from(*second)]);
+        }
+        let [d, _] = self.result(line);
+        for (i, (second, places)) in from.iter().enumerate() {
+            let [source, _] = self.read(line.sources[usize::from(*second)]);
+            let places = self.asm.vector(*places);
+            self.vector(SHUFFLE_BYTES, if i == 0 { d } else { T0 }, source, places);
+        }
+        if from.len() > 1 {
+            self.vector(OR, d, d, Operand::Register(T0));
+        }
+    }
+
+    /// Some bits of words, from a constant place on.
+    fn field(&mut self, line: &Line<'_>, signed: bool) {
+        let [start, length] = [1, 2].map(|at| line.constant(self.kernel, at).unwrap_or(0) & 255);
+        let [a, _] = self.operands(line.sources[0]);
+        let [d, _] = self.result(line);
+        if length == 0 || !signed && start > 31 {
+            return self.vector(XOR, d, d, Operand::Register(d));
+        }
+        let unused = 32u32.saturating_sub(length) as u8;
+        self.shift_by(SHIFT_BY, if signed { RIGHT_SIGNED } else { RIGHT }, d, a, start.min(31) as u8);
+        match signed {
+            _ if unused == 0 => {}
+            true => {
+                self.shift_by(SHIFT_BY, LEFT, d, Operand::Register(d), unused);
+                self.shift_by(SHIFT_BY, RIGHT_SIGNED, d, Operand::Register(d), unused);
+            }
+            false => {
+                let mask = self.asm.word(u32::MAX >> unused);
+                self.vector(AND, d, d, mask);
+            }
+        }
+    }
+
+    /// The second words, with the low bits of the first ones from a constant place on.
+    fn insert_field(&mut self, line: &Line<'_>) {
+        let [start, length] = [2, 3].map(|at| line.constant(self.kernel, at).unwrap_or(0) & 255);
+        let ones = u32::MAX.checked_shl(length).map_or(u32::MAX, |above| !above);
+        let field = ones.checked_shl(start).unwrap_or(0);
+        let ([a, _], [b, _]) = (self.operands(line.sources[0]), self.read(line.sources[1]));
+        let [d, _] = self.result(line);
+        let [field, others] = [field, !field].map(|mask| self.asm.word(mask));
+        self.shift_by(SHIFT_BY, LEFT, T0, a, start.min(31) as u8);
+        self.vector(AND, T0, T0, field);
+        self.vector(AND, d, b, others);
         self.vector(OR, d, d, Operand::Register(T0));
     }
 
@@ -1563,6 +1668,15 @@ impl<'k> Writer<'k> {
                 self.vector(XOR, T0, T0, Operand::Register(T0));
                 self.vector(SUB, d, T0, a);
             }
+            Absolute => {
+                let [a, _] = self.operands(line.sources[0]);
+                let [d, _] = self.result(line);
+                self.vector(ABSOLUTE, d, 0, a);
+            }
+            High { signed } => self.high(line, signed),
+            Permute => self.permute(line),
+            Field { signed } => self.field(line, signed),
+            Insert => self.insert_field(line),
             Table => {
                 let table = line.constant(self.kernel, 3).unwrap_or(0);
                 let [a, _] = self.operands(line.sources[0]);

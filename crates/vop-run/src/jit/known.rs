@@ -27,9 +27,22 @@ pub(crate) enum Known {
     LeastSigned,
     GreatestSigned,
     Negate,
+    Absolute,
+    /// The high words of products.
+    High {
+        signed: bool,
+    },
+    /// `prmt`; the selectors are a constant, and replicate no signs.
+    Permute,
+    /// `bfe`; the start and the length are constants.
+    Field {
+        signed: bool,
+    },
+    /// `bfi`; likewise.
+    Insert,
     /// The table is a constant.
     Table,
-    /// `shf.wrap`; the distance is a constant.
+    /// `shf.wrap`.
     FunnelLeft,
     FunnelRight,
     /// The low 8 or 16 bits.
@@ -181,6 +194,11 @@ pub(crate) fn known(opcode: &Opcode<'_>) -> Known {
         ("min", ["s32"]) => LeastSigned,
         ("max", ["s32"]) => GreatestSigned,
         ("neg", ["s32"]) => Negate,
+        ("abs", ["s32"]) => Absolute,
+        ("mul", ["hi", ty @ ("s32" | "u32")]) => High { signed: *ty == "s32" },
+        ("prmt", ["b32"]) => Permute,
+        ("bfe", [ty @ ("s32" | "u32")]) => Field { signed: *ty == "s32" },
+        ("bfi", ["b32"]) => Insert,
         ("lop3", ["b32"]) => Table,
         ("shf", ["l", "wrap", "b32"]) => FunnelLeft,
         ("shf", ["r", "wrap", "b32"]) => FunnelRight,

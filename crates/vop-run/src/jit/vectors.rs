@@ -102,6 +102,7 @@ const ADD_PAIRS: Code = code(2, 1, 0, 0x02);
 // Between memory and a vector register, where there are truths.
 const LOAD_WORDS_MASKED: Code = code(2, 1, 0, 0x8c);
 const LOAD_DOUBLES_MASKED: Code = code(2, 1, 1, 0x8c);
+const BLEND_WORDS: Code = code(3, 1, 0, 0x02);
 const STORE_WORDS_MASKED: Code = code(2, 1, 0, 0x8e);
 const STORE_DOUBLES_MASKED: Code = code(2, 1, 1, 0x8e);
 const WORDS_TO_UNSIGNED_SHORTS: Code = code(2, 1, 0, 0x2b);
@@ -1347,6 +1348,18 @@ impl Writer<'_> {
     }
 
     // Computations.
+
+    /// Every second word becomes that of another register; the others have zeros there.
+    pub(super) fn take_odd_words(&mut self, d: u8, from: u8) {
+        match self.vectors {
+            Vectors::Avx2 => self.vector_by(BLEND_WORDS, d, d, Operand::Register(from), 0b1010_1010),
+            Vectors::Avx512 => {
+                // d | from & odd
+                let odd = self.asm.vector(std::array::from_fn(|i| if i % 2 == 1 { u32::MAX } else { 0 }));
+                self.vector_by(TERNARY, d, from, odd, 0xf8);
+            }
+        }
+    }
 
     /// Products of doubles. AVX2 multiplies words: high and low ones crosswise, and the low ones.
     pub(super) fn multiply_doubles(&mut self, d: u8, a: u8, b: Operand) {

@@ -331,7 +331,7 @@ impl<'l> Worker<'l> {
                 }
                 Op::Run(run) => {
                     let of_all = active as usize == self.reach.lanes;
-                    let turns = self.reach.file.warps * (WARP / run.lanes as usize);
+                    let turns = self.reach.file.warps * (WARP >> run.lanes.trailing_zeros());
                     let runs = &mut self.runs[usize::from(self.relies_on_samples)];
                     let mut run = *run;
                     let mut gives_up = run.loading.is_some_and(|number| runs.gives_up(number));

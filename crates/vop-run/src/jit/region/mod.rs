@@ -47,6 +47,10 @@ const SHORT: usize = 4;
 /// read as little of it as one vector has, and go on to where the next round reads.
 const MAX_STEP: u64 = 64;
 
+/// Steps of a round whose threads part and meet again. In longer ones what groups cost is little beside what runs of more turns gain, as the
+/// steps of several turns overlap; motion search took a third more time as regions.
+const MAX_APART: usize = 64;
+
 // What a function is told, and tells: words of 64 bits.
 /// The rounds that may be executed. A function that counts them in a register only reads it; others count here.
 pub(crate) const ROUNDS: usize = 0;
@@ -182,8 +186,9 @@ impl Region {
             if taken.iter().any(|(first, last)| start < *last && *first < end) {
                 continue;
             }
-            if let Some(region) = Region::of(steps, start..end, &leads).filter(|region| !region.streams(kernel, steps))
-            {
+            let pays =
+                |region: &Region| !region.streams(kernel, steps) && (region.is_straight() || region.len() <= MAX_APART);
+            if let Some(region) = Region::of(steps, start..end, &leads).filter(pays) {
                 taken.push((start, end));
                 found.push(region);
             }
