@@ -31,6 +31,7 @@ mod prefilter;
 mod source_string;
 mod statement;
 mod template;
+mod words;
 
 pub(crate) use comments::{Comment, comments};
 pub(crate) use found::Braces;
