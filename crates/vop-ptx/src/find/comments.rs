@@ -3,6 +3,7 @@
 //! Comments stand in the file's own language, and in PTX (or CUDA source) that a string literal holds.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::language::Language;
 use super::lex;
@@ -10,13 +11,22 @@ use super::mapped::{Mapped, OffsetMap};
 use super::nested::nested;
 use super::placeholder::{Dialect, decode};
 use super::prefilter::may_contain;
+use super::words::Words;
+
+/// `vop:` in all mixtures of upper and lower case.
+fn addresses() -> Vec<String> {
+    let mixture = |upper: usize| {
+        let letters = "vop".chars().enumerate();
+        letters.map(|(i, c)| if upper >> i & 1 == 1 { c.to_ascii_uppercase() } else { c }).chain([':']).collect()
+    };
+    (0..8).map(mixture).collect()
+}
+
+static ADDRESS: LazyLock<Option<Words>> = LazyLock::new(|| Words::new(&addresses()));
 
 /// Whether a text holds what a comment that speaks to vop holds: `vop:`, in any case.
 fn speaks(text: &[u8]) -> bool {
-    // Colons behind this letter are rare.
-    memchr::memmem::find_iter(text, b"p:")
-        .chain(memchr::memmem::find_iter(text, b"P:"))
-        .any(|at| at.checked_sub(2).is_some_and(|start| text[start..at].eq_ignore_ascii_case(b"vo")))
+    ADDRESS.as_ref().is_none_or(|address| address.is_in(text))
 }
 
 /// A comment.
@@ -178,6 +188,24 @@ mod tests {
     fn about(source: &str) -> Vec<&str> {
         let found = comments(source.as_bytes(), Language::Cuda);
         found.iter().map(|comment| &source[comment.lines[0].clone()]).collect()
+    }
+
+    #[test]
+    fn words_are_searched_by_vectors_as_by_an_automaton() {
+        super::super::words::tests::assert_same(
+            &addresses(),
+            &["//", " ", "v", "o", "p", ":", "allow(V0701)", "\n", "\u{f6}"],
+        );
+    }
+
+    #[test]
+    fn who_speaks_to_vop() {
+        for yes in ["vop:", "// VOP: allow(V0701)", "/* vOp:*/", "vvop:", &format!("{}Vop:", "vop ".repeat(100))] {
+            assert!(speaks(yes.as_bytes()), "{yes}");
+        }
+        for no in ["", "vop", "vo:", "op:", "vop :", &"vop ; v: o: p:".repeat(100)] {
+            assert!(!speaks(no.as_bytes()), "{no}");
+        }
     }
 
     #[test]

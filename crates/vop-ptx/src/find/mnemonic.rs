@@ -92,6 +92,11 @@ fn is_type(modifier: &[u8]) -> bool {
     matches!(kind.to_ascii_lowercase(), b'u' | b's' | b'b' | b'f') && matches!(width, b"8" | b"16" | b"32" | b"64")
 }
 
+/// Whether an opcode begins as those that [`is_meant`] accepts, which few others do.
+pub(crate) fn may_be_meant(opcode: &str) -> bool {
+    opcode.starts_with(['v', 'V'])
+}
+
 /// Whether an opcode of a PTX module is, or was meant to be, a video instruction's: by its mnemonic, or by two of its
 /// modifiers where the mnemonic is only nearly one.
 pub(crate) fn is_meant(opcode: &str) -> bool {

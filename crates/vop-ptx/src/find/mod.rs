@@ -31,6 +31,7 @@ mod prefilter;
 mod source_string;
 mod statement;
 mod template;
+mod words;
 
 pub(crate) use comments::{Comment, comments};
 pub(crate) use found::Braces;
@@ -38,7 +39,7 @@ pub(crate) use found::Step;
 use found::{Context, Spelling};
 pub use found::{Found, FoundKind, PartialReason};
 pub use language::Language;
-pub(crate) use mnemonic::is_meant;
+pub(crate) use mnemonic::{is_meant, may_be_meant};
 pub use operand::{Access, Class};
 pub(crate) use operand::{AsmOperand, Scalar};
 pub use prefilter::{may_contain, mentions};

@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::cursor::is_ident;
 use super::mnemonic::{NEAR_STEMS, Word, classify, is_modifier, stems};
+use super::words::Words;
 
 /// The beginnings of mnemonics and of misspelt ones: their first four bytes in either case, which keep the vectorised search
 /// precise. Also the types behind a mnemonic that a macro pastes: no other instruction has one type three times.
@@ -23,8 +22,7 @@ fn needles() -> Vec<String> {
 /// How a macro begins a mnemonic that it puts together, `"v" #op "4…"`, `v##op`, `CAT(v, op)`, and how an operator does, `'v' + op`.
 const PIECES: [&str; 5] = ["\"v\"", "'v'", "v##", "v ##", "(v,"];
 
-static SEARCHER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles()).ok());
+static SEARCHER: LazyLock<Option<Words>> = LazyLock::new(|| Words::new(&needles()));
 
 /// Whether a file in any of the languages may hold a video instruction: a mnemonic that a modifier, a quote or a
 /// placeholder follows, or pieces of one and a macro that may put them together. `false` is certain, except for a mnemonic in
@@ -49,7 +47,7 @@ pub fn may_contain(bytes: &[u8]) -> bool {
 
 /// Whether a text holds the first letters of a mnemonic, or pieces of one: if not, no part of a video instruction is in it.
 pub(super) fn may_begin(bytes: &[u8]) -> bool {
-    SEARCHER.as_ref().is_none_or(|searcher| searcher.is_match(bytes))
+    SEARCHER.as_ref().is_none_or(|searcher| searcher.is_in(bytes))
 }
 
 /// Whether an operator that joins strings stands here.
@@ -96,4 +94,33 @@ fn goes_on(rest: &[u8]) -> bool {
     let word = rest.iter().take(8).take_while(|b| b.is_ascii_alphanumeric()).count();
     let rest = rest[word..].trim_ascii_start();
     matches!(rest.first(), Some(b'"' | b'\'' | b'.' | b'%' | b'{' | b'$' | b'\\' | b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_searched_by_vectors_as_by_an_automaton() {
+        super::super::words::tests::assert_same(
+            &needles(),
+            &[
+                "\\",
+                "\"",
+                " ",
+                "v",
+                "V",
+                "#",
+                "4.",
+                ".u32",
+                "ar",
+                "_",
+                "%d",
+                "\n\tdefine",
+                "asm",
+                "\u{e4}",
+                "0123456789abcdef",
+            ],
+        );
+    }
 }

@@ -17,7 +17,7 @@ use vop::{Code, Diagnostic, Form, Linter, Mnemonic, Parser};
 use self::packed::Video;
 pub use self::suppression::{AllowedCode, Suppression};
 use crate::find::{self, Found, FoundKind, Language, PartialReason};
-use crate::module::{Module, RegistersAt, StatementKind, lex};
+use crate::module::{FoundRegister, Module, RegistersAt, StatementKind, lex};
 
 /// What a file holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -224,13 +224,13 @@ fn say_once_of_macros(uses: &mut [Use]) {
     // The first instruction that has it, and how many have it.
     let mut said: HashMap<Said, (usize, usize)> = HashMap::new();
     for (i, one) in uses.iter_mut().enumerate() {
-        let opcode = one.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default().to_owned();
-        let allowed = &one.allowed;
+        let (text, allowed) = (&one.text, &one.allowed);
         let mut is_new = |finding: &Diagnostic| {
             let place = finding.related.iter().find(|(_, label)| label == WRITTEN).map(|(place, _)| place.clone());
             let Some(place) = place.filter(|_| !allowed.contains(finding)) else { return true };
+            let opcode = text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
             let (_, count) = said
-                .entry((finding.code, place, finding.message.clone(), opcode.clone()))
+                .entry((finding.code, place, finding.message.clone(), opcode.to_owned()))
                 .and_modify(|(_, count)| *count += 1)
                 .or_insert((i, 1));
             *count == 1
@@ -531,30 +531,37 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
+/// The statements of a string. Registers of one name are taken for one.
+struct InText<'t>(&'t [find::Step]);
+
+impl<'t> packed::Statements<'t> for InText<'t> {
+    type Register = &'t str;
+
+    fn effect(&self, statement: usize) -> packed::Effect<'t> {
+        match &self.0[statement] {
+            find::Step::Other(text) => packed::effect(text),
+            find::Step::Video(_) | find::Step::Break | find::Step::Unknown => packed::Effect::Break,
+        }
+    }
+
+    fn register(&self, _: usize, name: &'t str) -> &'t str {
+        name
+    }
+}
+
 /// Adds the lints that depend on the statements around an instruction.
 fn lint_packed(source: &[u8], texts: &[Vec<find::Step>], uses: &mut [Use]) {
     for steps in texts {
-        let found: Vec<Option<&Found>> = steps
-            .iter()
-            .map(|step| match step {
-                find::Step::Video(found) => Some(found),
-                _ => None,
-            })
-            .collect();
-        let read: Vec<packed::Step> = steps
-            .iter()
-            .map(|step| match step {
-                find::Step::Video(found) if found.kind == FoundKind::Statement => {
-                    Video::read(&found.text, str::to_owned)
-                }
-                find::Step::Video(_) => packed::Step::Break,
-                find::Step::Other(text) => packed::effect(text, str::to_owned),
-                find::Step::Break | find::Step::Unknown => packed::Step::Break,
-            })
-            .collect();
-        for mistaken in packed::find(&read) {
-            let (Some(sum), Some(other)) = (found[mistaken.sum], found[mistaken.other]) else { continue };
-            let mut lint = mistaken.diagnostic(&read, |span| sum.source_span(span), |span| other.source_span(span));
+        let whole = steps.iter().enumerate().filter_map(|(i, step)| match step {
+            find::Step::Video(found) if found.kind == FoundKind::Statement => Some((i, found)),
+            _ => None,
+        });
+        // Those that are legal, and what each was found as.
+        let (found, videos): (Vec<&Found>, Vec<Video<'_>>) =
+            whole.filter_map(|(i, found)| Some((found, Video::read(i, &found.text)?))).unzip();
+        for mistaken in packed::find(&videos, &InText(steps)) {
+            let (sum, other) = (found[mistaken.sum], found[mistaken.other]);
+            let mut lint = mistaken.diagnostic(&videos, |span| sum.source_span(span), |span| other.source_span(span));
             lint.iter_mut().for_each(|lint| as_file_writes(lint, sum, source));
             if let (Some(lint), Some(found)) = (lint, use_of(uses, sum)) {
                 found.add_lint(lint);
@@ -679,17 +686,20 @@ pub fn in_module(module: &Module) -> Vec<Use> {
 
 fn in_module_with(module: &Module, linter: &mut Linter) -> Vec<Use> {
     let mut uses = Vec::new();
-    // Which statement each use is.
-    let mut indexes = Vec::new();
+    // Which statement each use is, and those that are legal.
+    let (mut indexes, mut videos) = (Vec::new(), Vec::new());
     for (index, statement) in module.statements().iter().enumerate() {
         let text = module.slice(&statement.span);
         let (opcode, unfinished) = match &statement.kind {
-            StatementKind::Instruction { opcode, .. } => (opcode.clone(), false),
+            StatementKind::Instruction { opcode, .. } if find::may_be_meant(module.slice(opcode)) => {
+                (opcode.clone(), false)
+            }
             // The reader takes text without an end for no instruction, but it may have been meant as one.
             StatementKind::Other => (statement.span.start + opcode_start(text)..statement.span.end, true),
             _ => continue,
         };
-        if !find::is_meant(&lex::without_trivia(module.slice(&opcode))) {
+        let written = lex::without_trivia(module.slice(&opcode));
+        if !find::is_meant(&written) {
             continue;
         }
         let registers = RegistersAt { module, scope: statement.scope, at: statement.span.start };
@@ -705,14 +715,14 @@ fn in_module_with(module: &Module, linter: &mut Linter) -> Vec<Use> {
         if unfinished && faults.is_empty() {
             faults.push(unfinished_statement(statement.span.end));
         }
-        let name = lex::without_trivia(module.slice(&opcode)).split('.').next().unwrap_or_default().to_owned();
-        if let Some(mnemonic) = Mnemonic::from_name(&name) {
+        if let Some(mnemonic) = written.split('.').next().and_then(Mnemonic::from_name) {
             faults.extend(too_old(module, mnemonic, opcode.start..opcode.start + mnemonic.name().len()));
         }
         let (verdict, lints) = match parsed {
             Ok((instruction, places)) if faults.is_empty() => {
                 let lints =
                     linter.lint_among(text, &instruction, &places, Some(&registers)).into_iter().map(in_file).collect();
+                videos.push(Video::new(index, text, instruction, places));
                 (Verdict::Legal(instruction.form), lints)
             }
             _ => (Verdict::Illegal(faults), Vec::new()),
@@ -726,49 +736,54 @@ fn in_module_with(module: &Module, linter: &mut Linter) -> Vec<Use> {
         uses.push(Use { text, span, verdict, lints, allowed: Vec::new(), extent, definition: None, block });
         indexes.push(index);
     }
-    lint_packed_in_module(module, &mut uses, &indexes);
+    lint_packed_in_module(module, &mut uses, &indexes, &videos);
     uses
 }
 
-/// Adds the lints that depend on the statements around an instruction.
-fn lint_packed_in_module(module: &Module, uses: &mut [Use], indexes: &[usize]) {
-    if !uses.iter().any(Use::sums_lanes) {
-        return;
+/// The statements of a module, and which of them are uses.
+struct InModule<'m> {
+    module: &'m Module,
+    uses: &'m [usize],
+}
+
+/// A register as a module declares it, or a name that it does not declare.
+#[derive(PartialEq)]
+enum Named<'m> {
+    Declared(FoundRegister),
+    Other(&'m str),
+}
+
+impl<'m> packed::Statements<'m> for InModule<'m> {
+    type Register = Named<'m>;
+
+    fn effect(&self, index: usize) -> packed::Effect<'m> {
+        let statement = &self.module.statements()[index];
+        match &statement.kind {
+            // An instruction that is not legal may do anything.
+            StatementKind::Instruction { .. } if self.uses.binary_search(&index).is_ok() => packed::Effect::Break,
+            StatementKind::Instruction { .. } => packed::effect(self.module.slice(&statement.span)),
+            StatementKind::Label { .. } | StatementKind::FunctionHeader | StatementKind::Other => packed::Effect::Break,
+            _ => packed::Effect::Writes(""),
+        }
     }
-    // The text around the first and the last use.
-    let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else { return };
-    let statements = &module.statements()[first..=last];
-    let steps: Vec<packed::Step> = statements
-        .iter()
-        .enumerate()
-        .map(|(i, statement)| {
-            let text = module.slice(&statement.span);
-            let name = |name: &str| match module.find_register(statement.scope, name, statement.span.start) {
-                Some(found) => format!("{} {} {:?}", found.scope.index(), found.index, found.number),
-                None => name.to_owned(),
-            };
-            match &statement.kind {
-                StatementKind::Instruction { .. } => {
-                    match indexes.binary_search(&(first + i)).map(|i| &uses[i].verdict) {
-                        Ok(Verdict::Legal(_)) => Video::read(text, name),
-                        Ok(_) => packed::Step::Break,
-                        Err(_) => packed::effect(text, name),
-                    }
-                }
-                StatementKind::Label { .. } | StatementKind::FunctionHeader | StatementKind::Other => {
-                    packed::Step::Break
-                }
-                _ => packed::Step::Writes(Vec::new()),
-            }
-        })
-        .collect();
-    for mistaken in packed::find(&steps) {
-        let at = |step: usize| {
-            let start = statements[step].span.start;
+
+    fn register(&self, index: usize, name: &'m str) -> Named<'m> {
+        let statement = &self.module.statements()[index];
+        let found = self.module.find_register(statement.scope, name, statement.span.start);
+        found.map_or(Named::Other(name), Named::Declared)
+    }
+}
+
+/// Adds the lints that depend on the statements around an instruction. `indexes` are the statements that the uses are, `videos` those
+/// that are legal.
+fn lint_packed_in_module(module: &Module, uses: &mut [Use], indexes: &[usize], videos: &[Video<'_>]) {
+    for mistaken in packed::find(videos, &InModule { module, uses: indexes }) {
+        let at = |video: usize| {
+            let start = module.statements()[videos[video].statement].span.start;
             move |span: Range<usize>| start + span.start..start + span.end
         };
-        let lint = mistaken.diagnostic(&steps, at(mistaken.sum), at(mistaken.other));
-        let found = indexes.binary_search(&(first + mistaken.sum)).ok().and_then(|i| uses.get_mut(i));
+        let lint = mistaken.diagnostic(videos, at(mistaken.sum), at(mistaken.other));
+        let found = indexes.binary_search(&videos[mistaken.sum].statement).ok().and_then(|i| uses.get_mut(i));
         if let (Some(lint), Some(found)) = (lint, found) {
             found.add_lint(lint);
         }
@@ -785,7 +800,8 @@ fn opcode_start(text: &str) -> usize {
 
 /// An instruction without comments, line breaks and semicolon.
 fn one_line(text: &str) -> String {
-    let mut line = String::new();
+    let may_begin_trivia = |byte: &u8| byte.is_ascii_control() || matches!(byte, b' ' | b'/');
+    let mut line = String::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
         let next = lex::skip_trivia(text, at);
@@ -794,12 +810,15 @@ fn one_line(text: &str) -> String {
             if !line.is_empty() {
                 line.push(' ');
             }
-        } else if let Some(c) = text[at..].chars().next() {
-            line.push(c);
-            at += c.len_utf8();
+        } else {
+            let rest = &text.as_bytes()[at + 1..];
+            let end = at + 1 + rest.iter().position(may_begin_trivia).unwrap_or(rest.len());
+            line.push_str(&text[at..end]);
+            at = end;
         }
     }
-    line.trim_end_matches(';').trim_end().to_owned()
+    line.truncate(line.trim_end_matches(';').trim_end().len());
+    line
 }
 
 fn unfinished_statement(end: usize) -> Diagnostic {

@@ -90,7 +90,7 @@ pub(super) fn find<'s>(steps: &'s [Step], source: &[u8]) -> Vec<(&'s Found, Diag
                 for name in destinations(text) {
                     write(states.entry(name).or_default(), guard.clone());
                 }
-                joined |= matches!(packed::effect(text, str::to_owned), packed::Step::Break);
+                joined |= matches!(packed::effect(text), packed::Effect::Break);
             }
             Step::Break => joined = true,
             Step::Unknown => return found_all,
@@ -144,8 +144,8 @@ fn writers(steps: &[Step], source: &[u8]) -> HashMap<String, Vec<usize>> {
 
 /// The registers that a statement may write. A call may write each that it names.
 fn destinations(text: &str) -> Vec<String> {
-    match packed::effect(text, str::to_owned) {
-        packed::Step::Writes(names) => names,
+    match packed::effect(text) {
+        packed::Effect::Writes(registers) => packed::names(registers).map(str::to_owned).collect(),
         _ if text.contains("call") => text
             .split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '$' | '%'))
             .filter(|word| word.starts_with('%'))
