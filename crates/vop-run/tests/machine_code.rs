@@ -119,7 +119,14 @@ fn instruction((opcode, kinds): &(String, String), random: &mut Random) -> Strin
     format!("{opcode} {result}, {};", operands.join(", "))
 }
 
-/// A kernel that fills its registers from its thread's input, runs a body, and stores all of them.
+/// Whether a text names a register.
+fn names(text: &str, register: &str) -> bool {
+    let ends = |(at, _): (usize, &str)| !text[at + register.len()..].starts_with(|c: char| c.is_ascii_digit());
+    text.match_indices(register).any(ends)
+}
+
+/// A kernel that fills its registers from its thread's input, runs a body, and stores them: those that the body names, as the others would be
+/// copies of the input whatever the body is. Translating them for each kernel would take most of the time. Random runs and loops name nearly all.
 fn kernel(body: &str) -> String {
     let mut text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out) {{\n
@@ -128,21 +135,38 @@ fn kernel(body: &str) -> String {
          ld.param.u64 %a0, [in]; mul.wide.u32 %a1, %t0, {}; add.s64 %a0, %a0, %a1;\n",
         INPUTS * 8
     );
+    let named = |kind: char| -> Vec<usize> {
+        (0..REGISTERS).filter(|register| names(body, &format!("%{kind}{register}"))).collect()
+    };
+    let [words, doubles, predicates] = ['w', 'd', 'p'].map(named);
     for register in 0..REGISTERS {
         let (double, half) = (register % INPUTS, register % 2);
-        writeln!(text, "ld.global.u32 %w{register}, [%a0+{}];", double * 8 + half * 4).unwrap();
-        writeln!(text, "ld.global.u64 %d{register}, [%a0+{}];", double * 8).unwrap();
-        writeln!(text, "setp.lt.u32 %p{register}, %w{register}, {:#x};", 0x1000_0000u32.wrapping_mul(register as u32))
-            .unwrap();
+        // The predicate is of the word.
+        if words.contains(&register) || predicates.contains(&register) {
+            writeln!(text, "ld.global.u32 %w{register}, [%a0+{}];", double * 8 + half * 4).unwrap();
+        }
+        if doubles.contains(&register) {
+            writeln!(text, "ld.global.u64 %d{register}, [%a0+{}];", double * 8).unwrap();
+        }
+        if predicates.contains(&register) {
+            let limit = 0x1000_0000u32.wrapping_mul(register as u32);
+            writeln!(text, "setp.lt.u32 %p{register}, %w{register}, {limit:#x};").unwrap();
+        }
     }
     text += body;
     let each = REGISTERS * 16;
     writeln!(text, "ld.param.u64 %a0, [out]; mul.wide.u32 %a1, %t0, {each}; add.s64 %a0, %a0, %a1;").unwrap();
     for register in 0..REGISTERS {
-        writeln!(text, "st.global.u64 [%a0+{}], %d{register};", register * 16).unwrap();
-        writeln!(text, "st.global.u32 [%a0+{}], %w{register};", register * 16 + 8).unwrap();
-        writeln!(text, "selp.u32 %w{register}, 1, 0, %p{register};").unwrap();
-        writeln!(text, "st.global.u32 [%a0+{}], %w{register};", register * 16 + 12).unwrap();
+        if doubles.contains(&register) {
+            writeln!(text, "st.global.u64 [%a0+{}], %d{register};", register * 16).unwrap();
+        }
+        if words.contains(&register) {
+            writeln!(text, "st.global.u32 [%a0+{}], %w{register};", register * 16 + 8).unwrap();
+        }
+        if predicates.contains(&register) {
+            writeln!(text, "selp.u32 %w{register}, 1, 0, %p{register};").unwrap();
+            writeln!(text, "st.global.u32 [%a0+{}], %w{register};", register * 16 + 12).unwrap();
+        }
     }
     text + "ret;\n}\n"
 }
