@@ -11,7 +11,7 @@ mod random;
 use std::fmt::Write as _;
 
 use random::Random;
-use vop_run::{Arg, LaunchOptions, MachineCode, Program};
+use vop_run::{Arg, LaunchOptions, Level, MachineCode, Program};
 
 fn one(random: &mut Random, list: &[String]) -> String {
     list[random.below(list.len())].clone()
@@ -247,14 +247,15 @@ type Outcome = (Result<u64, String>, Vec<u8>, Vec<u8>);
 enum Way {
     Profiled,
     Plain,
-    /// Blocks that may do so run as one.
-    AsOne,
+    /// Blocks that may do so run as one, as machine code for a level.
+    AsOne(Level),
 }
 
 /// What the launch leaves, of the blocks that have ended if it fails.
 fn run(ptx: &str, bytes: usize, grid: [u32; 3], block: [u32; 3], values: (u32, u64), way: Way) -> Outcome {
     let program = Program::read(ptx);
-    let kernel = program.kernel("k").unwrap_or_else(|errors| panic!("{errors:?}\n{ptx}"));
+    let level = if let Way::AsOne(level) = way { level } else { Level::best() };
+    let kernel = program.kernel_at("k", level).unwrap_or_else(|errors| panic!("{errors:?}\n{ptx}"));
     let mut memory = program.memory();
     let threads: u32 = grid.iter().chain(&block).product();
     let input = memory.allocate("in", (0..IN).map(|i| (i * 7 + i / 256) as u8).collect::<Vec<u8>>());
@@ -266,7 +267,7 @@ fn run(ptx: &str, bytes: usize, grid: [u32; 3], block: [u32; 3], values: (u32, u
     // In the middle of the buffer.
     let args: [Arg; 4] =
         [Arg::from(memory.address(input) + IN as u64 / 2), out.into(), values.0.into(), values.1.into()];
-    let machine_code = if way == Way::AsOne { MachineCode::Always } else { MachineCode::Never };
+    let machine_code = if matches!(way, Way::AsOne(_)) { MachineCode::Always } else { MachineCode::Never };
     let options =
         LaunchOptions::default().with_profile(way == Way::Profiled).with_machine_code(machine_code).with_cores(1);
     let result = kernel.launch(grid, block, &args, &mut memory, &options);
@@ -282,6 +283,9 @@ fn run(ptx: &str, bytes: usize, grid: [u32; 3], block: [u32; 3], values: (u32, u
 #[test]
 fn samples_tell_what_threads_compute() {
     let (mut ran, mut failed) = (0, 0);
+    // The templates differ between levels, and the first level has none.
+    let levels: Vec<Level> = Level::available().filter(|level| *level != Level::Portable).collect();
+    let ways: Vec<Way> = [Way::Plain].into_iter().chain(levels.into_iter().map(Way::AsOne)).collect();
     for seed in random::seeds(0..500) {
         let mut random = Random(seed);
         let (ptx, bytes) = kernel(&mut random);
@@ -294,7 +298,7 @@ fn samples_tell_what_threads_compute() {
         let values = (values.0.parse().unwrap(), values.1.parse().unwrap());
         let outcome = |way| run(&ptx, bytes, grid, block, values, way);
         let all = outcome(Way::Profiled);
-        for way in [Way::Plain, Way::AsOne] {
+        for way in ways.iter().copied() {
             let other = outcome(way);
             let differs = |a: &[u8], b: &[u8]| a.iter().zip(b).position(|(a, b)| a != b);
             let at = (differs(&all.1, &other.1), differs(&all.2, &other.2).map(|at| (at / bytes, at % bytes)));
