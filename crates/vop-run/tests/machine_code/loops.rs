@@ -442,6 +442,45 @@ fn rows_that_march_to_the_end_of_memory_do() {
     assert!(failed > 30 && ran > 30, "{failed} failed, {ran} ran");
 }
 
+/// Where the last threads reach beyond the memory, a check that serves sixteen threads finds it for the second eight of them, too.
+#[test]
+fn rows_that_end_beyond_the_memory_fail() {
+    if !translates() {
+        return;
+    }
+    for (ty, register, bytes) in [("u8", "%w1", 1), ("u16", "%w1", 2), ("u32", "%w1", 4), ("u64", "%d1", 8)] {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 table, .param .u64 other, .param .u64 out) {{\n
+             .reg .b32 %w<4>, %t<4>; .reg .b64 %d<4>, %a<4>;\n
+             mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n
+             ld.param.u64 %a0, [table]; ld.param.u64 %a1, [out]; mul.wide.u32 %a2, %t0, {bytes}; add.s64 %a0, %a0, %a2;\n
+             add.s64 %a1, %a1, %a2; ld.global.{ty} {register}, [%a0]; st.global.{ty} [%a1], {register}; ret;\n}}\n"
+        );
+        // Blocks that run as one find out together where the table is, so there are more than that. They fill all lanes: other code is for fewer.
+        let (blocks, block) = (96, 128);
+        for level in levels() {
+            let launch = |missing: usize, way: MachineCode| {
+                let program = Program::read(&text);
+                let kernel = program.kernel_at("k", level).unwrap();
+                let mut memory = program.memory();
+                let threads = (blocks * block) as usize;
+                let table: Vec<u8> = (0..(threads - missing) * bytes).map(|i| i as u8).collect();
+                let [one, other] = ["table", "other"].map(|name| memory.allocate(name, &table));
+                let out = memory.allocate("out", vec![0; threads * bytes]);
+                let args: [Arg; 3] = [one.into(), other.into(), out.into()];
+                let options = LaunchOptions::default().with_machine_code(way).with_cores(1);
+                let result = kernel.launch([blocks, 1, 1], [block, 1, 1], &args, &mut memory, &options);
+                result.map(|_| memory.bytes(out).to_vec()).map_err(|errors| errors.to_string())
+            };
+            for missing in [0, 1, 3, 7, 8, 12, 17] {
+                let [never, always] = [MachineCode::Never, MachineCode::Always].map(|way| launch(missing, way));
+                assert_eq!(never.is_err(), missing > 0);
+                assert!(never == always, "{ty}, {missing} missing, {level:?}: {:?} {:?}", never.err(), always.err());
+            }
+        }
+    }
+}
+
 /// A loop of as many rounds as its thread's input says, and one that ends by what other threads of the block do.
 const LONG: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out) {\n
      .reg .b32 %w<12>, %t<8>; .reg .b64 %a<8>; .reg .pred %p<4>; .shared .b32 s;\n
