@@ -451,10 +451,10 @@ fn rows_that_end_beyond_the_memory_fail() {
     for (ty, register, bytes) in [("u8", "%w1", 1), ("u16", "%w1", 2), ("u32", "%w1", 4), ("u64", "%d1", 8)] {
         let text = format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 table, .param .u64 other, .param .u64 out) {{\n
-             .reg .b32 %w<4>, %t<4>; .reg .b64 %d<4>, %a<4>;\n
-             mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n
-             ld.param.u64 %a0, [table]; ld.param.u64 %a1, [out]; mul.wide.u32 %a2, %t0, {bytes}; add.s64 %a0, %a0, %a2;\n
-             add.s64 %a1, %a1, %a2; ld.global.{ty} {register}, [%a0]; st.global.{ty} [%a1], {register}; ret;\n}}\n"
+             .reg .b32 %w<4>, %t<4>; .reg .b64 %d<4>, %a<8>;\n
+             mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t3, %t0, %t1, %t2;\n
+             ld.param.u64 %a0, [table]; ld.param.u64 %a1, [out]; mul.wide.u32 %a2, %t3, {bytes}; add.s64 %a3, %a0, %a2;\n
+             add.s64 %a4, %a1, %a2; ld.global.{ty} {register}, [%a3]; st.global.{ty} [%a4], {register}; ret;\n}}\n"
         );
         // Blocks that run as one find out together where the table is, so there are more than that. They fill all lanes: other code is for fewer.
         let (blocks, block) = (96, 128);
