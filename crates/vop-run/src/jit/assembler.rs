@@ -110,7 +110,7 @@ pub(super) struct Place(usize);
 pub(super) struct Jump(usize);
 
 /// Places from here on are in the code that is seldom executed, until the function ends.
-const SELDOM: usize = 1 << 40;
+const SELDOM: usize = 1 << 30;
 
 #[derive(Debug)]
 pub(super) struct Assembler {
