@@ -287,9 +287,8 @@ pub(super) struct Home {
 }
 
 /// Which of two turns that have one sample is written: the first one finds where both reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OfPair {
-    #[default]
     Alone,
     First,
     Second,
